@@ -1,0 +1,5 @@
+"""Attention Lab's engine: everything that is not a screen.
+
+Works alone, as a library and as ``python -m engine``. Never imports streamlit. Modules that need torch
+are imported by workers only; configs, registries, events and predictions are plain Python.
+"""

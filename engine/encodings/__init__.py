@@ -1,0 +1,84 @@
+"""The registry of positional encodings. Torch-free: implementations are imported by workers only.
+
+To add one: write ``engine/encodings/<name>.py`` with a small class, and add one row here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.encodings import parameters as p
+from engine.settings import Parameters
+
+Place = Literal["nowhere", "embedding", "scores", "rotation"]
+
+
+@dataclass(frozen=True)
+class EncodingRow:
+    """One encoding: what it is called, where it acts, what it computes and where it was published."""
+
+    name: str
+    label: str
+    acts_on: Place
+    parameters: type[Parameters]
+    equation: str
+    """TeX, in the notation of the source."""
+    source: str
+    implementation: str
+    """``module:Class``; the class is built as ``Class(config)``."""
+    color: str
+    """Its one colour in the whole app; readable on light and dark."""
+    per_layer: bool = False
+    """Whether every layer owns one (Shaw) or all layers share one (T5, RoPE)."""
+    relative: bool = False
+    """Whether shifting all positions changes nothing."""
+
+
+ENCODINGS: dict[str, EncodingRow] = {
+    row.name: row
+    for row in (
+        EncodingRow(
+            "nope", "None (NoPE)", "nowhere", p.NoParameters,
+            r"h_i^{(0)} = E_{x_i}",
+            "Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization",
+            "engine.encodings.nope:NoEncoding", "#8C8C8C", relative=True,
+        ),
+        EncodingRow(
+            "sinusoidal", "Sinusoidal", "embedding", p.SinusoidalParameters,
+            r"P_{i,2j} = \sin(i\,b^{-2j/d}),\quad P_{i,2j+1} = \cos(i\,b^{-2j/d})",
+            "Vaswani et al. 2017, Attention Is All You Need, section 3.5",
+            "engine.encodings.sinusoidal:Sinusoidal", "#2F7FD6",
+        ),
+        EncodingRow(
+            "learned", "Learned table", "embedding", p.LearnedParameters,
+            r"h_i^{(0)} = E_{x_i} + P_i,\quad P \in \mathbb{R}^{n \times d}\ \text{trained}",
+            "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
+            "engine.encodings.learned:Learned", "#D9822B",
+        ),
+        EncodingRow(
+            "shaw", "Shaw relative", "scores", p.ShawParameters,
+            r"e_{ij} = q_i \cdot (k_j + a^K_{\mathrm{clip}(j-i,\,\pm K)}) / \sqrt{d_h}",
+            "Shaw et al. 2018, Self-Attention with Relative Position Representations, eq. 3-5",
+            "engine.encodings.shaw:Shaw", "#7A5AE0", per_layer=True, relative=True,
+        ),
+        EncodingRow(
+            "t5_bias", "T5 bias", "scores", p.T5BiasParameters,
+            r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + b_{h,\,\mathrm{bucket}(j-i)}",
+            "Raffel et al. 2020, Exploring the Limits of Transfer Learning, section 2.1",
+            "engine.encodings.t5_bias:T5Bias", "#C94F9B", relative=True,
+        ),
+        EncodingRow(
+            "alibi", "ALiBi", "scores", p.AlibiParameters,
+            r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} - m_h\,|i-j|",
+            "Press et al. 2022, Train Short, Test Long, section 3",
+            "engine.encodings.alibi:Alibi", "#0F9D8A", relative=True,
+        ),
+        EncodingRow(
+            "rope", "RoPE", "rotation", p.RopeParameters,
+            r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{d_h},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,b^{-2t/d_h})",
+            "Su et al. 2021, RoFormer, eq. 13-16",
+            "engine.encodings.rope:Rope", "#D64550", relative=True,
+        ),
+    )
+}

@@ -1,0 +1,67 @@
+"""The parameter models of the encodings: plain settings, no torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from engine.settings import Parameters, setting
+
+
+class NoParameters(Parameters):
+    """For rows that have nothing to set."""
+
+
+class SinusoidalParameters(Parameters):
+    sinusoid_base: float = setting(
+        10_000.0, label="Sinusoid base", help="b: the longest wavelength is 2πb positions.", ge=2.0, le=1e7
+    )
+    sinusoid_layout: Literal["interleaved", "halves"] = setting(
+        "interleaved",
+        label="Sinusoid layout",
+        help="Sines and cosines in turn, as in the paper, or all sines before all cosines. Same similarities.",
+        labels={"interleaved": "Interleaved", "halves": "Halves"},
+    )
+
+
+class LearnedParameters(Parameters):
+    table_init_std: float | None = setting(
+        None,
+        label="Table init scale",
+        help="Standard deviation of the table's first values. Auto ties it to the token embedding's.",
+        ge=0.0,
+        le=10.0,
+    )
+
+
+class ShawParameters(Parameters):
+    shaw_max_distance: int = setting(
+        16, label="Clipping distance", help="K: offsets beyond ±K share one vector.", ge=1, le=512
+    )
+    shaw_values: bool = setting(
+        True, label="Relative values", help="Also add a relative vector to the values (equation 3)."
+    )
+
+
+class T5BiasParameters(Parameters):
+    t5_buckets: int = setting(32, label="Buckets", help="How many biases a head learns.", ge=4, le=256)
+    t5_max_distance: int = setting(
+        128, label="Furthest bucket", help="Offsets from here on share the last bucket.", ge=8, le=4096
+    )
+
+
+class AlibiParameters(Parameters):
+    alibi_slope_scale: float = setting(
+        1.0, label="Slope scale", help="Multiplies the published slopes 2^(-8h/H).", ge=0.0, le=8.0
+    )
+
+
+class RopeParameters(Parameters):
+    rope_base: float = setting(
+        10_000.0, label="RoPE base", help="b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7
+    )
+    rope_layout: Literal["interleaved", "rotate_half"] = setting(
+        "rotate_half",
+        label="RoPE layout",
+        help="Which dimensions form a pair: neighbours, or first half with second half.",
+        labels={"interleaved": "Interleaved", "rotate_half": "Rotate-half"},
+    )

@@ -1,0 +1,151 @@
+"""What a training run says as it goes. Frozen; arrays are numpy; no torch, no screen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of one training step, part by part. ``scores`` is the share of ``saved`` that attention scores take."""
+
+    parameters: int
+    gradients: int
+    optimizer: int
+    saved: int | None
+    """Saved for backward; None where there is no formula ("measured only")."""
+    scores: int | None
+    peak: int | None = None
+    """Highest allocation during a step; measured only."""
+
+    @property
+    def total(self) -> int | None:
+        return None if self.saved is None else self.parameters + self.gradients + self.optimizer + self.saved
+
+
+@dataclass(frozen=True)
+class Started:
+    """The facts known before the first step."""
+
+    parameters: int
+    memory: Memory
+    steps_per_second: float | None
+    chance: dict[str, float]
+    """Metric name to the value of blind guessing; ``loss`` among them."""
+    floor: float | None
+    """The lowest loss any model can reach, in nats, where known."""
+    device: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One optimizer step. Rows with ``validation`` also carry gradient norms by part."""
+
+    step: int
+    loss: float
+    grad_norm: float
+    learning_rate: float
+    tokens_per_second: float
+    metrics: dict[str, float] = field(default_factory=dict)
+    """On the training batch."""
+    validation: dict[str, float] | None = None
+    """``loss`` and the task's metrics on held-out sequences."""
+    grad_norms: dict[str, float] | None = None
+    """``"<layer>.<part>"`` with part in q, k, v, out, mlp, norm; also ``embedding``, ``encoding`` and ``head``."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One probe sequence: what was read, what was right, what was predicted; -1 where nothing is asked."""
+
+    tokens: list[str]
+    targets: list[str]
+    predictions: list[str]
+    source: list[str] = field(default_factory=list)
+    """An encoder-decoder's source side."""
+
+    @property
+    def marks(self) -> list[bool | None]:
+        return [None if t == "" else t == p for t, p in zip(self.targets, self.predictions, strict=True)]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the model looks like at one step: a separate pass over a fixed probe batch, without gradient."""
+
+    step: int
+    patterns: dict[str, np.ndarray]
+    """``self``, and for an encoder-decoder ``encoder`` and ``cross``: [layer, head, query, key] of probe sample 0."""
+    encoding: dict[str, np.ndarray]
+    """``matrix`` (what the encoding is: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]."""
+    samples: list[Sample]
+
+
+@dataclass(frozen=True)
+class Finished:
+    step: int
+    metrics: dict[str, float]
+    """On held-out sequences of the trained length; ``loss`` among them."""
+    by_length: list[dict[str, Any]]
+    """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") where it cannot be run."""
+    memory: Memory
+    """Measured."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The run met a value that is not finite, or could not be built."""
+
+    step: int
+    reason: str
+    """One sentence for a person."""
+    layer: int | None = None
+    tensor: str | None = None
+    remedy: str | None = None
+    """A setting that would have prevented it, as ``name=value``."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended that neither finished nor failed by its own account: stopped, or its worker was lost."""
+
+    step: int
+    state: str
+    reason: str = ""
+
+
+Event = Started | Progress | Snapshot | Finished | Failed | Ended
+KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Finished, Failed, Ended)}
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """A JSON-ready dictionary with ``event`` first; values that are not finite become None; arrays are left out."""
+    values = {k: v for k, v in asdict(event).items() if not (isinstance(event, Snapshot) and k in ("patterns", "encoding"))}
+    return {"event": type(event).__name__.lower(), **_finite(values)}
+
+
+def from_json(row: dict[str, Any]) -> Event:
+    """The event a row of ``events.jsonl`` was written from (a snapshot comes back without its arrays)."""
+    values = dict(row)
+    kind = values.pop("event")
+    if "memory" in values:
+        values["memory"] = Memory(**values["memory"])
+    if kind == "snapshot":
+        values |= {"patterns": {}, "encoding": {}, "samples": [Sample(**sample) for sample in values["samples"]]}
+    return KINDS[kind](**values)  # type: ignore[no-any-return]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_finite(v) for v in value]
+    return value

@@ -1,0 +1,83 @@
+"""Rules between settings. Each breach names one setting, its value and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from engine.encodings import ENCODINGS
+from engine.problems import Problem
+from engine.settings import to_text
+from engine.tasks import TASKS
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+Rule = Callable[["RunConfig"], tuple[str, str] | None]
+"""Returns the setting to name and what it may be, or None where the rule holds."""
+
+
+def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
+    families = TASKS[c.task].families
+    return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
+
+
+def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
+    if c.d_head is None and c.d_model % c.n_heads:
+        divisors = [n for n in range(1, 65) if c.d_model % n == 0]
+        return "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
+    return None
+
+
+def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
+    if ENCODINGS[c.pos_encoding].acts_on != "rotation" or c.head_width % 2 == 0:
+        return None
+    if c.d_head is not None:
+        return "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
+    fitting = [n for n in range(1, 65) if c.d_model % n == 0 and c.d_model // n % 2 == 0]
+    return "n_heads", f"one that leaves an even d_head for {c.pos_encoding} ({', '.join(map(str, fitting)) or 'none here'})"
+
+
+def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
+    odd = c.pos_encoding == "sinusoidal" and c.d_model % 2
+    return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
+
+
+def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
+    if c.min_seq_len is not None and c.min_seq_len > c.seq_len:
+        return "min_seq_len", f"at most seq_len {c.seq_len}, or auto"
+    return None
+
+
+def _k_fits(c: RunConfig) -> tuple[str, str] | None:
+    k = getattr(c.task_settings, "k", 0)
+    shortest = c.min_seq_len or c.seq_len
+    return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
+
+
+def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
+    if c.attention_impl == "fused" and c.attention_score == "additive":
+        return "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
+    if c.attention_impl == "fused" and c.softmax_axis != "key":
+        return "attention_impl", "materialised for softmax_axis query, which no fused kernel computes"
+    return None
+
+
+def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
+    if c.mask_fault != "none" and not c.causal:
+        return "mask_fault", "none for family encoder, which has no causal mask to break"
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits,
+    _fused_computes_it, _mask_faults_need_a_mask,
+)  # fmt: skip
+
+
+def broken_rules(config: RunConfig) -> Iterator[Problem]:
+    for rule in RULES:
+        breach = rule(config)
+        if breach is not None:
+            name, allowed = breach
+            yield Problem(name, to_text(config.value(name)), allowed)

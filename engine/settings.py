@@ -1,0 +1,134 @@
+"""What a setting is: a typed field with its bounds, default, label and help, declared once.
+
+Widgets, command line, link and validation all walk the same :class:`Setting` rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+AUTO = "auto"
+"""How ``None`` is written in a link or on the command line: the engine chooses."""
+
+
+class Parameters(BaseModel):
+    """The parameters of one registry row (an encoding, a task). Frozen; unknown names are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+
+
+def setting(
+    default: Any, *, label: str, help: str, group: str = "", labels: dict[str, str] | None = None,
+    ge: float | None = None, le: float | None = None,
+) -> Any:
+    """A pydantic field that also carries what a person needs to see of it."""
+    shown = {"group": group, "labels": labels or {}}
+    return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting as the outside sees it."""
+
+    name: str
+    kind: Literal["choice", "bool", "int", "float", "ints"]
+    default: Any
+    label: str
+    help: str
+    group: str
+    optional: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    choice_labels: tuple[str, ...] = ()
+
+    def label_of(self, choice: str) -> str:
+        return dict(zip(self.choices, self.choice_labels, strict=True)).get(choice, choice)
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values in words, for a sentence that refuses another."""
+        if self.kind == "choice":
+            return "one of " + ", ".join(self.choices)
+        if self.kind == "bool":
+            return "true or false"
+        if self.kind == "ints":
+            return "whole numbers, separated by commas"
+        number = "a whole number" if self.kind == "int" else "a number"
+        words = f"{number} from {self.minimum:g} to {self.maximum:g}"
+        return f"{words}, or {AUTO}" if self.optional else words
+
+
+def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | None = None) -> Iterator[Setting]:
+    """The settings a parameter model declares, in order.
+
+    ``choices`` gives, for a plain string field, its allowed names and their labels (registries grow
+    without the table being edited).
+    """
+    for name, field in model.model_fields.items():
+        extra = field.json_schema_extra
+        if not isinstance(extra, dict):
+            continue
+        kind, literals = _kind_of(field)
+        names = (choices or {}).get(name) or {value: value for value in literals}
+        labels: Any = {**names, **(extra["labels"] or {})}  # type: ignore[dict-item]
+        yield Setting(
+            name=name,
+            kind="choice" if names else kind,
+            default=field.default,
+            label=field.title or name,
+            help=field.description or "",
+            group=str(extra["group"]),
+            optional=_is_optional(field),
+            minimum=next((m.ge for m in field.metadata if hasattr(m, "ge")), None),
+            maximum=next((m.le for m in field.metadata if hasattr(m, "le")), None),
+            choices=tuple(names),
+            choice_labels=tuple(labels[value] for value in names),
+        )
+
+
+def _kind_of(field: FieldInfo) -> tuple[Any, tuple[str, ...]]:
+    annotation = field.annotation
+    if get_origin(annotation) in (Union, UnionType):
+        (annotation,) = (part for part in get_args(annotation) if part is not NoneType)
+    if get_origin(annotation) is Literal:
+        return "choice", get_args(annotation)
+    if get_origin(annotation) is tuple:
+        return "ints", ()
+    kinds: dict[Any, str] = {bool: "bool", int: "int", float: "float", str: "choice"}
+    return kinds[annotation], ()
+
+
+def _is_optional(field: FieldInfo) -> bool:
+    return NoneType in get_args(field.annotation)
+
+
+def from_text(values: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Undo :func:`to_text` where pydantic would not: ``auto`` and lists. Other values pass unchanged."""
+    read = dict(values)
+    for name, value in values.items():
+        field = model.model_fields.get(name)
+        if field is None or not isinstance(value, str):
+            continue
+        if _is_optional(field) and value == AUTO:
+            read[name] = None
+        elif get_origin(field.annotation) is tuple:
+            read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
+    return read
+
+
+def to_text(value: Any) -> str:
+    """A setting's value as it stands in a link or on the command line; pydantic reads it back."""
+    if value is None:
+        return AUTO
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,31 @@
+"""The parameter models of the tasks: plain settings, no torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from engine.settings import Parameters, setting
+
+
+class SymbolParameters(Parameters):
+    vocab_size: int = setting(
+        10, label="Symbols", help="How many different symbols there are; chance is one over it.", ge=2, le=1000
+    )
+
+
+class KBackParameters(SymbolParameters):
+    k: int = setting(3, label="k", help="How many positions to look back.", ge=1, le=64)
+
+
+class OwnPositionParameters(SymbolParameters):
+    variant: Literal["tokens", "padded", "constant"] = setting(
+        "tokens",
+        label="Input",
+        help="Random symbols at full length; random lengths with padding; or one and the same symbol everywhere.",
+        labels={"tokens": "Random symbols", "padded": "Random lengths, padded", "constant": "One symbol"},
+    )
+    bos: bool = setting(
+        False,
+        label="Begin-of-sequence token",
+        help="A marker before position 0: an anchor from which a causal model can count.",
+    )
