@@ -5,7 +5,9 @@ To add one: write ``engine/tasks/<name>.py`` with a small class, and add one row
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from engine.settings import Parameters
 from engine.tasks import parameters as p
@@ -14,6 +16,19 @@ TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
 """A sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated."""
 LABELLER = ("decoder", "encoder")
 """One answer at each position read; a decoder sees the past only."""
+
+
+
+def _symbols(config: Any) -> int:
+    return int(config.task_settings.vocab_size)
+
+
+def _none(config: Any) -> int:
+    return 0
+
+
+def _positions(config: Any) -> int:
+    return max(config.seq_len, *config.test_lengths, 0)
 
 
 @dataclass(frozen=True)
@@ -27,7 +42,13 @@ class TaskRow:
     parameters: type[Parameters]
     families: tuple[str, ...]
     implementation: str
-    """``module:Class``; the class is built as ``Class(config)``."""
+    """``module:TASK``, an :class:`engine.tasks.rule.TaskRule`."""
+    extra_tokens: int = 0
+    """Tokens above the symbols (begin of sequence, padding)."""
+    n_answers: Callable[[Any], int] = _symbols
+    """From the RunConfig: how many classes the output layer has."""
+    lead_tokens: Callable[[Any], int] = _none
+    """From the RunConfig: how many tokens stand before the first position."""
 
 
 TASKS: dict[str, TaskRow] = {
@@ -35,27 +56,28 @@ TASKS: dict[str, TaskRow] = {
     for row in (
         TaskRow(
             "reverse", "Reverse", "Write the sequence backwards.", "3 1 4 → 4 1 3",
-            p.SymbolParameters, TRANSDUCER, "engine.tasks.reverse:Reverse",
+            p.SymbolParameters, TRANSDUCER, "engine.tasks.reverse:TASK",
         ),
         TaskRow(
             "copy", "Copy", "Write the sequence again.", "3 1 4 → 3 1 4",
-            p.SymbolParameters, TRANSDUCER, "engine.tasks.copy:Copy",
+            p.SymbolParameters, TRANSDUCER, "engine.tasks.copy:TASK",
         ),
         TaskRow(
             "k_back", "k back", "At each position, name the symbol k positions earlier.", "k = 1: 3 1 4 → · 3 1",
-            p.KBackParameters, LABELLER, "engine.tasks.k_back:KBack",
+            p.KBackParameters, LABELLER, "engine.tasks.k_back:TASK",
         ),
         TaskRow(
             "sort", "Sort", "Write the symbols in ascending order.", "3 1 4 → 1 3 4",
-            p.SymbolParameters, TRANSDUCER, "engine.tasks.sort:Sort",
+            p.SymbolParameters, TRANSDUCER, "engine.tasks.sort:TASK",
         ),
         TaskRow(
             "first_token", "First token", "At each position, name the first symbol of the sequence.", "3 1 4 → · 3 3",
-            p.SymbolParameters, LABELLER, "engine.tasks.first_token:FirstToken",
+            p.SymbolParameters, LABELLER, "engine.tasks.first_token:TASK",
         ),
         TaskRow(
             "own_position", "Own position", "At each position, name the position; the symbols do not help.",
-            "3 1 4 → 0 1 2", p.OwnPositionParameters, LABELLER, "engine.tasks.own_position:OwnPosition",
+            "3 1 4 → 0 1 2", p.OwnPositionParameters, LABELLER, "engine.tasks.own_position:TASK",
+            extra_tokens=2, n_answers=_positions, lead_tokens=lambda config: int(config.task_settings.bos),
         ),
     )
 }

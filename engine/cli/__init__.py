@@ -1,0 +1,48 @@
+"""The command line. A new command is one small file and one row in COMMANDS."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from engine.cli import encodings, predict, train
+from engine.problems import ConfigError
+
+COMMANDS = {"train": train, "encodings": encodings, "predict": predict}
+"""Each is a module with HELP, ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong in one line on stderr and exits with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = OneLineParser(prog="python -m engine", description="Attention Lab's engine, without a screen.")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=OneLineParser, metavar="command")
+    for name, module in COMMANDS.items():
+        sub = commands.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
+        module.add_arguments(sub)
+        sub.add_argument("--json", action="store_true", help="one JSON object a line")
+    given = parser.parse_args(arguments)
+    try:
+        return COMMANDS[given.command].run(given)
+    except ConfigError as error:
+        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except ValueError as error:
+        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0

@@ -1,0 +1,46 @@
+"""RunConfig's settings as command-line options and back."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.config import RunConfig, parse, settings_for
+from engine.encodings import ENCODINGS
+from engine.settings import Setting, to_text
+from engine.tasks import TASKS
+
+
+def all_settings() -> dict[str, Setting]:
+    """Every setting that exists under any task and encoding."""
+    found: dict[str, Setting] = {}
+    for task in TASKS:
+        for encoding in ENCODINGS:
+            found |= {row.name: row for row in settings_for(task, encoding) if row.name not in found}
+    return found
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """One option a setting, in the table's groups. Values stay text: RunConfig reads and refuses them."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for row in all_settings().values():
+        group = groups.setdefault(row.group, parser.add_argument_group(row.group)) if row.group else parser
+        group.add_argument(
+            flag(row.name),
+            dest=row.name,
+            metavar="{" + ",".join(row.choices) + "}" if row.choices else row.kind.upper(),
+            help=f"{row.help} Default {to_text(row.default) or 'none'}.".replace("%", "%%"),
+        )
+
+
+def config_from(given: argparse.Namespace) -> RunConfig:
+    """The config the options ask for. Raises ConfigError."""
+    return parse({name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None})
+
+
+def to_arguments(config: RunConfig) -> list[str]:
+    """The options that give this config, every setting stated."""
+    return [part for name, value in config.flat().items() for part in (flag(name), to_text(value))]

@@ -1,0 +1,47 @@
+"""``predict``: parameters, memory by part and speed of a run, without running it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.table import Table
+
+from engine.cli.arguments import add_settings, config_from
+from engine.cli.tables import memory_table
+from engine.predict import Prediction, known_speed, predict
+
+HELP = "say what a run would take"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    config = config_from(given)
+    if known_speed() is None:
+        from engine.speed import measure_speed  # torch, and about a second; once a machine
+
+        measure_speed()
+    prediction = predict(config)
+    if given.json:
+        print(json.dumps(asdict(prediction)))
+    else:
+        show(prediction, config.steps)
+    return 0
+
+
+def show(prediction: Prediction, steps: int) -> None:
+    console = Console()
+    table = Table("part", "parameters", title=f"{prediction.parameters:,} parameters")
+    table.columns[1].justify = "right"
+    for part, count in prediction.by_part.items():
+        table.add_row(part, f"{count:,}")
+    console.print(table)
+    console.print(memory_table(prediction.memory, "Predicted memory of a training step"))
+    if prediction.steps_per_second is not None:
+        seconds = steps / prediction.steps_per_second
+        console.print(f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps on one CPU core.")

@@ -1,0 +1,98 @@
+"""``train``: one run, its events as a progress bar and a table, or as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from engine import events
+from engine.cli.arguments import add_settings, config_from
+from engine.cli.tables import bytes_in_words, memory_table
+from engine.config import RunConfig
+
+HELP = "train one run"
+INTERRUPTED = 130
+FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    config = config_from(given)
+    from engine.train import train  # torch: only once the settings are known to be good
+
+    show = show_as_json if given.json else show_to_person
+    return show(config, train(config))
+
+
+def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
+    code, step = FAILED, 0
+    try:
+        for event in run_events:
+            step = getattr(event, "step", step)
+            print(json.dumps(events.to_json(event)), flush=True)
+            code = 0 if isinstance(event, events.Finished) else code
+    except KeyboardInterrupt:
+        print(json.dumps(events.to_json(events.Ended(step, "stopped", "Interrupted."))), flush=True)
+        return INTERRUPTED
+    return code
+
+
+def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
+    console = Console()
+    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=config.steps)
+        try:
+            for event in run_events:
+                match event:
+                    case events.Started():
+                        bar.console.print(started_sentence(event))
+                    case events.Progress(validation=dict() as validation):
+                        bar.update(task, completed=event.step, description=in_words(validation))
+                    case events.Progress():
+                        bar.update(task, completed=event.step)
+                    case events.Failed():
+                        bar.console.print(f"[red]Failed.[/] {event.reason}")
+                        return FAILED
+                    case events.Finished():
+                        last = event
+        except KeyboardInterrupt:
+            bar.console.print("Stopped.")
+            return INTERRUPTED
+    console.print(result_table(last))
+    console.print(memory_table(last.memory, "Measured memory"))
+    return 0
+
+
+def started_sentence(event: events.Started) -> str:
+    expected = "" if event.steps_per_second is None else f", about {event.steps_per_second:,.0f} steps a second"
+    return f"{event.parameters:,} parameters on {event.device}{expected}. {event.note}".strip()
+
+
+def in_words(metrics: dict[str, Any]) -> str:
+    return "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in metrics.items())
+
+
+def result_table(event: events.Finished) -> Table:
+    """Held-out metrics: one row for the trained length, then one a test length."""
+    table = Table(title=f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training")
+    names = list(event.metrics)
+    for name in ("length", *names, "note"):
+        table.add_column(name.replace("_", " "), justify="right")
+    rows: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
+    for row in rows:
+        cells = [str(row["length"]), *(f"{row[name]:.3f}" if name in row else "" for name in names), str(row.get("note", ""))]
+        table.add_row(*cells)
+    return table
+
+

@@ -1,0 +1,136 @@
+"""Batches: sequences drawn, answered, held out and framed for the family that reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+import torch
+from torch import Tensor
+
+from engine.config import RunConfig
+from engine.framing import continues, shapes
+from engine.tasks import TASKS
+from engine.tasks.rule import IGNORE, TaskRule
+
+HELD_OUT_SHARE = 5
+"""One distinct sequence in so many is never trained on."""
+FEWEST_DISTINCT = 64
+"""With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
+VALIDATION_SIZE = 256
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a model reads and what it should answer."""
+
+    inputs: Tensor
+    """[batch, length] tokens."""
+    targets: Tensor
+    """[batch, length] classes, IGNORE where nothing is asked."""
+    regions: dict[str, slice]
+    """Metric name to the positions it counts."""
+    source: Tensor | None = None
+    """[batch, source_length] tokens of the encoder side."""
+    padding: Tensor | None = None
+    """[batch, length] bool, True where a real token stands; None where all are real."""
+
+    def to(self, device: torch.device) -> Batch:
+        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return Batch(**{**vars(self), **moved})
+
+    def head(self, count: int) -> Batch:
+        cut = {name: value[:count] for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return Batch(**{**vars(self), **cut})
+
+
+class Data:
+    """The training and the held-out sequences of a run. Decided by the config alone."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self.config = config
+        module, name = TASKS[config.task].implementation.split(":")
+        self.rule: TaskRule = getattr(import_module(module), name)
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
+
+    def _set_sizes(self) -> dict[int, int]:
+        """Length to number of sequences of a fixed training set, spread evenly; empty for fresh data."""
+        if self.config.dataset_size is None:
+            return {}
+        lengths = range(self.config.min_seq_len or self.config.seq_len, self.config.seq_len + 1)
+        return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
+
+    def holds_out(self, n: int) -> bool:
+        settings = self.config.task_settings
+        constant = getattr(settings, "variant", "") == "constant"
+        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined,no-any-return]
+
+    def training_batch(self) -> Batch:
+        """The next batch, [batch, length]; all sequences of one batch have one length."""
+        shortest, longest = self.config.min_seq_len or self.config.seq_len, self.config.seq_len
+        n = longest
+        if shortest < longest:
+            n = int(torch.randint(shortest, longest + 1, (1,), generator=self.generator))
+        if not self._sets:
+            return self.frame(*self._pairs(self.config.batch_size, n))
+        source, answer = self._sets[n]
+        rows = torch.randint(len(source), (self.config.batch_size,), generator=self.generator)
+        return self.frame(source[rows], answer[rows])
+
+    def validation_batch(self, n: int | None = None, size: int = VALIDATION_SIZE) -> Batch:
+        """Held-out sequences with clean answers, always the same for one seed and length."""
+        n = n or self.config.seq_len
+        generator = torch.Generator().manual_seed(2**32 + self.config.seed)
+        source = self._draw(size, n, generator, held_out=True)
+        return self.frame(source, self.rule.answer(source, self.config.task_settings))
+
+    def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
+        """Training sequences and their answers, noisy where the config says so; both [size, n]."""
+        source = self._draw(size, n, self.generator, held_out=False)
+        answer = self.rule.answer(source, self.config.task_settings)
+        if self.config.label_noise:
+            outputs = shapes(self.config, n).n_outputs
+            wrong = torch.randint(outputs, answer.shape, generator=self.generator)
+            noisy = torch.rand(answer.shape, generator=self.generator) < self.config.label_noise
+            answer = torch.where(noisy & (answer != IGNORE), wrong, answer)
+        return source, answer
+
+    def _draw(self, size: int, n: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+        """Sequences of one side of the split, which is a property of the sequence: [size, n]."""
+        settings = self.config.task_settings
+        if not self.holds_out(n):
+            return self.rule.draw(size, n, settings, generator)
+        kept: list[Tensor] = []
+        surplus = 2 * HELD_OUT_SHARE if held_out else 1.5
+        while sum(map(len, kept)) < size:
+            drawn = self.rule.draw(int(size * surplus) + 8, n, settings, generator)
+            kept.append(drawn[is_held_out(drawn) == held_out])
+        return torch.cat(kept)[:size]
+
+    def frame(self, source: Tensor, answer: Tensor) -> Batch:
+        """Lay question and answer out for the family; both [batch, n]."""
+        config, n = self.config, source.size(1)
+        symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+        bos = source.new_full((len(source), 1), symbols)
+        if continues(config):
+            line = torch.cat([source, answer], dim=1)  # [batch, 2n]
+            halves = {"second_half_accuracy": slice(n - 1, None), "first_half_accuracy": slice(0, n - 1)}
+            return Batch(line[:, :-1], line[:, 1:], halves)
+        whole = {"accuracy": slice(None)}
+        if config.family == "encoder_decoder":
+            return Batch(torch.cat([bos, answer[:, :-1]], dim=1), answer, whole, source=source)
+        if TASKS[config.task].lead_tokens(config):
+            source = torch.cat([bos, source], dim=1)
+            answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
+        padding = None if self.rule.pad is None else source != symbols + self.rule.pad
+        return Batch(source, answer, whole, padding=None if padding is None or padding.all() else padding)
+
+
+def is_held_out(source: Tensor) -> Tensor:
+    """Which sequences belong to validation, [batch]: a fixed hash of the tokens, the same in every run."""
+    weights = torch.randint(2**40, (source.size(1),), generator=torch.Generator().manual_seed(1)) * 2 + 1
+    mixed = ((source + 1) * weights).sum(dim=1)
+    for shift in (17, 29, 13):  # multiply and fold, so that every token reaches every bit
+        mixed = (mixed ^ (mixed >> shift)) * 0x2545F4914F6CDD1D
+    return (mixed >> 33) % HELD_OUT_SHARE == 0

@@ -1,0 +1,31 @@
+"""Which device a run uses, and why."""
+
+from __future__ import annotations
+
+import torch
+
+from engine.config import RunConfig
+
+CPU_IS_FASTER_BELOW = 2e9
+"""Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
+
+
+def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.device, str]:
+    """The device and a note for the reader ("" where there is nothing to say).
+
+    Raises ValueError with one sentence where the config names a device that this machine lacks.
+    """
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if config.device == "auto":
+        if accelerator is None:
+            return torch.device("cpu"), ""
+        if flops_per_step < CPU_IS_FASTER_BELOW:
+            return torch.device("cpu"), f"CPU chosen: a model this small is usually faster there than on {accelerator.type}."
+        return accelerator, ""
+    if config.device != "cpu" and (accelerator is None or accelerator.type != config.device):
+        found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
+        raise ValueError(f"device is {config.device}; this machine has {found}.")
+    return torch.device(config.device), ""
+
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

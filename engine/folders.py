@@ -1,0 +1,14 @@
+"""Where this program keeps its data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+
+def data_folder() -> Path:
+    """The user's data directory of this program; the environment variable ATTENTION_LAB_DATA puts it elsewhere."""
+    given = os.environ.get("ATTENTION_LAB_DATA")
+    return Path(given) if given else user_data_path("attention-lab", appauthor=False)

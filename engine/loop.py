@@ -1,0 +1,142 @@
+"""The training loop: prepare a model, then one optimizer step after another, yielding what happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from contextlib import nullcontext
+from time import perf_counter
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from engine.config import RunConfig
+from engine.data import Batch, Data
+from engine.device import choose_device
+from engine.diagnose import first_non_finite
+from engine.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
+from engine.events import Event, Failed, Finished, Progress, Snapshot, Started
+from engine.framing import loss_floor, shapes
+from engine.measure import measure_memory
+from engine.model.build import build_model, parameter_part
+from engine.optim import build_optimizers, learning_rate_at, set_learning_rate
+from engine.predict import predict
+from engine.randomness import RandomState
+from engine.snapshot import take_snapshot
+
+LOOK = "look"
+"""Send this to the generator to get a snapshot of now."""
+EVALUATIONS = 100
+"""About so many validation passes a run."""
+SNAPSHOT_RATIO = 1.3
+"""Each snapshot comes at this many times the step of the one before."""
+
+
+def prepare(config: RunConfig) -> nn.Module:
+    """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
+    device, _ = choose_device(config, predict(config).flops_per_step)
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=sizes.length)
+    return model.to(device)
+
+
+def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Event, str | None, None]:
+    """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
+
+    ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next`` goes on. What is looked at changes no
+    number: the training path depends on the config alone. The same config gives the same numbers on the same device.
+    """
+    prediction = predict(config)
+    device, note = choose_device(config, prediction.flops_per_step)
+    model = prepare(config) if model is None else model
+    data = Data(config)
+    optimizers = build_optimizers(config, model)
+    dropout = RandomState(config.seed, device) if config.dropout else None
+    validation = data.validation_batch().to(device)
+    probe = validation.head(4)
+    named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    parameters = [p for _, p in named]
+    every = max(1, math.ceil(config.steps / EVALUATIONS))
+    next_snapshot, busy, seen = 1, 0.0, 0
+
+    def snapshot(step: int) -> Snapshot:
+        return take_snapshot(config, model, probe, step)
+
+    if not data.holds_out(config.seq_len):
+        note = f"{note} So few distinct sequences exist that validation repeats trained ones.".strip()
+    yield Started(
+        parameters=sum(p.numel() for p in parameters),
+        memory=prediction.memory,
+        steps_per_second=prediction.steps_per_second,
+        chance=chance_of(config, data),
+        floor=loss_floor(config),
+        device=str(device),
+        note=note,
+    )
+    yield snapshot(0)
+
+    for step in range(1, config.steps + 1):
+        began = perf_counter()
+        batch = data.training_batch().to(device)
+        rate = learning_rate_at(config, step)
+        set_learning_rate(optimizers, rate)
+        with dropout.active() if dropout else nullcontext():
+            logits = forward(model, batch)
+            loss = loss_of(logits.float(), batch.targets)
+            model.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+        norm, loss_value = _gradient_norm(parameters), loss.item()
+        if not math.isfinite(norm):
+            layer, tensor = first_non_finite(model, batch)
+            yield Failed(step, f"Step {step}: {tensor} is no longer finite.", layer, tensor)
+            return
+        if config.grad_clip is not None:
+            clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=device))
+        for optimizer in optimizers:
+            optimizer.step()
+        busy, seen = busy + perf_counter() - began, seen + batch.inputs.numel()
+        measured = step % every == 0 or step in (1, config.steps)
+        request = yield Progress(
+            step=step,
+            loss=loss_value,
+            grad_norm=norm,
+            learning_rate=rate,
+            tokens_per_second=seen / busy,
+            metrics=accuracies(logits.argmax(-1), batch) if measured else {},
+            validation=evaluate(model, validation) if measured else None,
+            grad_norms=_norms_by_part(named, config, norm) if measured else None,
+        )
+        while request == LOOK:
+            request = yield snapshot(step)
+        if step >= next_snapshot or step == config.steps:
+            next_snapshot = max(step + 1, math.ceil(step * SNAPSHOT_RATIO))
+            request = yield snapshot(step)
+            while request == LOOK:
+                request = yield snapshot(step)
+
+    yield Finished(
+        step=config.steps,
+        metrics=final_metrics(config, model, data, device),
+        by_length=by_length(config, model, data, device),
+        memory=measure_memory(config, model, batch, optimizers),
+        seconds=busy,
+    )
+
+
+def _gradient_norm(parameters: list[nn.Parameter]) -> float:
+    """The global L2 norm, in float32 so that half precision does not overflow while summing."""
+    grads = [p.grad if p.grad.dtype == torch.float32 else p.grad.float() for p in parameters if p.grad is not None]
+    return float(get_total_norm(grads))
+
+
+def _norms_by_part(named: list[tuple[str, nn.Parameter]], config: RunConfig, total: float) -> dict[str, float]:
+    """Gradient L2 norms before clipping by part ("0.q", "embedding", ...)."""
+    clipped = 1.0 if config.grad_clip is None else max(1.0, total / config.grad_clip)
+    parts: dict[str, list[Tensor]] = {}
+    for name, parameter in named:
+        if parameter.grad is not None:
+            parts.setdefault(parameter_part(name), []).append(parameter.grad.float())
+    norms = torch.stack([get_total_norm(grads) for grads in parts.values()]) * clipped
+    return dict(zip(parts, norms.tolist(), strict=True))
+

@@ -1,0 +1,86 @@
+"""What a run will take, before it starts: parameters, memory by part, time. Torch-free."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.config import RunConfig
+from engine.events import Memory
+from engine.folders import data_folder
+from engine.framing import shapes
+from engine.memory import count_parameters, predict_memory
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast this machine trains: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
+
+    overhead: float
+    rate: float
+
+    def seconds_per_step(self, config: RunConfig, flops: float) -> float:
+        stacks = 2 if config.family == "encoder_decoder" else 1
+        return self.overhead * (stacks * config.n_layers + 2) + flops / self.rate
+
+
+@dataclass(frozen=True)
+class Prediction:
+    parameters: int
+    by_part: dict[str, int]
+    memory: Memory
+    tokens_per_step: int
+    flops_per_step: float
+    """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
+    steps_per_second: float | None
+    """None until this machine has been timed once (``engine.speed``)."""
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        return 1 / self.steps_per_second if self.steps_per_second else None
+
+
+def predict(config: RunConfig) -> Prediction:
+    sizes = shapes(config)
+    known = {"n_tokens": sizes.n_tokens, "n_outputs": sizes.n_outputs, "max_positions": sizes.length}
+    parts = count_parameters(config, **known)
+    tokens = config.batch_size * (sizes.length + (sizes.source_length or 0))
+    flops = flops_per_step(config, parts, tokens)
+    speed = known_speed()
+    return Prediction(
+        parameters=sum(parts.values()),
+        by_part=parts,
+        memory=predict_memory(config, length=sizes.length, source_length=sizes.source_length, **known),
+        tokens_per_step=tokens,
+        flops_per_step=flops,
+        steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,
+    )
+
+
+def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int) -> float:
+    """Look-ups cost nothing; a shared block is counted at every depth."""
+    weights = sum(count for part, count in parts.items() if part not in ("embedding", "encoding"))
+    if config.share_layers:
+        weights *= config.n_layers
+    sizes = shapes(config)
+    attention = config.n_layers * config.batch_size * sizes.length**2 * config.n_heads * config.head_width
+    return 6.0 * weights * tokens + 12.0 * attention
+
+
+def known_speed() -> Speed | None:
+    """The speed measured on this machine earlier, if it was."""
+    try:
+        return Speed(**json.loads(speed_file().read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def remember_speed(speed: Speed) -> None:
+    file: Path = speed_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(asdict(speed)))
+
+
+def speed_file() -> Path:
+    return data_folder() / "speed.json"

@@ -1,0 +1,59 @@
+"""Which setting would have kept a run finite: settings known to help, tried on the very same steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.config import RunConfig
+from engine.events import Failed, Progress
+from engine.loop import steps_of
+from engine.problems import ConfigError
+from engine.settings import to_text
+
+LONGEST_TRIAL = 60
+"""Remedies are tried by training again up to the failing step, if that is at most so many steps."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    setting: str | None = None
+    sentence: str = ""
+
+
+def remedies(config: RunConfig) -> list[dict[str, Any]]:
+    """Settings that are known to keep a run finite, the mildest first; only those that change this config."""
+    candidates: list[dict[str, Any]] = [
+        {"dtype": "float32"},
+        {"grad_clip": 1.0},
+        {"warmup_steps": max(20, config.steps // 10)},
+        {"norm": "pre"},
+        {"optimizer": "adamw"},
+        {"learning_rate": config.learning_rate / 10},
+        {"learning_rate": config.learning_rate / 100},
+    ]
+    return [c for c in candidates if all(config.value(name) != value for name, value in c.items())]
+
+
+def find_remedy(config: RunConfig, step: int) -> Remedy:
+    """The first remedy under which the same steps stay finite; untried where the run is too long to repeat."""
+    for option in remedies(config):
+        name = ", ".join(f"{setting}={to_text(value)}" for setting, value in option.items())
+        try:
+            changed = config.replace(**option)
+        except ConfigError:
+            continue
+        if step > LONGEST_TRIAL:
+            return Remedy(name, f"Try {name} (not verified: {step} steps are too many to repeat here).")
+        if _stays_finite(changed, step):
+            return Remedy(name, f"With {name} the same {step} steps stay finite.")
+    return Remedy(sentence="None of the usual settings alone kept it finite.")
+
+
+def _stays_finite(config: RunConfig, step: int) -> bool:
+    for event in steps_of(config):
+        if isinstance(event, Failed):
+            return False
+        if isinstance(event, Progress) and event.step > step:
+            return True
+    return True

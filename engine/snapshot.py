@@ -1,0 +1,83 @@
+"""A look at the model at one step: a pass over a fixed probe batch, without gradient or dropout."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from engine.config import RunConfig
+from engine.data import Batch
+from engine.evaluate import forward
+from engine.events import Sample, Snapshot
+from engine.framing import continues
+from engine.tasks.rule import IGNORE
+
+LARGEST_PATTERNS = 1_000_000
+"""Weights in one snapshot; longer sequences are shown up to the position that fits."""
+LONGEST_MATRIX = 256
+"""Positions of the encoding shown."""
+
+
+@torch.no_grad()
+def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
+    """Patterns of probe sample 0, the encoding's matrices, and the predictions on every probe sample."""
+    was_training = model.training
+    model.eval()
+    look: dict[str, Tensor] = {}
+    predictions = forward(model, probe, look).argmax(-1)
+    model.train(was_training)
+    picture = model.encoding_picture(min(probe.inputs.size(1), LONGEST_MATRIX))  # type: ignore[operator]
+    return Snapshot(
+        step=step,
+        patterns=patterns_in(look),
+        encoding={name: array(value) for name, value in picture.items()},
+        samples=samples_of(config, probe, predictions),
+    )
+
+
+def patterns_in(look: dict[str, Tensor]) -> dict[str, np.ndarray]:
+    """The attention patterns of sample 0 by kind: [layer, head, query, key]."""
+    stacks: dict[str, list[Tensor]] = {}
+    for name, value in look.items():
+        if name.endswith(".pattern"):
+            stack, _, kind, _ = name.split(".")
+            decoding = any(other.startswith("decoder.") for other in look)
+            stacks.setdefault("encoder" if stack == "encoder" and decoding else kind, []).append(value[0])
+    cut = {kind: torch.stack(layers).float() for kind, layers in stacks.items()}
+    return {kind: array(_fitting(pattern)) for kind, pattern in cut.items()}
+
+
+def _fitting(pattern: Tensor) -> Tensor:
+    layers, heads, queries, keys = pattern.shape
+    side = int((LARGEST_PATTERNS / (layers * heads)) ** 0.5)
+    return pattern[:, :, :side, :side] if queries * keys > side * side else pattern
+
+
+def array(value: Tensor) -> np.ndarray:
+    return value.detach().float().cpu().numpy().astype(np.float32)
+
+
+def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sample]:
+    """The probe sequences in words; a decoder that continues its question is judged on the answer only."""
+    first = config.seq_len - 1 if continues(config) else 0
+    samples = []
+    for row in range(len(probe.inputs)):
+        targets, guesses = probe.targets[row].tolist(), predictions[row].tolist()
+        asked = [position >= first and target != IGNORE for position, target in enumerate(targets)]
+        samples.append(
+            Sample(
+                tokens=token_names(config, probe.inputs[row].tolist()),
+                targets=[str(t) if ask else "" for t, ask in zip(targets, asked, strict=True)],
+                predictions=[str(g) if ask else "" for g, ask in zip(guesses, asked, strict=True)],
+                source=[] if probe.source is None else token_names(config, probe.source[row].tolist()),
+            )
+        )
+    return samples
+
+
+def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
+    """Symbols by number; the tokens above them by what they mean."""
+    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+    special = {symbols: "⊢", symbols + 1: "·"}
+    return [special.get(token, str(token)) for token in tokens]

@@ -1,0 +1,37 @@
+"""How fast this machine trains: two short runs timed, one all overhead and one all arithmetic."""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+
+from engine.config import RunConfig
+from engine.events import Progress
+from engine.loop import steps_of
+from engine.predict import Speed, predict, remember_speed
+
+SMALL = RunConfig(steps=60)
+LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32, steps=12)
+
+
+def measure_speed() -> Speed:
+    """Time both runs on the CPU (about a second), remember and return the fit."""
+    small, large = _seconds_per_step(SMALL), _seconds_per_step(LARGE)
+    flops_small, flops_large = predict(SMALL).flops_per_step, predict(LARGE).flops_per_step
+    layers_small, layers_large = SMALL.n_layers + 2, LARGE.n_layers + 2
+    # Two equations, two unknowns: overhead * layers + flops / rate = seconds.
+    inverse_rate = (large * layers_small - small * layers_large) / (flops_large * layers_small - flops_small * layers_large)
+    inverse_rate = max(inverse_rate, 1e-14)
+    speed = Speed(overhead=max((small - flops_small * inverse_rate) / layers_small, 1e-6), rate=1 / inverse_rate)
+    remember_speed(speed)
+    return speed
+
+
+def _seconds_per_step(config: RunConfig) -> float:
+    """The median step of a run, without the passes that only look."""
+    times, last = [], perf_counter()
+    for event in steps_of(config.replace(device="cpu")):
+        if isinstance(event, Progress) and event.validation is None:
+            times.append(perf_counter() - last)
+        last = perf_counter()
+    return median(times)
