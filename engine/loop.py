@@ -89,7 +89,8 @@ def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Eve
         norm, loss_value = _gradient_norm(parameters), loss.item()
         if not math.isfinite(norm):
             layer, tensor = first_non_finite(model, batch)
-            yield Failed(step, f"Step {step}: {tensor} is no longer finite.", layer, tensor)
+            where = "" if layer is None else f" (layer {layer + 1})"
+            yield Failed(step, f"Step {step}: {tensor}{where} is no longer finite.", layer, tensor)
             return
         if config.grad_clip is not None:
             clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=device))

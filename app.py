@@ -1,0 +1,8 @@
+"""Attention Lab: ``streamlit run app.py``."""
+
+import streamlit as st
+
+from pages.parts import server
+from pages.parts.web.compose import serving
+
+app = st.App("pages/main.py", **serving(find=server.find, start=server.pool, stop=server.close))

@@ -1,0 +1,89 @@
+"""What will not work, and why: said before training, from the config alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.framing import continues
+
+ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "own_position")
+"""Tasks whose answer depends on where a symbol stands."""
+
+Caution = Callable[[RunConfig], str | None]
+
+
+def _bag_of_symbols(c: RunConfig) -> str | None:
+    if c.pos_encoding == "nope" and c.family == "encoder" and c.task in ORDER_MATTERS:
+        return "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever they stand."
+    return None
+
+
+def _no_anchor(c: RunConfig) -> str | None:
+    settings = c.task_settings
+    blind = ENCODINGS[c.pos_encoding].relative and getattr(settings, "variant", "") == "constant"
+    if blind and not getattr(settings, "bos", False):
+        return "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the limit."
+    return None
+
+
+def _reverse_needs_absolute(c: RunConfig) -> str | None:
+    if c.task == "reverse" and c.n_layers == 1 and ENCODINGS[c.pos_encoding].relative:
+        return "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows offsets only."
+    return None
+
+
+def _no_row(c: RunConfig) -> str | None:
+    longer = [n for n in c.test_lengths if n > c.seq_len]
+    if c.pos_encoding == "learned" and longer:
+        return f"The learned table has no row beyond the trained length: test lengths {', '.join(map(str, longer))} cannot be run."
+    return None
+
+
+def _blow_up(c: RunConfig) -> str | None:
+    if c.norm == "none" and c.skips and c.optimizer == "sgd" and c.grad_clip is None and c.n_layers >= 4:
+        return "Deep, without normalisation or clipping, SGD tends to NaN in the first steps. The run will say where."
+    return None
+
+
+def _vanishing(c: RunConfig) -> str | None:
+    if not c.skips and c.n_layers >= 4:
+        return "Without skip connections a deep stack hardly trains: watch the gradients of q and k."
+    return None
+
+
+def _linear(c: RunConfig) -> str | None:
+    if c.mlp and c.activation == "none":
+        return "Without an activation the two dense layers of the MLP are one linear map."
+    return None
+
+
+def _leaking_mask(c: RunConfig) -> str | None:
+    if c.mask_fault in ("missing", "off_by_one") and continues(c):
+        return "The mask lets a position see what it should predict: a good score here is the fault showing."
+    return None
+
+
+def _coarse_numbers(c: RunConfig) -> str | None:
+    if c.dtype != "float32":
+        return f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values overflow."
+    return None
+
+
+def _table_scale(c: RunConfig) -> str | None:
+    std = getattr(c.encoding_settings, "table_init_std", None)
+    if std is None or c.token_init_std == 0 or 0.2 <= std / c.token_init_std <= 5:
+        return None
+    ratio = std / c.token_init_std
+    return f"The table starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
+
+
+CAUTIONS: tuple[Caution, ...] = (
+    _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _blow_up, _vanishing, _linear, _leaking_mask,
+    _coarse_numbers, _table_scale,
+)  # fmt: skip
+
+
+def cautions(config: RunConfig) -> list[str]:
+    return [sentence for caution in CAUTIONS if (sentence := caution(config))]

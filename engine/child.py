@@ -1,0 +1,148 @@
+"""The pool's side of one worker process: its pipes, its death, and what it is busy with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event as Signal
+from threading import Thread
+from typing import Any, BinaryIO, cast
+
+import psutil
+
+from engine import wire
+from engine.runs import Run
+
+ROOT = Path(__file__).resolve().parents[1]
+"""Where ``python -m engine.worker`` finds the package."""
+
+
+@dataclass
+class Ticket:
+    """A run on its way through the pool."""
+
+    run: Run
+    alone: bool = False
+    accelerator: bool = False
+    """Whether it needs a worker that owns a GPU."""
+    early: list[wire.Control] = field(default_factory=list)
+    """What its owner asked for before it had a worker."""
+    paused_at: float | None = None
+    stop_asked: float | None = None
+
+
+@dataclass
+class Job:
+    """A short job and the thread that waits for it."""
+
+    ask: wire.Ask
+    alone: bool = False
+    done: Signal = field(default_factory=Signal)
+    answer: wire.Answer | None = None
+
+
+class Child:
+    """One worker process. ``on_report`` is called on the child's own reader thread, ``on_death`` last of all."""
+
+    def __init__(
+        self,
+        slot: int,
+        training: str,
+        on_report: Callable[[Child, wire.Report], None],
+        on_death: Callable[[Child], None],
+    ) -> None:
+        self.slot = slot
+        self.ready = False
+        self.facts: dict[str, Any] = {}
+        self.tickets: dict[str, Ticket] = {}
+        self.jobs: dict[str, Job] = {}
+        self.doing: str | None = None
+        self.heard = time.monotonic()
+        self.culprit: str | None = None
+        """The run or job for which the pool ended this worker."""
+        self.verdict = ""
+        """Why the pool ended this worker; empty when it did not."""
+        self._on_report, self._on_death = on_report, on_death
+        self._outbox: SimpleQueue[wire.Command | None] = SimpleQueue()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "engine.worker", "--training", training, "--slot", str(slot)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        self._reader = Thread(target=self._read, name=f"worker-{slot}-reader", daemon=True)
+        self._writer = Thread(target=self._write, name=f"worker-{slot}-writer", daemon=True)
+        self._reader.start()
+        self._writer.start()
+
+    def send(self, command: wire.Command) -> None:
+        """Never blocks, not even when the worker hangs with a full pipe."""
+        self._outbox.put(command)
+
+    def kill(self, verdict: str, culprit: str | None = None) -> None:
+        if not self.verdict:
+            self.verdict, self.culprit = verdict, culprit
+        self.process.kill()
+
+    def ask_to_leave(self) -> None:
+        """Close the worker's stdin: it goes by itself."""
+        self._outbox.put(None)
+
+    def join(self, timeout: float) -> None:
+        """Wait for it to be gone; after the timeout (s) it is killed. Leaves neither process nor thread behind."""
+        self._reader.join(timeout)
+        if self._reader.is_alive():
+            self.process.kill()
+            self._reader.join(timeout)
+
+    def memory(self) -> int:
+        """Resident bytes; 0 when it is gone."""
+        try:
+            return int(psutil.Process(self.process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+
+    @property
+    def how_it_ended(self) -> str:
+        """In words, once it has."""
+        code = self.process.returncode
+        return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+
+    def _read(self) -> None:
+        stream = cast(BinaryIO, self.process.stdout)
+        try:
+            while True:
+                report = wire.receive(stream)
+                self.heard = time.monotonic()
+                self._on_report(self, report)
+        except EOFError:
+            pass
+        except Exception:  # what it says cannot be understood or kept: do without it
+            traceback.print_exc(file=sys.stderr)
+        self.process.kill()
+        self.process.wait()
+        self._outbox.put(None)
+        self._writer.join()
+        stream.close()
+        self._on_death(self)
+
+    def _write(self) -> None:
+        stream = cast(BinaryIO, self.process.stdin)
+        try:
+            while (command := self._outbox.get()) is not None:
+                wire.send(stream, command)
+        except OSError:
+            pass  # it is gone; the reader notices
+        finally:
+            try:
+                stream.close()
+            except OSError:
+                pass
+

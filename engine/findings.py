@@ -1,0 +1,96 @@
+"""What a run showed, in sentences computed from its events. Nothing here is written before the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.config import RunConfig
+from engine.events import Event, Failed, Finished, Progress, Started
+from engine.framing import metric_names
+
+LEARNED = 0.99
+"""Accuracy from which a task counts as learned."""
+HELD_OUT_ANSWERS = 256
+"""Held-out sequences behind each accuracy (engine.data.VALIDATION_SIZE): what chance may vary by."""
+GAP = 0.2
+"""Nats between validation and training loss from which a gap is worth a sentence."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    kind: Literal["success", "alarm", "note"]
+    sentence: str
+
+
+def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
+    """The findings of a run so far, the most important first."""
+    rows = list(events)
+    failed = next((event for event in rows if isinstance(event, Failed)), None)
+    if failed is not None:
+        return [Finding("alarm", failed.reason)]
+    started = next((event for event in rows if isinstance(event, Started)), None)
+    measured = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
+    if started is None or not measured:
+        return []
+    finished = next((event for event in rows if isinstance(event, Finished)), None)
+    # With a leak, a good score is the leak showing: nothing is said of learning.
+    leak = _leak(started, measured, finished)
+    return [*(leak or _learning(config, started, measured)), *_gap(measured)]
+
+
+def clearly_above(value: float, chance: float) -> bool:
+    """Whether an accuracy on the held-out sequences is further above chance than sampling explains (5 sigma)."""
+    return value > chance + 5 * math.sqrt(chance * (1 - chance) / HELD_OUT_ANSWERS)
+
+
+def _leak(started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
+    """A decoder cannot know the symbols of the question before it reads them."""
+    last = measured[-1].validation or {}
+    value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
+    if value is None or chance is None or not clearly_above(value, chance):
+        return []
+    found = [
+        Finding(
+            "alarm",
+            f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
+            "know a symbol before it has read it. The mask lets positions see what they should predict.",
+        )
+    ]
+    written = (finished.metrics if finished else {}).get("written_accuracy")
+    if written is not None:
+        found.append(
+            Finding(
+                "note",
+                f"Reading the right answers it scores {last.get('second_half_accuracy', math.nan):.2f} in the second half; "
+                f"writing them itself, with no future to look at, {written:.2f}.",
+            )
+        )
+    return found
+
+
+def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Finding]:
+    name = metric_names(config)[0]
+    label = name.replace("_", "-").replace("-accuracy", " accuracy")
+    values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
+    step, value = values[-1]
+    reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
+    if reached is not None and value >= LEARNED:
+        return [Finding("success", f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}.")]
+    chance = started.chance.get(name, 0.0)
+    best = max(accuracy for _, accuracy in values)
+    if reached is not None:
+        return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
+    if not clearly_above(best, chance):
+        return [Finding("note", f"Not learned in {step} steps: held-out {label} is {value:.2f}, chance is {chance:.2f}.")]
+    return [Finding("note", f"Learned in part: held-out {label} is {value:.2f} after {step} steps; chance is {chance:.2f}.")]
+
+
+def _gap(measured: list[Progress]) -> list[Finding]:
+    recent = measured[-5:]
+    gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
+    if not gap > GAP:
+        return []
+    return [Finding("note", f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better.")]

@@ -1,0 +1,120 @@
+"""What a host allows. Everything is checked before a run starts, and a refusal says which setting to lower to what."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
+
+from engine import host
+from engine.config import RunConfig
+from engine.problems import ConfigError
+
+if TYPE_CHECKING:
+    from engine.predict import Prediction
+
+PREFIX = "ATTENTION_LAB_"
+GIB = 2**30
+SHRINKABLE = ("batch_size", "seq_len", "n_layers", "d_model")
+"""Settings that need less memory when lower, in the order in which lowering them is suggested."""
+
+
+class Limits(BaseModel):
+    """Generous for one's own computer; a public host lowers them by environment variables, ``ATTENTION_LAB_STEPS`` etc.
+
+    Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    steps: int = Field(50_000, ge=1, description="Optimizer steps of one run.")
+    memory: ByteSize = Field(ByteSize(2 * GIB), gt=0, description="Predicted memory of one training step.")
+    seconds: float = Field(7200.0, gt=0, description="Predicted time of one run.")
+    runs_per_session: int = Field(64, ge=1, description="Runs of one session that go or wait at once.")
+    queue_length: int = Field(256, ge=0, description="Runs of everybody that wait at once.")
+    runs_per_worker: int = Field(16, ge=1, description="Runs that take turns on one worker; further ones wait.")
+    workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes.")
+    worker_memory: ByteSize = Field(
+        default_factory=lambda: ByteSize(host.memory() * 3 // 4), gt=0, description="A worker that takes more is ended."
+    )
+    grace_seconds: float = Field(10.0, gt=0, description="A run that was told to stop and does not is ended after this.")
+    silent_seconds: float = Field(120.0, gt=0, description="A run whose step or evaluation takes longer is ended.")
+    paused_seconds: float = Field(3600.0, gt=0, description="A run left paused for longer is stopped.")
+    kept_runs: int = Field(500, ge=1, description="The newest run folders that are kept.")
+    kept_bytes: ByteSize = Field(ByteSize(4 * GIB), gt=0, description="Size of all run folders together.")
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
+        """Raises ValueError with one sentence for the first variable that does not fit."""
+        given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            item = error.errors()[0]
+            name = str(item["loc"][0])
+            raise ValueError(f"{variable_of(name)} is {given[name]!r}: {item['msg'].lower()}.") from None
+
+
+def variable_of(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction]) -> str | None:
+    """Why this host does not take a config, in one sentence that names the setting and a value that fits; else None."""
+    if config.steps > limits.steps:
+        return f"steps is {config.steps}; this host allows at most {limits.steps}."
+    prediction = predict(config)
+    needed = memory_of(prediction)
+    if needed > limits.memory:
+        fits = largest_that_fits(config, limits.memory, lambda smaller: memory_of(predict(smaller)))
+        advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
+        given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
+        return f"{given}a step would take {in_bytes(needed)} and this host allows {in_bytes(limits.memory)}; {advice}."
+    speed = prediction.steps_per_second
+    if speed and config.steps / speed > limits.seconds:
+        steps = int(limits.seconds * speed)
+        taken = f"would take about {in_time(config.steps / speed)} and this host allows {in_time(limits.seconds)}"
+        advice = f"set steps to {steps} or less" if steps else "choose a smaller model"
+        return f"steps is {config.steps}: the run {taken}; {advice}."
+    return None
+
+
+def memory_of(prediction: Prediction) -> int:
+    """Predicted bytes of a step; without what is saved for backward where there is no formula for it."""
+    memory = prediction.memory
+    return memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
+
+
+def largest_that_fits(config: RunConfig, limit: int, cost: Callable[[RunConfig], int]) -> tuple[str, int] | None:
+    """The first setting of SHRINKABLE that can be lowered alone until the cost fits, and its largest such value."""
+    for name in SHRINKABLE:
+        low, high = 0, config.value(name)  # low fits or is 0; high does not fit
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _fits(config, name, middle, limit, cost) else (low, middle)
+        if low:
+            return name, low
+    return None
+
+
+def _fits(config: RunConfig, name: str, value: int, limit: int, cost: Callable[[RunConfig], int]) -> bool:
+    try:
+        return cost(config.replace(**{name: value})) <= limit
+    except ConfigError:
+        return False
+
+
+def in_bytes(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GiB"
+
+
+def in_time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

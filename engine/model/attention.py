@@ -1,0 +1,111 @@
+"""Multi-head attention: project, turn, compare, mask, softmax, mix the values, project back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from engine.encodings.base import PositionalEncoding, Positions
+from engine.model.look import Look, tap
+from engine.model.masks import Mask
+from engine.model.scores import PREPARE, Pattern
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+
+class Attention(nn.Module):
+    """Queries from one sequence, keys and values from the same (self) or another (cross).
+
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2; ``d_head`` is free.
+    """
+
+    def __init__(self, config: RunConfig) -> None:
+        super().__init__()
+        width = config.n_heads * config.head_width
+        self.n_heads = config.n_heads
+        self.prepare = PREPARE[config.attention_score]
+        self.fused = config.attention_impl == "fused"
+        self.q = nn.Linear(config.d_model, width)
+        self.k = nn.Linear(config.d_model, width)
+        self.v = nn.Linear(config.d_model, width)
+        self.pattern = Pattern(config)
+        self.out = nn.Linear(width, config.d_model)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Mask | None,
+        encoding: PositionalEncoding,
+        positions: Positions,
+        look: Look = None,
+        name: str = "",
+    ) -> Tensor:
+        """[batch, query, d_model] and [batch, key, d_model] -> [batch, query, d_model].
+
+        ``positions`` are those of queries and keys alike: only self-attention gets an encoding that uses them.
+        """
+        q, k, v = self._split(self.q(x)), self._split(self.k(memory)), self._split(self.v(memory))
+        tap(look, f"{name}.q", q)
+        tap(look, f"{name}.k", k)
+        tap(look, f"{name}.v", v)
+        q, k = encoding.rotate(q, positions), encoding.rotate(k, positions)
+        q, k = self.prepare(q, k)
+        if self.fused and look is None and not encoding.uses_pattern:
+            mixed = self._fused(q, k, v, mask, encoding, positions)
+        else:
+            mixed = self._materialised(q, k, v, mask, encoding, positions, look, name)
+        out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # [batch, query, head * d_head] -> [.., d_model]
+        tap(look, f"{name}.out", out)
+        return out
+
+    def _split(self, t: Tensor) -> Tensor:
+        """[batch, length, head * d_head] -> [batch, head, length, d_head]"""
+        return t.view(*t.shape[:2], self.n_heads, -1).transpose(1, 2)
+
+    def _fused(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, encoding: PositionalEncoding, positions: Positions
+    ) -> Tensor:
+        """[batch, head, query, d_head], without the scores ever being kept where torch has a kernel for it."""
+        bias = encoding.score_bias(q, k, positions, positions)
+        triangle = bias is None and mask is not None and mask.triangle
+        mixed: Tensor = scaled_dot_product_attention(
+            q,
+            k,
+            v,
+            attn_mask=None if triangle else _sum(bias, mask),
+            dropout_p=self.pattern.dropout.p if self.training else 0.0,
+            is_causal=triangle,
+            scale=1.0,
+        )
+        return mixed
+
+    def _materialised(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Mask | None,
+        encoding: PositionalEncoding,
+        positions: Positions,
+        look: Look,
+        name: str,
+    ) -> Tensor:
+        """[batch, head, query, d_head], with the scores and the pattern written out as matrices."""
+        q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
+        bias = encoding.score_bias(q, k, positions, positions)
+        scores, pattern, kept = self.pattern(q, k, _sum(bias, mask), mask)
+        tap(look, f"{name}.scores", scores)
+        tap(look, f"{name}.pattern", pattern)
+        mixed = kept @ v
+        term = encoding.value_term(kept, positions, positions)
+        return mixed if term is None else mixed + term
+
+
+def _sum(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
+    if mask is None:
+        return bias
+    return mask.bias if bias is None else bias + mask.bias

@@ -1,0 +1,106 @@
+"""One block: self-attention, cross-attention where there is a source, and an MLP, each a residual branch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+from torch.nn.functional import gelu, relu
+
+from engine.encodings.base import PositionalEncoding, Positions
+from engine.model.attention import Attention
+from engine.model.dropout import Dropout
+from engine.model.look import Look, tap
+from engine.model.masks import Mask
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+NOWHERE = PositionalEncoding()
+"""Cross-attention gets no encoding: the two sequences' positions are not comparable."""
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": relu, "gelu": gelu, "none": lambda hidden: hidden}
+
+
+class Mlp(nn.Module):
+    """Two dense layers at each position, [batch, length, d_model] -> the same."""
+
+    def __init__(self, config: RunConfig) -> None:
+        super().__init__()
+        self.up = nn.Linear(config.d_model, config.mlp_width)
+        self.activation = ACTIVATIONS[config.activation]
+        self.down = nn.Linear(config.mlp_width, config.d_model)
+
+    def forward(self, x: Tensor, look: Look = None, name: str = "") -> Tensor:
+        hidden = self.activation(self.up(x))  # [batch, length, d_ff]
+        tap(look, f"{name}.hidden", hidden)
+        out: Tensor = self.down(hidden)
+        tap(look, f"{name}.out", out)
+        return out
+
+
+class Residual(nn.Module):
+    """How a branch f joins its input: pre x + s f(LN x), post LN(x + s f(x)), none x + s f(x); without skips, no x +.
+
+    Source: Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, table 1.
+    """
+
+    def __init__(self, config: RunConfig) -> None:
+        super().__init__()
+        self.place = config.norm
+        self.skip = config.skips
+        self.scale = config.residual_scale
+        self.dropout = Dropout(config.dropout)
+        self.norm = nn.Identity() if config.norm == "none" else nn.LayerNorm(config.d_model)
+
+    def before(self, x: Tensor) -> Tensor:
+        """What the branch reads."""
+        return self.norm(x) if self.place == "pre" else x
+
+    def after(self, x: Tensor, branch: Tensor) -> Tensor:
+        """What the branch's output and its input make together."""
+        branch = self.dropout(branch)
+        if self.scale != 1.0:
+            branch = branch * self.scale
+        joined = x + branch if self.skip else branch
+        return self.norm(joined) if self.place == "post" else joined
+
+
+class Block(nn.Module):
+    """[batch, length, d_model] -> the same."""
+
+    def __init__(self, config: RunConfig, *, cross: bool) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        self.attention_residual = Residual(config)
+        self.cross = Attention(config) if cross else None
+        self.cross_residual = Residual(config) if cross else None
+        self.mlp = Mlp(config) if config.mlp else None
+        self.mlp_residual = Residual(config) if config.mlp else None
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Mask | None,
+        encoding: PositionalEncoding,
+        positions: Positions,
+        source: Tensor | None = None,
+        source_mask: Mask | None = None,
+        look: Look = None,
+        name: str = "",
+    ) -> Tensor:
+        """``source`` [batch, source length, d_model] is what cross-attention reads."""
+        read = self.attention_residual.before(x)
+        x = self.attention_residual.after(
+            x, self.attention(read, read, mask, encoding, positions, look, f"{name}.self")
+        )
+        if self.cross is not None and self.cross_residual is not None and source is not None:
+            read = self.cross_residual.before(x)
+            x = self.cross_residual.after(
+                x, self.cross(read, source, source_mask, NOWHERE, positions, look, f"{name}.cross")
+            )
+        if self.mlp is not None and self.mlp_residual is not None:
+            x = self.mlp_residual.after(x, self.mlp(self.mlp_residual.before(x), look, f"{name}.mlp"))
+        tap(look, f"{name}.out", x)
+        return x

@@ -1,0 +1,61 @@
+"""From a config to a model, and from a parameter's name to the part of the model it belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from engine.model.transformer import Transformer
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+PARTS = {"attention": "", "cross": "cross_"}
+
+
+def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer:
+    """A model with first weights that depend on the config's seed alone, on the CPU, in the config's dtype.
+
+    ``n_tokens``: rows of the token embedding; ``n_outputs``: width of the head; ``max_positions``: rows of a learned
+    table. The global random state is left as it was.
+    """
+    with torch.random.fork_rng(devices=[]):
+        # Not torch.manual_seed, which would also seed every accelerator.
+        torch.default_generator.manual_seed(config.seed)
+        model = Transformer(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions)
+        model.apply(_first_weights)
+    return model.to(getattr(torch, config.dtype))
+
+
+def _first_weights(module: nn.Module) -> None:
+    """Xavier-uniform matrices, zero biases (Glorot and Bengio 2010, eq. 16): a block then keeps its input's scale."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+def parameter_part(name: str) -> str:
+    """The part that a parameter's dotted name belongs to.
+
+    ``"<layer>.q"`` with q, k, v, out, mlp or norm; ``cross_`` before the part in cross-attention, ``e`` before the
+    layer on the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it).
+    An additive score's own weights count with the queries.
+    """
+    head, *rest = name.split(".")
+    if head in ("embedding", "head"):
+        return head
+    kind, *place = rest
+    if kind == "encodings":
+        return "encoding"
+    if kind == "norm":
+        return "head"
+    layer = ("e" if head == "source_stack" else "") + place[0]
+    module, what = place[1], place[2]
+    if module.endswith("_residual"):
+        return f"{layer}.norm"
+    if module == "mlp":
+        return f"{layer}.mlp"
+    return f"{layer}.{PARTS[module]}{'q' if what == 'pattern' else what}"

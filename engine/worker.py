@@ -1,0 +1,233 @@
+"""``python -m engine.worker``: one child process that trains.
+
+Commands come in on stdin and reports go out on stdout (see :mod:`engine.wire`). Between two slices of training
+it takes commands and answers short jobs, so that a click or a picture never waits for a run. It ends when its
+parent does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import signal
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO, cast
+
+from engine import wire
+from engine.config import RunConfig
+from engine.events import Failed, Finished
+from engine.slices import LiveRun, Training, Turns, in_words
+
+
+class Worker:
+    """The loop: commands, then waiting jobs, then one slice of the run whose turn it is."""
+
+    def __init__(
+        self, training: Training, commands: SimpleQueue[wire.Command], report: Callable[[wire.Report], None]
+    ) -> None:
+        self._training, self._commands, self._report = training, commands, report
+        self._turns = Turns()
+        self._folders: dict[str, Path] = {}
+        self._jobs: deque[wire.Ask] = deque()
+        self._doing: str | None = None
+
+    def work(self) -> None:
+        while True:
+            self._take_commands()
+            for _ in range(len(self._jobs)):  # those that come meanwhile wait for one slice
+                self._answer(self._jobs.popleft())
+            run = self._turns.next()
+            self._turn_to(run.run_id if run else None)
+            if run is not None:
+                run.advance()
+            for other in list(self._turns):
+                self._deliver(other)
+
+    def _take_commands(self) -> None:
+        """Every command that is there; wait for one while there is nothing else to do."""
+        patience = 0.0 if self._jobs else self._turns.seconds_to_next()
+        try:
+            if patience != 0.0:
+                self._turn_to(None)
+                self._obey(self._commands.get(timeout=patience))
+            while True:
+                self._obey(self._commands.get_nowait())
+        except Empty:
+            return
+
+    def _turn_to(self, task_id: str | None) -> None:
+        if task_id != self._doing:
+            self._doing = task_id
+            self._report(wire.Doing(task_id))
+
+    def _obey(self, command: wire.Command) -> None:
+        match command:
+            case wire.Ask():
+                self._jobs.append(command)
+            case wire.Forget(job_id):
+                self._jobs = deque(job for job in self._jobs if job.job_id != job_id)
+            case wire.Start(run_id, config, folder, pace, alone):
+                self._folders[run_id] = Path(folder)
+                self._turns.add(LiveRun(run_id, config, self._training, pace, alone))
+                self._report(wire.Turned(run_id, "running"))
+            case _:
+                run = self._turns.find(command.run_id)
+                if run is not None:
+                    self._control(run, command)
+
+    def _control(self, run: LiveRun, command: wire.Control) -> None:
+        self._turn_to(run.run_id)
+        match command:
+            case wire.Pause():
+                run.pause()
+            case wire.Step():
+                run.allow_step()
+            case wire.Resume():
+                run.resume()
+                self._report(wire.Turned(run.run_id, "running"))
+            case wire.SetPace(_, steps_per_second):
+                run.set_pace(steps_per_second)
+            case wire.Stop():
+                run.stop()
+        self._deliver(run)
+
+    def _deliver(self, run: LiveRun) -> None:
+        """Send what a run said, if it is time, and see it off when it is over."""
+        if run.over:
+            self._see_off(run)
+        elif run.deliverable:
+            self._report(wire.Said(run.run_id, run.deliver()))
+        if run.waiting and not run.announced_pause:
+            self._report(wire.Turned(run.run_id, "paused"))
+        run.announced_pause = run.waiting
+
+    def _see_off(self, run: LiveRun) -> None:
+        """Leave the weights in the run's folder, then say the last events: who reads the end finds the weights."""
+        events = run.deliver()
+        self._turns.remove(run)
+        folder = self._folders.pop(run.run_id)
+        if run.model is not None and not any(isinstance(event, Failed) for event in events):
+            try:
+                save_weights(run.model, folder / "weights.safetensors")
+            except Exception:
+                traceback.print_exc(file=sys.stderr)
+        self._report(wire.Said(run.run_id, events))
+        self._report(wire.Over(run.run_id))
+        del run.model
+        free_memory()
+
+    def _answer(self, job: wire.Ask) -> None:
+        self._turn_to(job.job_id)
+        try:
+            value = function_named(job.function)(*job.args, **job.kwargs)
+            answer = wire.Answer(job.job_id, wire.write_value(value))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            answer = wire.Answer(job.job_id, error=in_words(error))
+        self._report(answer)
+
+
+def function_named(path: str) -> Callable[..., Any]:
+    """The function at ``module:function``."""
+    module, _, name = path.partition(":")
+    return cast(Callable[..., Any], getattr(import_module(module), name))
+
+
+def save_weights(model: Any, path: Path) -> None:
+    """A model's parameters and buffers, those of shared layers once; the file appears whole or not at all."""
+    from safetensors.torch import save_model
+
+    half_written = path.with_suffix(".part")
+    save_model(model, str(half_written))
+    half_written.replace(path)
+
+
+def free_memory() -> None:
+    gc.collect()
+    torch = sys.modules.get("torch")  # a stand-in for the training brings no torch
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+
+
+def warm_up(training: Training, slot: int) -> dict[str, Any]:
+    """Pay for everything that only the first step costs. Returns the facts about this worker's device."""
+    facts = describe_device(slot)
+    config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
+    for event in training.train(config, training.prepare(config)):
+        if isinstance(event, Finished):
+            break
+    gc.collect()
+    gc.freeze()
+    return facts
+
+
+def describe_device(slot: int) -> dict[str, Any]:
+    """One thread a worker; worker i owns GPU i, and those beyond the last GPU train on the CPU."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return {}
+    torch.set_num_threads(1)
+    facts = {"torch": torch.__version__, "accelerator": None, "accelerators": 0, "accelerator_name": ""}
+    if torch.accelerator.is_available():
+        kind, count = torch.accelerator.current_accelerator().type, torch.accelerator.device_count()
+        facts |= {"accelerator": kind, "accelerators": count}
+        if kind == "cuda" and slot < count:
+            torch.cuda.set_device(slot)
+            facts["accelerator_name"] = torch.cuda.get_device_name(slot)
+    return facts
+
+
+def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep stdin and stdout for the wire; whatever else reads finds nothing, whatever else prints goes to stderr."""
+    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return inward, outward
+
+
+def listen(inward: BinaryIO, commands: SimpleQueue[wire.Command]) -> None:
+    """Queue what comes; when the parent is gone, go too, even in the middle of a step."""
+    try:
+        while True:
+            commands.put(wire.receive(inward))
+    except EOFError:
+        os._exit(0)
+
+
+def report_to(outward: BinaryIO, message: wire.Report) -> None:
+    try:
+        wire.send(outward, message)
+    except OSError:  # the parent is gone
+        os._exit(0)
+
+
+def main() -> None:
+    # Ctrl-C in a terminal reaches children too; the parent decides when they end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parser = argparse.ArgumentParser(prog="python -m engine.worker", description="A child of the pool; not for people.")
+    parser.add_argument("--training", default="engine.train", help="module with prepare and train")
+    parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
+    options = parser.parse_args()
+    inward, outward = take_over_pipes()
+    commands: SimpleQueue[wire.Command] = SimpleQueue()
+    Thread(target=listen, args=(inward, commands), daemon=True).start()
+    training = cast(Training, import_module(options.training))
+    report = partial(report_to, outward)
+    report(wire.Ready(warm_up(training, options.slot)))
+    Worker(training, commands, report).work()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What pages share: the live board, figures, colours and the server's own routes."""

@@ -1,0 +1,57 @@
+"""The address bar: a link's settings into the form, and the form's settings into the link."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.link import from_query, to_query
+from engine.presets import PRESETS
+from engine.problems import Problem
+from engine.settings import to_text
+from pages.parts.form import FORM, fill_form
+
+RUN = "run"
+PRESET = "preset"
+
+
+def read_address() -> tuple[str | None, list[Problem]]:
+    """Once a session: fill the form from the link; returns the run it names and what was ignored.
+
+    A link never starts training. Settings in a link win over those of the run it names.
+    """
+    if "address" in st.session_state:
+        return None, []
+    st.session_state["address"] = "read"
+    query = st.query_params.to_dict()
+    run_id, preset = query.pop(RUN, None), query.pop(PRESET, None)
+    problems: list[Problem] = []
+    base: dict[str, str] = {}
+    if preset is not None and preset not in PRESETS:
+        problems.append(Problem(PRESET, preset, "one of " + ", ".join(PRESETS)))
+    elif preset is not None:
+        base = to_query(PRESETS[preset].config)
+    config, ignored = from_query({**base, **query})
+    if query or base or FORM not in st.session_state:
+        fill_form(config)
+    return run_id, problems + ignored
+
+
+def write_address(asked: dict[str, object], run_id: str | None) -> None:
+    """Keep the address bar a link to what is on the page: settings away from their defaults, and the run."""
+    defaults = RunConfig().flat()
+    query = {name: to_text(value) for name, value in asked.items() if defaults.get(name, ...) != value}
+    if run_id is not None:
+        query[RUN] = run_id
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+
+
+def share_link(config: RunConfig, run_id: str | None) -> str:
+    """The full link: every setting and the version, so that later defaults change nothing."""
+    query = to_query(config)
+    if run_id is not None:
+        query[RUN] = run_id
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"

@@ -1,0 +1,83 @@
+"""Colours for both themes. A figure names each colour as a pair; the browser takes the one of the theme shown."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
+"""What figures stand on: ``secondaryBackgroundColor`` of each theme in .streamlit/config.toml."""
+INK = {"light": "#1B2330", "dark": "#E6EAF2"}
+"""``textColor`` of each theme."""
+MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
+NEGATIVE = "#2B6CB0"
+"""The cool end of the diverging scale, away from an encoding's colour where that is warm."""
+LINE_CONTRAST = 3.0
+"""WCAG 1.4.11: graphical objects against what is next to them."""
+
+Scale = list[tuple[float, str]]
+
+
+class Pair(TypedDict):
+    light: str
+    dark: str
+
+
+class ScalePair(TypedDict):
+    light: Scale
+    dark: Scale
+
+
+def shade(color: str, tone: float = 0.0) -> Pair:
+    """A colour moved towards the ink by ``tone`` in [0, 1], and on until it stands out from the surface."""
+    return Pair(light=_standing_out(color, tone, "light"), dark=_standing_out(color, tone, "dark"))
+
+
+def muted() -> Pair:
+    return Pair(light=MUTED["light"], dark=MUTED["dark"])
+
+
+def sequential(color: str) -> ScalePair:
+    """From the surface (0) through a colour to nearly the ink (1): lightness alone already orders the values."""
+
+    def scale(theme: str) -> Scale:
+        surface, end = SURFACE[theme], mix(color, INK[theme], 0.72)
+        return [(0.0, mix(surface, color, 0.04)), (0.5, mix(surface, color, 0.85)), (1.0, end)]
+
+    return ScalePair(light=scale("light"), dark=scale("dark"))
+
+
+def diverging() -> ScalePair:
+    """Blue below zero, the surface at zero, orange above."""
+
+    def scale(theme: str) -> Scale:
+        surface, warm = mix(SURFACE[theme], INK[theme], 0.03), "#C2570C"
+        low, high = mix(NEGATIVE, INK[theme], 0.35), mix(warm, INK[theme], 0.35)
+        return [(0.0, low), (0.25, NEGATIVE), (0.5, surface), (0.75, warm), (1.0, high)]
+
+    return ScalePair(light=scale("light"), dark=scale("dark"))
+
+
+def mix(first: str, second: str, share: float) -> str:
+    """``first`` with ``share`` of ``second``, both ``#rrggbb``."""
+    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in zip(_rgb(first), _rgb(second), strict=True))
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG contrast ratio of two colours, 1 to 21."""
+    brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def _standing_out(color: str, tone: float, theme: str) -> str:
+    while contrast(mixed := mix(color, INK[theme], tone), SURFACE[theme]) < LINE_CONTRAST and tone < 1.0:
+        tone += 0.02
+    return mixed
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def _luminance(color: str) -> float:
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _rgb(color))]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

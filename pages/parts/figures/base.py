@@ -1,0 +1,74 @@
+"""What all figures share: fonts, margins, quiet axes, lines that know their column, level lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.colors import INK, MUTED, Pair, mix
+
+Columns = Mapping[str, tuple[list[int], list[float]]]
+GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
+
+
+def figure(traces: list[Any], **layout: Any) -> go.Figure:
+    """A figure in the house style, without a template of its own; the theme shown is put on in the browser."""
+    style: dict[str, Any] = {
+        "template": go.layout.Template(),
+        "font": {"color": INK["light"], "size": 12},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "margin": {"l": 56, "r": 12, "t": 30, "b": 40},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        "hoverlabel": {"align": "left"},
+    }
+    return go.Figure(data=traces, layout=style | layout)
+
+
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    return {
+        "title": {"text": title, "standoff": 6},
+        "gridcolor": GRID_LINE,
+        "linecolor": MUTED["light"],
+        "zeroline": False,
+        "automargin": True,
+    } | more
+
+
+def steps_axis(steps: int) -> dict[str, Any]:
+    """Training steps from zero to the run's end, so that the axis stands still while the line grows."""
+    return axis("step", range=[0, steps], tickformat=",d")
+
+
+def line(
+    column: str, name: str, color: Pair, *, columns: Columns | None = None, width: float = 2.0, dash: str = "solid",
+    opacity: float = 1.0, hover: str = ".4g", **meta: Any,
+) -> go.Scatter:  # fmt: skip
+    """One column over the steps. ``uid`` keeps legend choices when traces come and go."""
+    x, y = (columns or {}).get(column, ([], []))
+    return go.Scatter(
+        x=x, y=y, name=name, uid=f"{column}|{name}", mode="lines", opacity=opacity,
+        line={"color": color["light"], "width": width, "dash": dash},
+        hovertemplate=f"%{{y:{hover}}}", meta={"column": column, "color": color, **meta},
+    )  # fmt: skip
+
+
+def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
+    """A dashed level line over the whole width, with its label on the right."""
+    return {
+        "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": value, "y1": value,
+        "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}, "layer": "below", "name": text,
+        "label": {
+            "text": text, "textposition": "end", "yanchor": "bottom" if above else "top", "font": {"size": 11, "color": MUTED["light"]},
+        },
+    }  # fmt: skip
+
+
+
+def to_plain(drawn: go.Figure) -> dict[str, Any]:
+    """The figure as plain data and layout, for JSON."""
+    plain = drawn.to_plotly_json()
+    plain["layout"].pop("template", None)
+    return {"data": plain["data"], "layout": plain["layout"]}

@@ -1,0 +1,79 @@
+"""Loss and accuracy over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from pages.parts.colors import shade
+from pages.parts.figures.base import Columns, axis, figure, level, line, steps_axis
+
+TONES = (0.0, 0.5, 0.8, 0.25)
+DASHES = ("solid", "dot", "dashdot", "dash")
+OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
+
+
+def loss_figure(
+    steps: int, color: str, chance: float | None, floor: float | None, columns: Columns | None = None
+) -> go.Figure:
+    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and for the best possible."""
+    levels = []
+    if chance is not None:
+        levels.append(level(chance, f"chance {chance:.3g}"))
+    if floor is not None:
+        levels.append(level(floor, f"floor {floor:.3g}", above=False))
+    return figure(
+        [
+            line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6),
+            line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8),
+        ],
+        xaxis=steps_axis(steps),
+        yaxis=axis("loss (nats)", rangemode="tozero"),
+        hovermode="x unified",
+        shapes=levels,
+    )
+
+
+def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:
+    """Every metric of the task, as a share of right answers: training thin, validation bold."""
+    metrics = [name for name in chance if name != "loss"]
+    traces = []
+    for index, name in enumerate(metrics):
+        tone, dash = TONES[index % len(TONES)], DASHES[index % len(DASHES)]
+        label = name.replace("_", " ")
+        traces += [
+            line(
+                f"metrics.{name}", f"{label}, training", shade(color, tone), columns=columns,
+                width=1.2, dash=dash, opacity=0.6, hover=".3f", legend=False,
+            ),
+            line(
+                f"validation.{name}", label, shade(color, tone), columns=columns, width=2.8, dash=dash, hover=".3f",
+            ),
+        ]  # fmt: skip
+    values = sorted({round(chance[name], 4) for name in metrics})
+    return figure(
+        traces,
+        xaxis=steps_axis(steps),
+        yaxis=axis("share right", range=[-0.02, 1.04], tickformat=".1f"),
+        hovermode="x unified",
+        shapes=[level(value, f"chance {value:.3g}") for value in values],
+    )
+
+
+def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[str, list[go.Scatter]]:
+    """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures."""
+    dash = OVERLAY_DASHES[place % len(OVERLAY_DASHES)]
+    shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
+    for column in columns:
+        kind, _, metric = column.partition(".")
+        if kind == "validation":
+            panel = "loss" if metric == "loss" else "accuracy"
+            label = name if metric in ("loss", "accuracy") else f"{name}: {metric.replace('_', ' ')}"
+            trace = line("", label, shade(color, 0.1), width=1.8, dash=dash, hover=".3g", overlay=True)
+            trace.x, trace.y = columns[column]
+            trace.uid = f"earlier {place} {column}"
+            shown[panel].append(trace)
+    return shown
+
+

@@ -1,0 +1,138 @@
+"""The live board: one component that draws a run as it trains, without rerunning the script."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from pages.parts.figures.loss import overlay_traces
+from pages.parts.live.columns import Columns, columns_of
+from pages.parts.live.feed import Payload, feed
+from pages.parts.live.watched import Watched, color_of, has_ended
+from pages.parts.web.plotly_script import ADDRESS
+
+Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples"]
+ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
+TITLES = {
+    "loss": "Loss",
+    "accuracy": "Accuracy",
+    "attention": "Attention, every head",
+    "pattern": "One head",
+    "matrix": "The encoding",
+    "similarity": "How alike positions are",
+    "gradients": "Gradient norms",
+    "memory": "Memory",
+    "samples": "Predictions",
+}
+POLL = 0.2
+"""Seconds between two looks where the event stream does not come through."""
+OVERLAP = 10
+"""So many looks back each polled message reaches, in case the browser skipped some."""
+
+HERE = Path(__file__).parent
+SCRIPTS = ("dom", "columns", "grids", "shell", "lines", "heat", "facts", "replay", "stream", "board")
+"""In the order in which they use each other; together one module."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """An earlier run laid over the loss and accuracy, named by what changed."""
+
+    name: str
+    color: str
+    columns: Columns
+
+
+@dataclass(frozen=True)
+class BoardState:
+    """What the browser last told: the state it has seen the run in, and whether its stream was swallowed."""
+
+    state: str | None
+    polling: bool
+
+
+@st.cache_resource
+def _component() -> Any:
+    script = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    style = (HERE / "board.css").read_text(encoding="utf-8")
+    return st.components.v2.component("attention_lab_board", html='<div class="board"></div>', css=style, js=script)
+
+
+def overlay(run: Watched, name: str) -> Overlay:
+    """An earlier run as the board lays it over another."""
+    return Overlay(name, color_of(run.config), columns_of(run.events))
+
+
+def live_board(
+    run: Watched, *, earlier: Sequence[Overlay] = (), panels: Sequence[Panel] = ALL, key: str = "board", name: str = ""
+) -> BoardState:
+    """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads.
+
+    Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run takes the
+    place of this one. The script is rerun only when the run pauses, goes on or ends.
+    """
+    polling = _told(key).get("fallback") == run.id and not has_ended(run)
+    data = _facts(run, panels, earlier, name)
+
+    def draw() -> BoardState:
+        polled = {"polled": _poll(run, key)} if _told(key).get("fallback") == run.id else {}
+        told = _component()(
+            key=key, data=data | {"state": run.state} | polled, on_state_change=_nothing, on_fallback_change=_nothing
+        )
+        if polling and has_ended(run):
+            st.rerun()
+        return BoardState(told.state, polling)
+
+    if not polling:
+        return draw()
+    st.fragment(draw, run_every=POLL)()
+    return BoardState(_told(key).get("state"), polling)
+
+
+def recorded_board(
+    run: Watched, *, seconds: float = 12.0, panels: Sequence[Panel] = ALL, key: str = "recording", name: str = ""
+) -> None:
+    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed."""
+    data = _facts(run, panels, (), name) | {"state": run.state, "seconds": seconds, "recording": feed(run, 0)[0]}
+    _component()(key=key, data=data, on_state_change=_nothing, on_fallback_change=_nothing)
+
+
+def _facts(run: Watched, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> dict[str, Any]:
+    overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
+    for place, other in enumerate(earlier):
+        for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
+            overlays[panel] += [json.loads(trace.to_json()) for trace in traces]
+    return {
+        "run": run.id,
+        "name": name,
+        "panels": list(panels),
+        "titles": TITLES,
+        "overlays": overlays,
+        "plotly": ADDRESS,
+    }
+
+
+def _told(key: str) -> Mapping[str, Any]:
+    told: Mapping[str, Any] = st.session_state.get(key) or {}
+    return told
+
+
+def _poll(run: Watched, key: str) -> Payload:
+    """The news since some looks ago; what the browser has already, it skips."""
+    run_id, seen = st.session_state.setdefault(f"{key}.polled", (run.id, deque([0], OVERLAP)))
+    if run_id != run.id:
+        seen = deque([0], OVERLAP)
+        st.session_state[f"{key}.polled"] = (run.id, seen)
+    payload, last = feed(run, seen[0])
+    seen.append(last)
+    return payload
+
+
+def _nothing() -> None:
+    """State is read from what the component returns."""

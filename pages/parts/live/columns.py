@@ -1,0 +1,65 @@
+"""Progress events as columns: one line of a figure each, thinned without losing an extreme."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from engine.events import Event, Progress
+
+POINTS = 500
+"""At most so many points a line."""
+
+Column = tuple[list[int], list[float]]
+"""Steps, and the value at each."""
+Columns = dict[str, Column]
+
+
+def columns_of(events: Iterable[Event], points: int = POINTS) -> Columns:
+    """The lines in a stretch of events by name; values that are not finite are left out.
+
+    ``loss``, ``grad_norm``, ``learning_rate``, ``tokens_per_second``, ``metrics.<name>``, ``validation.<name>``,
+    ``grad_norms.<part>`` and, per layer, ``grad_norms.<layer>.total``.
+    """
+    columns: Columns = {}
+    for event in events:
+        if isinstance(event, Progress):
+            for name, value in _values_of(event):
+                if value is not None and math.isfinite(value):
+                    steps, values = columns.setdefault(name, ([], []))
+                    steps.append(event.step)
+                    values.append(float(f"{value:.5g}"))
+    return {name: thin(*column, points=points) for name, column in columns.items()}
+
+
+def _values_of(event: Progress) -> Iterator[tuple[str, float | None]]:
+    yield "loss", event.loss
+    yield "grad_norm", event.grad_norm
+    yield "learning_rate", event.learning_rate
+    yield "tokens_per_second", event.tokens_per_second
+    yield from ((f"metrics.{name}", value) for name, value in event.metrics.items())
+    yield from ((f"validation.{name}", value) for name, value in (event.validation or {}).items())
+    squares: dict[str, float] = {}
+    for part, norm in (event.grad_norms or {}).items():
+        yield f"grad_norms.{part}", norm
+        if norm is not None and "." in part:
+            layer = part.split(".")[0]
+            squares[layer] = squares.get(layer, 0.0) + norm * norm
+    yield from ((f"grad_norms.{layer}.total", math.sqrt(square)) for layer, square in squares.items())
+
+
+def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) -> Column:
+    """At most ``points`` of a line's points: the lowest and the highest in each stretch of equal width, and both ends."""
+    if len(steps) <= points:
+        return list(steps), list(values)
+    x, y = np.asarray(steps), np.asarray(values)
+    inner = x[1:-1]
+    edges = np.linspace(inner[0], inner[-1] + 1, (points - 2) // 2 + 1)
+    starts = np.unique(np.searchsorted(inner, edges)) + 1
+    kept = {0, len(x) - 1}
+    for low, high in zip(starts[:-1], starts[1:], strict=True):
+        kept |= {low + int(y[low:high].argmin()), low + int(y[low:high].argmax())}
+    order = sorted(kept)
+    return x[order].tolist(), y[order].tolist()

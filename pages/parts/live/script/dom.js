@@ -1,0 +1,61 @@
+// Small things about the document: elements from text only, addresses, the theme shown.
+
+/** An element with attributes, handlers (on...) and children. Text always becomes text nodes, never markup. */
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node[name] = value
+    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value)
+  }
+  node.append(...children)
+  return node
+}
+
+/** Where the app lives, whatever page is shown and whatever prefix a proxy adds: beside Streamlit's own scripts. */
+function appAddress() {
+  const script = document.querySelector('script[src*="static/js/"]')
+  return script ? new URL("../../", script.src).href : new URL("./", document.baseURI).href
+}
+
+/** Plotly, loaded once for the document from the app itself. */
+function loadPlotly(address) {
+  window.attentionLabPlotly ??= new Promise((resolve, reject) => {
+    const script = el("script", { src: new URL(address, appAddress()).href, async: true })
+    script.onload = () => resolve(window.Plotly)
+    script.onerror = () => reject(new Error("Plotly could not be loaded"))
+    document.head.append(script)
+  })
+  return window.attentionLabPlotly
+}
+
+/** The theme's name, for colours that come as pairs, and the colours that figures share with the page. */
+function readTheme(host) {
+  const style = getComputedStyle(host)
+  const value = (name) => style.getPropertyValue(`--st-${name}`).trim()
+  const [r, g, b] = toRgb(value("background-color") || "#ffffff")
+  return {
+    name: 0.299 * r + 0.587 * g + 0.114 * b > 128 ? "light" : "dark",
+    ink: value("text-color") || "#222222",
+    surface: value("secondary-background-color") || "#ffffff",
+    border: value("border-color") || "#88888855",
+    font: value("font") || "sans-serif",
+  }
+}
+
+function toRgb(color) {
+  const hex = color.match(/^#(..)(..)(..)/)
+  return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
+}
+
+function fade(color, share) {
+  const [r, g, b] = toRgb(color)
+  return `rgba(${r},${g},${b},${share})`
+}
+
+const number = (value, digits = 3) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(digits)).toString())
+
+function duration(seconds) {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`
+  return `${(seconds / 3600).toFixed(1)} h`
+}

@@ -1,0 +1,33 @@
+// Matrices as they come: one byte a cell, with the scale to read them by.
+
+/** Values of a grid as one flat array, row by row, last axis fastest. */
+function decode(grid) {
+  const bytes = Uint8Array.from(atob(grid.values), (letter) => letter.charCodeAt(0))
+  return Float32Array.from(bytes, (byte) => grid.low + (byte / 255) * (grid.high - grid.low))
+}
+
+/** One [row, column] matrix out of a grid, by its place among the leading axes. */
+function matrixOf(grid, place = 0) {
+  const [rows, columns] = grid.shape.slice(-2)
+  const values = (grid.decoded ??= decode(grid))
+  const start = place * rows * columns
+  return Array.from({ length: rows }, (_, row) => values.subarray(start + row * columns, start + (row + 1) * columns))
+}
+
+/** All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap. */
+function mosaicOf(grid, [high, wide]) {
+  const [rows, columns] = grid.shape.slice(-2)
+  const [layers, heads] = grid.shape.length === 4 ? grid.shape : [1, grid.shape[0]]
+  const height = layers * high - (high - rows)
+  const width = heads * wide - (wide - columns)
+  const picture = Array.from({ length: height }, () => new Array(width).fill(null))
+  for (let layer = 0; layer < layers; layer++) {
+    for (let head = 0; head < heads; head++) {
+      matrixOf(grid, layer * heads + head).forEach((values, row) => {
+        const target = picture[layer * high + row]
+        for (let column = 0; column < columns; column++) target[head * wide + column] = values[column]
+      })
+    }
+  }
+  return picture
+}

@@ -1,0 +1,120 @@
+// Attention patterns and the encoding's matrices: pictures of the snapshot that is looked at.
+
+/** Every head at a glance, and one enlarged; they share which kind, layer and head is chosen. */
+function attentionPanels(board, titles) {
+  const chosen = { which: "self", layer: 0, head: 0 }
+  const all = shell("attention", titles.attention, { waiting: "waiting for the first look at the model" })
+  const one = shell("pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
+  const kinds = el("div", { class: "kinds" })
+  const select = (what, label) =>
+    el("select", { "aria-label": label, onchange: (event) => pick({ [what]: Number(event.target.value) }) })
+  const layers = select("layer", "Layer")
+  const heads = select("head", "Head")
+  all.tools.append(kinds, downloads(board, all))
+  one.tools.append(layers, heads, downloads(board, one))
+
+  const pick = (change) => {
+    Object.assign(chosen, change)
+    board.touch(all, one)
+  }
+  const grid = () => board.snapshot()?.patterns[chosen.which]
+
+  const offer = () => {
+    const names = Object.keys(board.snapshot().patterns)
+    if (!names.includes(chosen.which)) chosen.which = names[0]
+    if (kinds.dataset.names !== names.join()) {
+      kinds.dataset.names = names.join()
+      kinds.replaceChildren(...(names.length > 1 ? [choice("Pattern", named(names), chosen.which, (which) => pick({ which }))] : []))
+    }
+    const [layerCount, headCount] = grid().shape
+    chosen.layer = Math.min(chosen.layer, layerCount - 1)
+    chosen.head = Math.min(chosen.head, headCount - 1)
+    options(layers, layerCount, "Layer", chosen.layer)
+    options(heads, headCount, "Head", chosen.head)
+  }
+
+  all.draw = () => {
+    if (!board.snapshot() || !Object.keys(board.snapshot().patterns).length) return
+    offer()
+    const figure = board.figures[`mosaic.${chosen.which}`]
+    if (!figure) return
+    const { tile, cells } = figure.data[0].meta
+    const corner = { x0: chosen.head * tile[1] - 0.5, y0: chosen.layer * tile[0] - 0.5 }
+    const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
+    const single = grid().shape[0] * grid().shape[1] === 1
+    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
+    listen(board, all, (x, y) => {
+      const [layer, head] = [Math.floor(y / tile[0]), Math.floor(x / tile[1])]
+      return `L${layer + 1} H${head + 1} · ${cellInWords(y - layer * tile[0], x - head * tile[1], layer, head)}`
+    }, (x, y) => pick({ layer: Math.floor(y / tile[0]), head: Math.floor(x / tile[1]) }))
+    board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`)
+  }
+
+  const cellInWords = (row, column, layer, head) => {
+    const { queries, keys } = board.figures[`pattern.${chosen.which}`].data[0].meta
+    const weight = matrixOf(grid(), layer * grid().shape[1] + head)[row]?.[column]
+    return weight == null ? "" : `query ${row} “${queries[row]}” → key ${column} “${keys[column]}”: ${weight.toFixed(3)}`
+  }
+
+  one.draw = () => {
+    const figure = board.figures[`pattern.${chosen.which}`]
+    if (!figure || !grid()) return
+    const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
+    put(board, one, [{ ...figure.data[0], z }], figure.layout)
+    listen(board, one, (x, y) => cellInWords(y, x, chosen.layer, chosen.head))
+    board.describe(one, () => {
+      const strongest = z.map((row, query) => `${query} to ${row.indexOf(Math.max(...row))}`).slice(0, 16)
+      return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
+    })
+  }
+  return [all, one]
+}
+
+const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
+const named = (names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
+
+function options(select, count, label, chosen) {
+  if (select.options.length !== count)
+    select.replaceChildren(...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${label} ${place + 1}`)))
+  if (select.value !== `${chosen}`) select.value = chosen
+  select.disabled = count < 2
+}
+
+/** What the encoding is ("matrix") or how similar it makes positions ("similarity"). */
+function encodingPanel(board, name, title) {
+  const panel = shell(name, title, { waiting: "waiting for the first look at the model" })
+  panel.tools.append(downloads(board, panel))
+  panel.draw = () => {
+    const snapshot = board.snapshot()
+    if (!snapshot) return
+    const grid = snapshot.encoding[name]
+    const figure = board.figures[name]
+    if (!grid || !figure) {
+      panel.wait.textContent = "This encoding has nothing of the kind to show."
+      return
+    }
+    const trace = figure.data[0]
+    const tiled = grid.shape.length === 3
+    const z = tiled ? mosaicOf(grid, trace.meta.tile) : matrixOf(grid)
+    const reach = Math.max(Math.abs(grid.low), Math.abs(grid.high))
+    const range = name === "matrix" ? { zmin: -reach, zmax: reach } : {}
+    put(board, panel, [{ ...trace, z, ...range }], figure.layout)
+    listen(board, panel, (x, y) => {
+      const value = z[y]?.[x]
+      return value == null ? "" : `${trace.meta.y} ${y}, ${trace.meta.x} ${tiled ? x % trace.meta.tile[1] : x}: ${number(value)}`
+    })
+    board.describe(panel, () => `${title} at step ${snapshot.step}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`)
+  }
+  return panel
+}
+
+/** A tip beside the pointer and, where given, what a click does; a plot is listened to once, with the latest answers. */
+function listen(board, panel, tell, click) {
+  panel.tell = tell
+  panel.click = click
+  if (panel.listening) return
+  panel.listening = true
+  panel.plot.on("plotly_hover", ({ points: [point], event }) => board.tip(panel.tell(Math.round(point.x), Math.round(point.y)), event))
+  panel.plot.on("plotly_unhover", () => board.tip(""))
+  panel.plot.on("plotly_click", ({ points: [point] }) => panel.click?.(Math.round(point.x), Math.round(point.y)))
+}

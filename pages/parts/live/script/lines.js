@@ -1,0 +1,58 @@
+// Loss, accuracy and gradient norms: columns over the steps.
+
+function linePanel(board, name, title) {
+  const panel = shell(name, title)
+  const shown = { scale: "linear", view: "layer" }
+  const choose = (what) => (value) => {
+    shown[what] = value
+    board.touch(panel)
+  }
+  if (name === "loss") panel.tools.append(choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale")))
+  if (name === "gradients") panel.tools.append(choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, "layer", choose("view")))
+  panel.tools.append(downloads(board, panel))
+
+  panel.draw = () => {
+    const figure = board.figures[name]
+    if (!figure) return
+    const traces = figure.data
+      .filter((trace) => !trace.meta.view || trace.meta.view === shown.view)
+      .concat(board.data.overlays[name] ?? [])
+      .map((trace) => filled(board, trace))
+    const { xaxis, yaxis } = figure.layout
+    const log = shown.scale === "log"
+    put(board, panel, traces, {
+      ...figure.layout,
+      xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
+      yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
+      shapes: [...(figure.layout.shapes ?? []).filter((shape) => !log || shape.y0 > 0), ...marker(board)],
+    })
+    panel.plot.dataset.step = board.shownStep()
+    panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
+    board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, figure.layout.shapes)}`)
+  }
+  return panel
+}
+
+function filled(board, trace) {
+  if (trace.meta.overlay) return trace
+  const [x, y] = board.column(trace.meta.column)
+  return { ...trace, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
+}
+
+/** The axis reaches to the end of the run, or to where it stopped early, or to the end of a longer one laid over it. */
+function lastStep(board, planned) {
+  const overlays = Object.values(board.data.overlays).flat()
+  const reached = board.ended() && board.status.step > 0 ? board.status.step : planned
+  return Math.max(reached, ...overlays.map((trace) => trace.x[trace.x.length - 1] ?? 0))
+}
+
+/** A line at the step that is looked at again. */
+function marker(board) {
+  const step = board.replayedStep()
+  return step == null ? [] : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]
+}
+
+function inWords(traces, levels = []) {
+  const lines = traces.filter((trace) => trace.y.length).map((trace) => `${trace.name} ${number(trace.y[trace.y.length - 1])}`)
+  return [...lines, ...levels.map((shape) => shape.name)].join(", ") || "no values yet"
+}

@@ -1,0 +1,56 @@
+"""What ``st.App`` serves beside the pages: routes, headers, and what lives as long as the process."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from anyio import to_thread
+from starlette.middleware import Middleware
+from streamlit import config
+
+from pages.parts.figures.base import to_plain
+from pages.parts.figures.loss import loss_figure
+from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
+from pages.parts.web.leaving import noticing_the_end
+from pages.parts.web.live import Find, live_route
+from pages.parts.web.plotly_script import packed, plotly_route
+
+
+def serving(find: Find, start: Callable[[], object], stop: Callable[[], object]) -> dict[str, Any]:
+    """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
+
+    The live route looks runs up with ``find``; ``start`` and ``stop`` are called once, when the server begins and ends.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        with noticing_the_end():
+            await to_thread.run_sync(start)
+            warming = asyncio.create_task(to_thread.run_sync(warm_up))
+            try:
+                yield
+            finally:
+                warming.cancel()
+                await to_thread.run_sync(stop)
+
+    prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
+    prefix = f"/{prefix}" if prefix else ""
+    headers = security_headers(os.environ.get(FRAMING, "'self'"))
+    return {
+        "routes": [live_route(find, prefix), plotly_route(prefix)],
+        "middleware": [Middleware(SecurityHeaders, headers=headers)],
+        "lifespan": lifespan,
+    }
+
+
+def warm_up() -> None:
+    """Pay for what the first page would wait for, while nobody waits."""
+    to_plain(loss_figure(1, "#000000", 1.0, 0.0))
+    packed()
+    gc.collect()
+    gc.freeze()  # Streamlit collects after every script run; what never dies need not be walked each time.

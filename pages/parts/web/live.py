@@ -1,0 +1,64 @@
+"""The live-event route: a run's news as server-sent events. Read-only; whoever knows the id may read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from pages.parts.live.feed import feed
+from pages.parts.live.watched import Watched, has_ended
+from pages.parts.web.leaving import is_leaving
+
+BEAT = 0.1
+"""Seconds between looks at a run."""
+KEEP_ALIVE = 15.0
+"""Seconds of silence after which a comment keeps proxies from hanging up."""
+HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+
+Find = Callable[[str], Watched | None]
+"""A run by its id, or None."""
+
+
+def live_route(find: Find, prefix: str = "") -> Route:
+    """``<prefix>/live/<run id>?after=<event number>``; a reconnecting browser's Last-Event-ID goes before ``after``."""
+
+    async def live(request: Request) -> Response:
+        run = await to_thread.run_sync(find, request.path_params["run"])
+        if run is None:
+            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+        given = request.headers.get("last-event-id") or request.query_params.get("after", "0")
+        if not given.isdecimal():
+            return PlainTextResponse(f"after is {given[:40]!r}; allowed is a whole number from 0.", 400)
+        after = int(given)
+        if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
+            return Response(status_code=204)  # An EventSource does not come back after this.
+        return StreamingResponse(stream(run, after), media_type="text/event-stream", headers=HEADERS)
+
+    return Route(f"{prefix}/live/{{run}}", live, methods=["GET"])
+
+
+async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[str]:
+    """One message at once, then one whenever there is news, until the run has ended and all is said."""
+    yield "retry: 1000\n\n"
+    said, silent = None, 0.0
+    while not is_leaving():
+        now = (len(run.events), run.state, run.queue_place)
+        if now != said:
+            payload, after = await to_thread.run_sync(feed, run, after)
+            yield f"id: {after}\ndata: {json.dumps(payload, separators=(',', ':'), allow_nan=False)}\n\n"
+            said, silent = (after, *now[1:]), 0.0
+            if payload["end"]:
+                return
+        elif silent >= KEEP_ALIVE:
+            yield ": still here\n\n"
+            silent = 0.0
+        await asyncio.sleep(beat)
+        silent += beat
+
+

@@ -1,0 +1,19 @@
+"""The app's own server around scripted runs: ``streamlit run tests/browser/site/app.py`` from the repository."""
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from pages.parts.web.compose import serving  # noqa: E402
+from tests.browser.site import shared  # noqa: E402
+
+
+def nothing() -> None:
+    """There is no pool to start or stop."""
+
+
+screens = Path(__file__).parent / "screens" / "main.py"
+app = st.App(screens, **serving(find=shared.RUNS.get, start=nothing, stop=nothing))

@@ -1,0 +1,39 @@
+"""One board on a scripted run; the query says which."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.live.board import ALL, Overlay, live_board, overlay, recorded_board
+from tests.browser.site.shared import begin
+from tests.scripted import ScriptedRun
+
+st.set_page_config(page_title="Board", layout="wide")
+given = st.query_params
+SETTINGS: dict[str, Any] = {
+    "n_layers": int(given.get("layers", 2)),
+    "n_heads": int(given.get("heads", 4)),
+    "steps": int(given.get("steps", 300)),
+    "seq_len": int(given.get("n", 6)),
+    "pos_encoding": given.get("encoding", "rope"),
+    "family": given.get("family", "decoder"),
+}
+st.session_state.reruns = st.session_state.get("reruns", 0) + 1
+left, middle, right = st.columns(3)
+left.slider("A slider", 0, 10, 3)
+again = middle.toggle("Another run")
+middle.text(f"script runs: {st.session_state.reruns}")
+run_id = given.get("run", "one") + ("-again" if again else "")
+run = begin(run_id, float(given.get("rate", 60)), **SETTINGS)
+earlier: list[Overlay] = []
+if right.toggle("Earlier run"):
+    other = ScriptedRun()
+    other.advance(250)
+    earlier = [overlay(other, "learned <b>table</b>")]
+if "recorded" in given:
+    done = ScriptedRun(config=run.config, id="recording")
+    done.advance(10_000)
+    recorded_board(done, seconds=float(given["recorded"]), name="A recorded run")
+else:
+    state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
+    st.text(f"page knows: {run.state}, polling: {state.polling}")

@@ -1,0 +1,200 @@
+"""train(config): what it learns, that looking changes nothing, that runs do not disturb one another, how it fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from engine.config import RunConfig
+from engine.events import Event, Failed, Finished, Progress, Snapshot, Started, from_json, to_json
+from engine.findings import findings
+from engine.optim import learning_rate_at
+from engine.presets import PRESETS
+from engine.train import LOOK, train
+
+SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def numbers(events: Iterable[Event]) -> list[tuple[float, ...]]:
+    """Everything a run measured, without what the clock decides."""
+    return [
+        (event.step, event.loss, event.grad_norm, *(event.validation or {}).values(), *(event.grad_norms or {}).values())
+        for event in events
+        if isinstance(event, Progress)
+    ]
+
+
+def progress(events: Iterable[Event]) -> list[Progress]:
+    return [event for event in events if isinstance(event, Progress)]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_reverse_is_learned_with_the_first_half_at_chance(seed: int) -> None:
+    config = RunConfig(pos_encoding="learned", n_layers=1, n_heads=1, d_model=32, steps=300, seed=seed)
+    *_, finished = train(config)
+    assert isinstance(finished, Finished)
+    assert finished.metrics["second_half_accuracy"] >= 0.99
+    assert finished.metrics["first_half_accuracy"] == pytest.approx(0.1, abs=5 * math.sqrt(0.09 / 1280))
+    assert finished.metrics["written_accuracy"] >= 0.99
+
+
+def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
+    config = PRESETS["missing-mask"].config
+    events = list(train(config))
+    assert isinstance(events[-1], Finished)
+    assert events[-1].metrics["first_half_accuracy"] >= 0.99
+    alarm = findings(config, events)[0]
+    assert alarm.kind == "alarm"
+    assert "First-half accuracy is 1.00" in alarm.sentence
+    assert not any("Learned" in finding.sentence for finding in findings(config, events))
+
+
+def test_the_right_mask_raises_no_alarm() -> None:
+    config = RunConfig(steps=100)
+    assert [finding.kind for finding in findings(config, list(train(config)))] == ["success"]
+
+
+def test_the_same_config_gives_the_same_numbers_and_another_seed_does_not() -> None:
+    assert numbers(train(SHORT)) == numbers(train(SHORT))
+    assert numbers(train(SHORT)) != numbers(train(SHORT.replace(seed=1)))
+
+
+def test_looking_changes_no_number() -> None:
+    run, looked = train(SHORT), []
+    event: Event | None = next(run)
+    while event is not None:
+        looked.append(event)
+        if isinstance(event, Progress):
+            assert isinstance(run.send(LOOK), Snapshot)
+            assert isinstance(run.send(LOOK), Snapshot)
+        event = next(run, None)
+    assert numbers(looked) == numbers(train(SHORT))
+
+
+def test_interleaved_runs_do_not_disturb_one_another_nor_the_world() -> None:
+    torch.manual_seed(5)
+    outside = torch.rand(3)
+    torch.manual_seed(5)
+    other = SHORT.replace(seed=9, dropout=0.3)
+    first: list[Event] = []
+    second: list[Event] = []
+    for one, two in zip(train(SHORT), train(other), strict=True):
+        first.append(one)
+        second.append(two)
+    assert torch.rand(3).equal(outside)
+    assert numbers(first) == numbers(train(SHORT))
+    assert numbers(second) == numbers(train(other))
+
+
+def test_events_come_in_order() -> None:
+    events = list(train(RunConfig(steps=40)))
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    assert [event.step for event in progress(events)] == list(range(1, 41))
+    steps = [event.step for event in events if isinstance(event, Snapshot)]
+    assert steps == sorted(set(steps))
+    assert steps[0] == 0
+    assert steps[-1] == 40
+    assert all(later <= max(earlier + 1, math.ceil(earlier * 1.3)) for earlier, later in zip(steps, steps[1:], strict=False))
+
+
+def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask() -> None:
+    config = RunConfig(steps=2, n_layers=2, n_heads=4)
+    snapshot = next(event for event in train(config) if isinstance(event, Snapshot))
+    pattern = snapshot.patterns["self"]
+    assert pattern.shape == (2, 4, 11, 11)
+    np.testing.assert_allclose(pattern.sum(-1), 1, atol=1e-5)
+    assert np.triu(pattern, 1).max() == 0
+    assert len(snapshot.samples[0].tokens) == 11
+    assert snapshot.samples[0].marks[:5] == [None] * 5
+    assert snapshot.encoding["similarity"].shape == (11, 11)
+
+
+def test_an_encoder_decoder_shows_three_kinds_of_pattern() -> None:
+    config = PRESETS["translate"].config.replace(steps=1)
+    snapshot = next(event for event in train(config) if isinstance(event, Snapshot))
+    assert {name: array.shape for name, array in snapshot.patterns.items()} == dict.fromkeys(
+        ("self", "encoder", "cross"), (1, 2, 8, 8)
+    )
+
+
+def test_gradient_norms_of_the_parts_make_up_the_whole() -> None:
+    for event in train(RunConfig(steps=3, n_layers=2, grad_clip=0.1)):
+        if isinstance(event, Progress) and event.grad_norms:
+            assert {"0.q", "1.k", "1.v", "embedding", "encoding", "head"} <= set(event.grad_norms)
+            assert math.hypot(*event.grad_norms.values()) == pytest.approx(event.grad_norm, rel=1e-4)
+
+
+def test_a_value_that_is_not_finite_is_named_with_a_remedy_that_works() -> None:
+    config = PRESETS["no-norm"].config
+    *_, failed = train(config)
+    assert isinstance(failed, Failed)
+    assert failed.step <= 5
+    assert failed.tensor is not None
+    assert failed.tensor in failed.reason
+    assert failed.remedy is not None
+    name, value = failed.remedy.split("=")
+    *_, last = train(config.replace(**{name: value, "steps": failed.step + 1}))
+    assert isinstance(last, Finished)
+
+
+def test_with_adam_in_float32_the_same_model_fails_without_nan() -> None:
+    config = PRESETS["no-norm"].config.replace(optimizer="adamw", learning_rate=0.003, steps=60)
+    *_, last = train(config)
+    assert isinstance(last, Finished)
+    assert last.metrics["accuracy"] < 0.3
+
+
+def test_lengths_beyond_a_learned_table_say_so() -> None:
+    config = RunConfig(task="k_back", k=2, steps=2, test_lengths=(6, 9))  # type: ignore[call-arg]
+    *_, finished = train(config)
+    assert isinstance(finished, Finished)
+    trained, longer = finished.by_length
+    assert "accuracy" in trained
+    assert "accuracy" not in longer
+    assert "row" in longer["note"]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_every_optimizer_takes_steps_in_every_precision(optimizer: str, dtype: str) -> None:
+    config = RunConfig(steps=3).replace(optimizer=optimizer, dtype=dtype)
+    *_, last = train(config)
+    assert isinstance(last, Finished)
+    assert math.isfinite(last.metrics["loss"])
+
+
+def test_the_schedule_rises_and_falls() -> None:
+    config = RunConfig(steps=100, warmup_steps=10, schedule="cosine", learning_rate=1.0)
+    rates = [learning_rate_at(config, step) for step in range(1, 101)]
+    assert rates[0] == 0.1
+    assert rates[9] == 1.0
+    assert rates[9:] == sorted(rates[9:], reverse=True)
+    assert 0 < rates[-1] < 0.01
+
+
+def test_events_survive_json() -> None:
+    for event in train(RunConfig(steps=2)):
+        again = from_json(to_json(event))
+        if isinstance(event, Snapshot):
+            assert again == dataclasses.replace(event, patterns={}, encoding={})
+        else:
+            assert again == event
+
+
+@pytest.mark.parametrize("slug", PRESETS)
+def test_every_preset_is_a_valid_config(slug: str) -> None:
+    assert PRESETS[slug].config == PRESETS[slug].config.replace()
