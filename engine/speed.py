@@ -10,8 +10,10 @@ from engine.events import Progress
 from engine.loop import steps_of
 from engine.predict import Speed, predict, remember_speed
 
-SMALL = RunConfig(steps=60)
-LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32, steps=12)
+SMALL = RunConfig(steps=1000, device="cpu")
+LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
+TIMED = {SMALL: 60, LARGE: 12}
+"""Steps of each run that are timed."""
 
 
 def measure_speed() -> Speed:
@@ -29,9 +31,11 @@ def measure_speed() -> Speed:
 
 def _seconds_per_step(config: RunConfig) -> float:
     """The median step of a run, without the passes that only look."""
-    times, last = [], perf_counter()
-    for event in steps_of(config.replace(device="cpu")):
+    times, last = list[float](), perf_counter()
+    for event in steps_of(config):
         if isinstance(event, Progress) and event.validation is None:
             times.append(perf_counter() - last)
+        if len(times) == TIMED[config]:
+            break
         last = perf_counter()
     return median(times)

@@ -23,8 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
     if known_speed() is None:
-        from engine.speed import measure_speed  # torch, and about a second; once a machine
+        import torch  # about a second; once a machine
 
+        from engine.speed import measure_speed
+
+        torch.set_num_threads(1)
         measure_speed()
     prediction = predict(config)
     if given.json:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from engine import events
 from engine.cli.arguments import add_settings, config_from
-from engine.cli.tables import bytes_in_words, memory_table
+from engine.cli.tables import memory_table
 from engine.config import RunConfig
 
 HELP = "train one run"
@@ -28,7 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
-    from engine.train import train  # torch: only once the settings are known to be good
+    import torch  # only once the settings are known to be good
+
+    from engine.train import train
+
+    torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
 
     show = show_as_json if given.json else show_to_person
     return show(config, train(config))

@@ -9,8 +9,8 @@ SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
 INK = {"light": "#1B2330", "dark": "#E6EAF2"}
 """``textColor`` of each theme."""
 MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
-NEGATIVE = "#2B6CB0"
-"""The cool end of the diverging scale, away from an encoding's colour where that is warm."""
+NEGATIVE, POSITIVE = "#2B6CB0", "#C2570C"
+"""The arms of the diverging scale."""
 LINE_CONTRAST = 3.0
 """WCAG 1.4.11: graphical objects against what is next to them."""
 
@@ -37,11 +37,11 @@ def muted() -> Pair:
 
 
 def sequential(color: str) -> ScalePair:
-    """From the surface (0) through a colour to nearly the ink (1): lightness alone already orders the values."""
+    """From the surface (0) through a colour towards the ink (1): lightness alone already orders the values."""
 
     def scale(theme: str) -> Scale:
-        surface, end = SURFACE[theme], mix(color, INK[theme], 0.72)
-        return [(0.0, mix(surface, color, 0.04)), (0.5, mix(surface, color, 0.85)), (1.0, end)]
+        surface, end = SURFACE[theme], mix(color, INK[theme], 0.55)
+        return [(0.0, mix(surface, color, 0.04)), (0.6, mix(surface, color, 0.9)), (1.0, end)]
 
     return ScalePair(light=scale("light"), dark=scale("dark"))
 
@@ -50,9 +50,13 @@ def diverging() -> ScalePair:
     """Blue below zero, the surface at zero, orange above."""
 
     def scale(theme: str) -> Scale:
-        surface, warm = mix(SURFACE[theme], INK[theme], 0.03), "#C2570C"
-        low, high = mix(NEGATIVE, INK[theme], 0.35), mix(warm, INK[theme], 0.35)
-        return [(0.0, low), (0.25, NEGATIVE), (0.5, surface), (0.75, warm), (1.0, high)]
+        zero = mix(SURFACE[theme], INK[theme], 0.03)
+
+        def arm(color: str) -> list[str]:
+            return [mix(zero, color, 0.45), color, mix(color, INK[theme], 0.65)]
+
+        colors = [*reversed(arm(NEGATIVE)), zero, *arm(POSITIVE)]
+        return list(zip((0.0, 0.15, 0.32, 0.5, 0.68, 0.85, 1.0), colors, strict=True))
 
     return ScalePair(light=scale("light"), dark=scale("dark"))
 

@@ -6,7 +6,7 @@ import gzip
 from functools import cache
 from importlib.resources import files
 
-from plotly.version import __version__
+from plotly import __version__
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route

@@ -52,13 +52,14 @@ function newBoard(host, canvas) {
     if (!board.plotly) return
     status.draw()
     replay.draw()
+    drawnAt = performance.now()
     for (const panel of board.panels) {
       if (panel.dirty && panel.visible) {
         panel.dirty = false
         panel.draw()
       }
     }
-    drawnAt = performance.now()
+
   }
 
   const seen = new IntersectionObserver((entries) => {
@@ -91,12 +92,14 @@ function newBoard(host, canvas) {
 
   /** Take in a message: the same whether it was streamed, polled or recorded. */
   board.take = (news) => {
+    const before = board.ended()
     append(board.columns, news.columns ?? {})
     Object.assign(board.figures, news.figures ?? {})
     for (const snapshot of news.snapshots ?? []) keep(snapshot)
     board.have = Math.max(board.have, news.last)
     board.status = news.status
-    board.touchAll()
+    const ended = board.ended() && !before
+    board.touch(...board.panels.filter((panel) => ended || panel.concerns(news)))
     report()
   }
   const keep = (snapshot) => {

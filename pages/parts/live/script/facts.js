@@ -3,6 +3,7 @@
 function memoryPanel(board, title) {
   const panel = shell("memory", title, { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
+  panel.concerns = (news) => Boolean(news.figures?.memory)
   panel.draw = () => {
     const figure = board.figures.memory
     if (!figure) return

@@ -11,6 +11,10 @@ function linePanel(board, name, title) {
   if (name === "gradients") panel.tools.append(choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, "layer", choose("view")))
   panel.tools.append(downloads(board, panel))
 
+  panel.concerns = (news) => {
+    const shows = board.figures[name]?.data.map((trace) => trace.meta.column) ?? []
+    return Boolean(news.figures?.[name]) || shows.some((column) => column in (news.columns ?? {}))
+  }
   panel.draw = () => {
     const figure = board.figures[name]
     if (!figure) return

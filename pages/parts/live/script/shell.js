@@ -3,7 +3,7 @@
 const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
 const TOUCH = window.matchMedia("(pointer: coarse)").matches
 
-/** A card with a heading and a body of fixed height; `plotted` adds a plot and the download menu. */
+/** A card with a heading and a body of fixed height, which may hold a plot. `concerns` tells whether news changes it. */
 function shell(name, title, { plotted = true, waiting = "waiting for the first step" } = {}) {
   const tools = el("div", { class: "tools" })
   const body = el("div", { class: "body" })
@@ -11,7 +11,8 @@ function shell(name, title, { plotted = true, waiting = "waiting for the first s
   const root = el("section", { class: `panel ${name}`, "aria-label": title }, el("header", {}, el("h3", {}, title), tools), body)
   const plot = el("div", { class: "plot", role: "img", "aria-label": `${title}: ${waiting}` })
   body.append(...(plotted ? [plot] : []), wait)
-  return { name, title, root, tools, body, plot, wait, dirty: true, visible: true }
+  const concerns = (news) => Boolean(news.snapshots?.length)
+  return { name, title, root, tools, body, plot, wait, concerns, dirty: true, visible: true }
 }
 
 /** Buttons of which exactly one is pressed. */
@@ -33,7 +34,8 @@ function put(board, panel, traces, layout) {
   const { theme } = board
   panel.wait.hidden = true
   const shown = traces.map((trace) => coloured(trace, theme.name))
-  board.plotly.react(panel.plot, shown, dressed(layout, theme, board.data.run), QUIET)
+  const revision = (panel.plot.layout?.datarevision ?? 0) + 1 // The columns grow in place; without this Plotly sees no change.
+  board.plotly.react(panel.plot, shown, { ...dressed(layout, theme, board.data.run), datarevision: revision }, QUIET)
   panel.drawn = { traces: shown, layout }
 }
 

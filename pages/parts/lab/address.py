@@ -11,7 +11,7 @@ from engine.link import from_query, to_query
 from engine.presets import PRESETS
 from engine.problems import Problem
 from engine.settings import to_text
-from pages.parts.form import FORM, fill_form
+from pages.parts.lab.form import FORM, fill_form
 
 RUN = "run"
 PRESET = "preset"

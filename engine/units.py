@@ -1,0 +1,21 @@
+"""Sizes and durations as a person says them."""
+
+from __future__ import annotations
+
+
+def in_bytes(count: float | None) -> str:
+    """A size in powers of 1024, or that there is no formula for it."""
+    if count is None:
+        return "measured only"
+    size, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size, units = size / 1024, units[1:]
+    return f"{size:,.0f} {units[0]}" if units[0] == "B" or size >= 100 else f"{size:.3g} {units[0]}"
+
+
+def in_time(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,72 @@
+"""The lab: pick, train live, watch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.presets import PRESETS
+from engine.problems import ConfigError
+from pages.parts.lab.address import read_address, write_address
+from pages.parts.lab.controls import controls, show_refusal
+from pages.parts.lab.facts import show_facts
+from pages.parts.lab.form import asked_for, fill_form, form_config, grouped_settings, main_settings
+from pages.parts.lab.outcome import show_findings, show_lengths, take_away
+from pages.parts.lab.session import SHOWN, difference, earlier_runs, show_run, shown_run
+from pages.parts.live.board import live_board, overlay
+from pages.parts.server import find
+
+
+def take_preset() -> None:
+    """The chosen preset's settings into the form; the picker goes back to empty."""
+    slug = st.session_state.pop("preset", None)
+    if slug:
+        fill_form(PRESETS[slug].config)
+        st.session_state["look_at"] = slug
+
+
+linked_run, ignored = read_address()
+if linked_run is not None:
+    if (found := find(linked_run)) is None:
+        st.warning(f"run is {linked_run}; no run of that name is kept here. The settings are unaffected.", icon=":material/search_off:")
+    else:
+        show_run(found.id)
+for problem in ignored:
+    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+
+run = shown_run()
+left, right = st.columns([1, 3.2], gap="medium")
+
+with left:
+    st.selectbox(
+        "Preset", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
+        format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
+    )  # fmt: skip
+    main_settings()
+    try:
+        config = form_config()
+    except ConfigError as error:
+        config = None
+        st.error(str(error), icon=":material/error:")
+    controls(run, config)
+    if config is not None:
+        show_facts(config)
+    grouped_settings()
+
+with right:
+    show_refusal()
+    slug = st.session_state.get("look_at")
+    if slug in PRESETS and config == PRESETS[slug].config:
+        st.info(PRESETS[slug].look_at, icon=":material/visibility:")
+    if run is None:
+        st.info("Press Train: the curve starts at once.", icon=":material/play_arrow:")
+    else:
+        if config is not None and (changed := difference(run.config, config)):
+            st.caption(f":material/edit: Settings changed since this run: {changed}.")
+        earlier = [overlay(other, difference(run.config, other.config) or "the same settings") for other in earlier_runs()]
+        live_board(run, earlier=earlier)
+        show_findings(run)
+        show_lengths(run)
+    if config is not None:
+        take_away(run, config)
+
+write_address(asked_for(), st.session_state.get(SHOWN))

@@ -1,0 +1,102 @@
+"""The buttons of a run: Train, Pause, Step, Stop, Reset, New seed, and its pace."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.pool import Refused
+from engine.runs import Run
+from pages.parts import server
+from pages.parts.lab.form import fill_form, form_config
+from pages.parts.lab.session import session_id, show_run
+
+PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
+PACE = "pace"
+REFUSED = "refused"
+"""Session key of the sentence with which a run was refused, shown once."""
+
+
+def submit(config: RunConfig, *, paused: bool = False) -> None:
+    """Start a run and show it; a refusal is kept to be shown, and nothing else changes."""
+    try:
+        run = server.pool().submit(config, session=session_id(), paused=paused, pace=PACES[st.session_state[PACE]])
+    except Refused as refused:
+        st.session_state[REFUSED] = str(refused)
+        return
+    show_run(run.id)
+
+
+def controls(run: Run | None, config: RunConfig | None) -> None:
+    """``config`` is what the form asks for, None where it does not fit together."""
+    st.session_state.setdefault(PACE, "Full speed")
+    live = run is not None and run.state in ("queued", "running", "paused")
+    going = run is not None and run.state in ("queued", "running")
+    st.button(
+        "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
+    )
+    with st.container(horizontal=True, gap="small"):
+        if run is not None and run.state == "paused":
+            st.button("Resume", icon=":material/resume:", on_click=_pool, args=("resume", run))
+        else:
+            st.button("Pause", icon=":material/pause:", disabled=not going, on_click=_pool, args=("pause", run))
+        st.button(
+            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", disabled=config is None,
+            on_click=_step, args=(run,),
+        )  # fmt: skip
+        st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_pool, args=("stop", run))
+        st.button(
+            "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
+            disabled=run is None, on_click=_reset, args=(run,),
+        )  # fmt: skip
+        st.button(
+            "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
+            disabled=config is None, on_click=_new_seed,
+        )  # fmt: skip
+    st.selectbox(
+        "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
+        help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
+    )  # fmt: skip
+
+
+def show_refusal() -> None:
+    sentence = st.session_state.pop(REFUSED, None)
+    if sentence:
+        st.error(sentence, icon=":material/block:")
+
+
+def _train() -> None:
+    submit(form_config())
+
+
+def _step(run: Run | None) -> None:
+    """One step of the run shown, or of a new one where it has ended."""
+    if run is None or run.state not in ("queued", "running", "paused"):
+        submit(form_config(), paused=True)
+        run_id = st.session_state.get("run")
+    else:
+        run_id = run.id
+    if run_id:
+        server.pool().step(run_id)
+
+
+def _reset(run: Run) -> None:
+    _pool("stop", run)
+    fill_form(run.config)
+    submit(run.config, paused=True)
+
+
+def _new_seed() -> None:
+    config = form_config()
+    config = config.replace(seed=(config.seed + 1) % 2**31)
+    fill_form(config)
+    submit(config)
+
+
+def _set_pace(run: Run | None) -> None:
+    if run is not None and run.state in ("queued", "running", "paused"):
+        server.pool().set_pace(run.id, PACES[st.session_state[PACE]])
+
+
+def _pool(action: str, run: Run) -> None:
+    getattr(server.pool(), action)(run.id)

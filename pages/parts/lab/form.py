@@ -1,0 +1,119 @@
+"""RunConfig's settings as widgets. The form's values live in one place: ``st.session_state[FORM]``, flat name to value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+
+from engine.config import RunConfig, parse, settings_for
+from engine.settings import Setting, to_text
+
+FORM = "form"
+"""Session key of the form's values; it outlives the page, which widgets do not."""
+MAIN = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len")
+"""The settings in sight; all others are grouped behind them."""
+
+
+def form_values() -> dict[str, Any]:
+    """The form's flat values, made from the defaults at first."""
+    values: dict[str, Any] = st.session_state.setdefault(FORM, RunConfig().flat())
+    return values
+
+
+def fill_form(config: RunConfig) -> None:
+    """Put a whole config into the form."""
+    st.session_state[FORM] = config.flat()
+    for key in [key for key in st.session_state if str(key).startswith("set.")]:
+        del st.session_state[key]
+
+
+def form_settings() -> list[Setting]:
+    """The settings that exist under the form's task and encoding."""
+    values = form_values()
+    return settings_for(values.get("task"), values.get("pos_encoding"))
+
+
+def asked_for() -> dict[str, Any]:
+    """What the form asks for: its values without the parameters of rows no longer chosen."""
+    values = form_values()
+    return {row.name: values.get(row.name, row.default) for row in form_settings()}
+
+
+def form_config() -> RunConfig:
+    """Raises ConfigError where the form's settings do not fit together."""
+    return parse(asked_for())
+
+
+def main_settings() -> None:
+    rows = {row.name: row for row in form_settings()}
+    for name in MAIN:
+        setting_widget(rows[name])
+
+
+def grouped_settings() -> None:
+    """Every other setting, a group behind each heading."""
+    rows = [row for row in form_settings() if row.name not in MAIN]
+    for group in dict.fromkeys(row.group for row in rows):
+        with st.expander(_heading(group, [row for row in rows if row.group == group]), icon=ICONS.get(group)):
+            if group == "Faults":
+                st.caption("Switches that break the model on purpose. Getting these details wrong is how one learns them.")
+            for row in rows:
+                if row.group == group:
+                    setting_widget(row)
+
+
+ICONS = {
+    "Task": ":material/assignment:",
+    "Shape": ":material/straighten:",
+    "Encoding": ":material/pin_drop:",
+    "Attention": ":material/visibility:",
+    "Block": ":material/layers:",
+    "Training": ":material/model_training:",
+    "Data": ":material/database:",
+    "Faults": ":material/bug_report:",
+}
+
+
+def _heading(group: str, rows: Iterable[Setting]) -> str:
+    values = form_values()
+    changed = sum(values.get(row.name, row.default) != row.default for row in rows)
+    return f"{group} · {changed} changed" if changed else group
+
+
+def setting_widget(row: Setting) -> None:
+    """One setting as the widget that fits its kind; a change lands in the form at once."""
+    key, value = f"set.{row.name}", form_values().setdefault(row.name, row.default)
+    if key not in st.session_state:
+        st.session_state[key] = to_text(value) if row.kind == "ints" else value
+    common: dict[str, Any] = {"key": key, "help": row.help, "on_change": _take, "args": (row.name,)}
+    match row.kind:
+        case "choice":
+            st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
+        case "bool":
+            st.toggle(row.label, **common)
+        case "ints":
+            st.text_input(row.label, placeholder="for example 8, 12, 24", **common)
+        case "int" | "float":
+            _number(row, common)
+
+
+def _number(row: Setting, common: dict[str, Any]) -> None:
+    kind: type[int] | type[float] = int if row.kind == "int" else float
+    limits: dict[str, Any] = {"min_value": kind(row.minimum or 0), "max_value": kind(row.maximum or 0)}
+    if row.kind == "float":
+        limits |= {"format": "%.6g", "step": _step(row.default)}
+    if row.optional:
+        limits |= {"value": None, "placeholder": "auto"}
+    st.number_input(row.label, **limits, **common)
+
+
+def _step(default: float | None) -> float:
+    """A step that moves the first digit of the default."""
+    return 10.0 ** math.floor(math.log10(default)) if default else 0.1
+
+
+def _take(name: str) -> None:
+    form_values()[name] = st.session_state[f"set.{name}"]

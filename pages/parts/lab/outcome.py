@@ -1,0 +1,77 @@
+"""What a run showed, its test lengths, and what of it can be taken away."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.events import Finished, Progress, to_json
+from engine.findings import findings
+from engine.link import to_query
+from engine.runs import Run
+from pages.parts.lab.address import share_link
+
+SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
+ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}
+
+
+def show_findings(run: Run) -> None:
+    """Sentences computed from the run's events; nothing before there is something to say."""
+    if run.state in ("queued", "running"):
+        return
+    for finding in findings(run.config, run.events):
+        SHOW[finding.kind](finding.sentence, icon=ICONS[finding.kind])
+
+
+def show_lengths(run: Run) -> None:
+    """Held-out metrics at each test length, the trained ones marked."""
+    finished = next((event for event in reversed(run.events) if isinstance(event, Finished)), None)
+    if finished is None or not finished.by_length:
+        return
+    st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
+    table = pd.DataFrame(finished.by_length)
+    table["trained"] = table["trained"].map({True: "trained", False: "never trained"})
+    st.dataframe(table.rename(columns=lambda name: name.replace("_", " ")), hide_index=True)
+
+
+def take_away(run: Run | None, config: RunConfig) -> None:
+    """The link to everything on the page, and the run's numbers as files."""
+    with st.container(horizontal=True):
+        with st.popover("Share", icon=":material/link:"):
+            st.caption("This link opens the lab with every setting in place. It never starts training.")
+            st.code(share_link(config, run.id if run else None), language=None, wrap_lines=True)
+        if run is not None:
+            with st.popover("Download", icon=":material/download:"):
+                st.download_button("Settings (JSON)", _settings_json(run), f"{run.id}.json", "application/json")
+                st.download_button("Numbers, a row a step (CSV)", _numbers_csv(run), f"{run.id}.csv", "text/csv")
+                st.download_button("All events (JSON lines)", _events_jsonl(run), f"{run.id}.jsonl", "application/jsonl")
+                weights = run.folder / "weights.safetensors"
+                if weights.exists():
+                    st.download_button("Weights (safetensors)", weights.read_bytes(), f"{run.id}.safetensors")
+
+
+def _settings_json(run: Run) -> str:
+    return json.dumps(to_query(run.config), indent=2)
+
+
+def _numbers_csv(run: Run) -> str:
+    rows = [
+        {
+            "step": event.step,
+            "loss": event.loss,
+            "gradient norm": event.grad_norm,
+            "learning rate": event.learning_rate,
+            **{f"training {name}": value for name, value in event.metrics.items()},
+            **{f"validation {name}": value for name, value in (event.validation or {}).items()},
+        }
+        for event in run.events
+        if isinstance(event, Progress)
+    ]
+    return pd.DataFrame(rows).to_csv(index=False)
+
+
+def _events_jsonl(run: Run) -> str:
+    return "\n".join(json.dumps(to_json(event)) for event in run.events)
