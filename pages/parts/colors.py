@@ -53,7 +53,7 @@ def diverging() -> ScalePair:
         zero = mix(SURFACE[theme], INK[theme], 0.03)
 
         def arm(color: str) -> list[str]:
-            return [mix(zero, color, 0.45), color, mix(color, INK[theme], 0.65)]
+            return [mix(zero, color, 0.45), color, mix(color, INK[theme], 0.5)]
 
         colors = [*reversed(arm(NEGATIVE)), zero, *arm(POSITIVE)]
         return list(zip((0.0, 0.15, 0.32, 0.5, 0.68, 0.85, 1.0), colors, strict=True))

@@ -20,8 +20,8 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
         "font": {"color": INK["light"], "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"l": 56, "r": 12, "t": 30, "b": 40},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        "margin": {"l": 52, "r": 12, "t": 8, "b": 40},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "maxheight": 0.3, "bgcolor": "rgba(0,0,0,0)"},
         "hoverlabel": {"align": "left"},
     }
     return go.Figure(data=traces, layout=style | layout)

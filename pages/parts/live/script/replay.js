@@ -64,7 +64,7 @@ function replayBar(board) {
     slider.max = Math.max(0, last)
     slider.value = board.looking ?? last
     const at = board.snapshot()?.step
-    label.textContent = at == null ? "" : `look at step ${at.toLocaleString("en")}`
+    label.textContent = at == null ? "" : `looking at step ${at.toLocaleString("en")}`
     slider.setAttribute("aria-valuetext", label.textContent)
     play.textContent = timer ? "❚❚" : "▶"
     play.setAttribute("aria-label", timer ? "Pause the replay" : "Play the snapshots")

@@ -1,0 +1,110 @@
+"""The command line as a person or a script meets it: exit codes, one line a complaint, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import main
+from engine.encodings import ENCODINGS
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_train_prints_one_json_object_a_line_and_finishes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--steps", "5", "--test-lengths", "6,9", "--json"]) == 0
+    rows = lines(capsys.readouterr().out)
+    assert [row["event"] for row in rows if row["event"] != "snapshot"] == ["started", *["progress"] * 5, "finished"]
+    assert {"second_half_accuracy", "first_half_accuracy", "loss"} <= set(rows[-1]["metrics"])
+    assert [row["length"] for row in rows[-1]["by_length"]] == [6, 9]
+    assert rows[-1]["memory"]["saved"] > 0
+
+
+def test_train_shows_a_person_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--steps", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "Held-out sequences after 3 steps" in out
+    assert "Measured memory" in out
+
+
+def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = "--task k_back --k 1 --seq-len 12 --n-layers 8 --n-heads 2 --d-model 16 --norm none --optimizer sgd"
+    code = main(["train", *arguments.split(), *"--learning-rate 0.1 --warmup-steps 0 --grad-clip auto --json".split()])
+    last = lines(capsys.readouterr().out)[-1]
+    assert (code, last["event"]) == (1, "failed")
+    assert last["tensor"] in last["reason"]
+    assert last["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["train", "--n-heads", "5"], "n_heads is 5"),
+        (["train", "--n-layers", "deep"], "n_layers is deep"),
+        (["train", "--rope-base", "100"], "rope_base is 100"),
+        (["train", "--zork", "1"], "--zork"),
+        (["train", "--device", "mps"], "device is mps"),
+        (["predict", "--d-model", "0"], "d_model is 0"),
+        (["encodings", "--seq-len", "1"], "seq_len is 1"),
+        (["zork"], "zork"),
+        ([], "command"),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr_and_exit_two(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as left:
+        code = left.code  # type: ignore[assignment]
+    said = capsys.readouterr().err
+    assert code == 2
+    assert expected in said
+    assert len(said.splitlines()) == 1
+
+
+def test_encodings_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["encodings", "--json"]) == 0
+    rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
+    assert list(rows) == list(ENCODINGS)
+    assert rows["nope"]["parameters"] == rows["rope"]["parameters"] == 0
+    assert rows["learned"]["parameters"] == 11 * 32
+    assert rows["alibi"]["acts_on"] == "scores"
+    assert all(row["source"] for row in rows.values())
+
+
+def test_predict_agrees_with_the_model_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    from engine.config import RunConfig
+    from engine.train import prepare
+
+    assert main(["predict", "--n-layers", "3", "--pos-encoding", "shaw", "--json"]) == 0
+    (row,) = lines(capsys.readouterr().out)
+    model = prepare(RunConfig().replace(n_layers=3, pos_encoding="shaw"))
+    assert row["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    assert row["steps_per_second"] > 0
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    command = [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while json.loads(process.stdout.readline())["event"] != "progress":
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
+    assert process.returncode == 130
+    assert "Traceback" not in err

@@ -1,0 +1,82 @@
+"""Findings follow from the numbers; cautions from the config; neither is said without cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.cautions import cautions
+from engine.config import RunConfig, parse
+from engine.events import Event, Memory, Progress, Started
+from engine.findings import clearly_above, findings
+
+STARTED = Started(1, Memory(1, 1, 1, 1, 1), None, {"second_half_accuracy": 0.1, "first_half_accuracy": 0.1}, 1.0, "cpu")
+
+
+def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: float = 0.0) -> Progress:
+    validation = {"loss": loss + gap, "second_half_accuracy": second, "first_half_accuracy": first}
+    return Progress(step, loss, 1.0, 0.01, 1.0, validation=validation)
+
+
+def said(*events: Event) -> list[tuple[str, str]]:
+    return [(finding.kind, finding.sentence) for finding in findings(RunConfig(), [STARTED, *events])]
+
+
+def test_learned_names_the_step() -> None:
+    ((kind, sentence),) = said(row(10, 0.5), row(20, 0.995), row(30, 1.0))
+    assert kind == "success"
+    assert "at step 20" in sentence
+
+
+def test_chance_is_not_learning() -> None:
+    ((kind, sentence),) = said(row(10, 0.12))
+    assert kind == "note"
+    assert sentence.startswith("Not learned")
+
+
+def test_in_part_and_fallen_back() -> None:
+    assert said(row(10, 0.6))[0][1].startswith("Learned in part")
+    assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
+
+
+def test_a_first_half_above_chance_is_an_alarm_and_no_success() -> None:
+    kinds = [kind for kind, _ in said(row(10, 1.0, first=0.9))]
+    assert kinds == ["alarm"]
+
+
+def test_chance_fluctuation_is_no_alarm() -> None:
+    assert not clearly_above(0.15, 0.1)
+    assert clearly_above(0.3, 0.1)
+
+
+def test_a_gap_is_named_only_where_there_is_one() -> None:
+    assert len(said(row(10, 0.5, gap=0.05))) == 1
+    assert "nats above" in said(row(10, 0.5, gap=0.5))[1][1]
+
+
+def test_nothing_is_said_before_anything_is_measured() -> None:
+    assert findings(RunConfig(), []) == []
+    assert findings(RunConfig(), [STARTED]) == []
+
+
+@pytest.mark.parametrize(
+    ("flat", "word"),
+    [
+        ({"family": "encoder", "pos_encoding": "nope"}, "bag of symbols"),
+        ({"task": "own_position", "variant": "constant", "pos_encoding": "rope"}, "alike"),
+        ({"pos_encoding": "alibi"}, "offset"),
+        ({"task": "k_back", "test_lengths": (9,)}, "no row"),
+        ({"skips": False, "n_layers": 8}, "skip"),
+        ({"activation": "none"}, "linear"),
+        ({"mask_fault": "missing"}, "fault"),
+        ({"dtype": "float16"}, "float16"),
+        ({"table_init_std": 0.02}, "0.02 times"),
+    ],
+)
+def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
+    assert any(word in sentence for sentence in cautions(parse(flat)))
+
+
+def test_the_default_needs_no_caution() -> None:
+    assert cautions(RunConfig()) == []
