@@ -16,7 +16,10 @@ Caution = Callable[[RunConfig], str | None]
 
 def _bag_of_symbols(c: RunConfig) -> str | None:
     if c.pos_encoding == "nope" and c.family == "encoder" and c.task in ORDER_MATTERS:
-        return "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever they stand."
+        return (
+            "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever "
+            "they stand."
+        )
     return None
 
 
@@ -24,20 +27,27 @@ def _no_anchor(c: RunConfig) -> str | None:
     settings = c.task_settings
     blind = ENCODINGS[c.pos_encoding].relative and getattr(settings, "variant", "") == "constant"
     if blind and not getattr(settings, "bos", False):
-        return "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the limit."
+        return (
+            "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
+            "limit."
+        )
     return None
 
 
 def _reverse_needs_absolute(c: RunConfig) -> str | None:
     if c.task == "reverse" and c.n_layers == 1 and ENCODINGS[c.pos_encoding].relative:
-        return "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows offsets only."
+        return (
+            "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
+            "offsets only."
+        )
     return None
 
 
 def _no_row(c: RunConfig) -> str | None:
     longer = [n for n in c.test_lengths if n > c.seq_len]
     if c.pos_encoding == "learned" and longer:
-        return f"The learned table has no row beyond the trained length: test lengths {', '.join(map(str, longer))} cannot be run."
+        lengths = ", ".join(map(str, longer))
+        return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     return None
 
 
@@ -67,7 +77,10 @@ def _leaking_mask(c: RunConfig) -> str | None:
 
 def _coarse_numbers(c: RunConfig) -> str | None:
     if c.dtype != "float32":
-        return f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values overflow."
+        return (
+            f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values "
+            "overflow."
+        )
     return None
 
 
@@ -76,7 +89,9 @@ def _table_scale(c: RunConfig) -> str | None:
     if std is None or c.token_init_std == 0 or 0.2 <= std / c.token_init_std <= 5:
         return None
     ratio = std / c.token_init_std
-    return f"The table starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
+    return (
+        f"The table starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
+    )
 
 
 CAUTIONS: tuple[Caution, ...] = (

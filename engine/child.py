@@ -145,4 +145,3 @@ class Child:
                 stream.close()
             except OSError:
                 pass
-

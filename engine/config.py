@@ -15,7 +15,10 @@ from engine.rules import broken_rules
 from engine.settings import Parameters, Setting, from_text, setting, settings_in
 from engine.tasks import TASKS
 
-COMPOSED = {"task": ("task_settings", TASKS), "pos_encoding": ("encoding_settings", ENCODINGS)}
+COMPOSED: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "task": ("task_settings", TASKS),
+    "pos_encoding": ("encoding_settings", ENCODINGS),
+}
 """Which field chooses a registry row, and where that row's own parameters live."""
 
 Family = Literal["decoder", "encoder", "encoder_decoder"]
@@ -26,8 +29,9 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 
+    # fmt: off
     task: str = setting("reverse", label="Task", help="What the model has to learn.", group="Task")
-    task_settings: SerializeAsAny[Parameters]
+    task_settings: SerializeAsAny[Parameters] = Parameters()
     seq_len: int = setting(
         6, label="Sequence length", help="Symbols in the task's input, at most, while training.", group="Task", ge=2, le=1024
     )
@@ -59,7 +63,7 @@ class RunConfig(BaseModel):
     pos_encoding: str = setting(
         "learned", label="Positional encoding", help="How the model is told where a token stands.", group="Encoding"
     )
-    encoding_settings: SerializeAsAny[Parameters]
+    encoding_settings: SerializeAsAny[Parameters] = Parameters()
     token_init_std: float = setting(
         1.0, label="Token init scale", help="Standard deviation of the token embedding's first values.",
         group="Encoding", ge=0.0, le=10.0,
@@ -138,6 +142,7 @@ class RunConfig(BaseModel):
         "key", label="Softmax axis", help="Over the query axis is a fault: weights of one query need not sum to one.",
         group="Faults", labels={"key": "Keys", "query": "Queries (fault)"},
     )
+    # fmt: on
 
     @model_validator(mode="before")
     @classmethod
@@ -230,7 +235,9 @@ def parse(flat: Mapping[str, Any]) -> RunConfig:
     try:
         return RunConfig.model_validate(dict(flat))
     except ValidationError as error:
-        raise ConfigError(list(problems_in(error, flat, settings_for(flat.get("task"), flat.get("pos_encoding"))))) from None
+        raise ConfigError(
+            list(problems_in(error, flat, settings_for(flat.get("task"), flat.get("pos_encoding"))))
+        ) from None
 
 
 def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
@@ -252,4 +259,3 @@ def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setti
         value = after.value(row.name)
         if row.name not in old or old[row.name] != value:
             yield row, old.get(row.name), value
-

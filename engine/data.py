@@ -64,7 +64,7 @@ class Data:
     def holds_out(self, n: int) -> bool:
         settings = self.config.task_settings
         constant = getattr(settings, "variant", "") == "constant"
-        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined,no-any-return]
+        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined]
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""

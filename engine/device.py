@@ -20,7 +20,9 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
         if accelerator is None:
             return torch.device("cpu"), ""
         if flops_per_step < CPU_IS_FASTER_BELOW:
-            return torch.device("cpu"), f"CPU chosen: a model this small is usually faster there than on {accelerator.type}."
+            return torch.device(
+                "cpu"
+            ), f"CPU chosen: a model this small is usually faster there than on {accelerator.type}."
         return accelerator, ""
     if config.device != "cpu" and (accelerator is None or accelerator.type != config.device):
         found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"

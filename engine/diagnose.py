@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from engine.data import Batch
 from engine.evaluate import forward, loss_of
 
+
 def first_non_finite(model: nn.Module, batch: Batch) -> tuple[int | None, str]:
     """The first tensor, in the order of computation, that holds NaN or infinity: weights, activations, gradients."""
     for name, parameter in model.named_parameters():

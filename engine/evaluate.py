@@ -26,7 +26,9 @@ def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
     """Share of right answers in each region of the batch; predictions [batch, length]."""
     asked = batch.targets != IGNORE
     right = (predictions == batch.targets) & asked
-    counts = torch.stack([part for region in batch.regions.values() for part in (right[:, region].sum(), asked[:, region].sum())])
+    counts = torch.stack(
+        [part for region in batch.regions.values() for part in (right[:, region].sum(), asked[:, region].sum())]
+    )
     numbers = counts.tolist()
     return {name: numbers[2 * i] / max(1, numbers[2 * i + 1]) for i, name in enumerate(batch.regions)}
 
@@ -93,4 +95,4 @@ def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
     sizes = shapes(config)
     guess = data.rule.chance(config.task_settings, config.seq_len, sizes.n_outputs)
     uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
-    return {"loss": uniform_loss, **{name: guess for name in data.validation_batch(size=2).regions}}
+    return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}

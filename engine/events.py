@@ -121,12 +121,16 @@ class Ended:
 
 
 Event = Started | Progress | Snapshot | Finished | Failed | Ended
-KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Finished, Failed, Ended)}
+KINDS: dict[str, type[Any]] = {
+    kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Finished, Failed, Ended)
+}
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """A JSON-ready dictionary with ``event`` first; values that are not finite become None; arrays are left out."""
-    values = {k: v for k, v in asdict(event).items() if not (isinstance(event, Snapshot) and k in ("patterns", "encoding"))}
+    values = {
+        k: v for k, v in asdict(event).items() if not (isinstance(event, Snapshot) and k in ("patterns", "encoding"))
+    }
     return {"event": type(event).__name__.lower(), **_finite(values)}
 
 

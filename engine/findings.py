@@ -78,14 +78,20 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
-        return [Finding("success", f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}.")]
+        return [
+            Finding("success", f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}.")
+        ]
     chance = started.chance.get(name, 0.0)
     best = max(accuracy for _, accuracy in values)
     if reached is not None:
         return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
     if not clearly_above(best, chance):
-        return [Finding("note", f"Not learned in {step} steps: held-out {label} is {value:.2f}, chance is {chance:.2f}.")]
-    return [Finding("note", f"Learned in part: held-out {label} is {value:.2f} after {step} steps; chance is {chance:.2f}.")]
+        return [
+            Finding("note", f"Not learned in {step} steps: held-out {label} is {value:.2f}, chance is {chance:.2f}.")
+        ]
+    return [
+        Finding("note", f"Learned in part: held-out {label} is {value:.2f} after {step} steps; chance is {chance:.2f}.")
+    ]
 
 
 def _gap(measured: list[Progress]) -> list[Finding]:
@@ -93,4 +99,8 @@ def _gap(measured: list[Progress]) -> list[Finding]:
     gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
     if not gap > GAP:
         return []
-    return [Finding("note", f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better.")]
+    return [
+        Finding(
+            "note", f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
+        )
+    ]

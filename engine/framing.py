@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypedDict
 
 from engine.config import RunConfig
 from engine.tasks import TASKS
+
+
+class ModelShapes(TypedDict):
+    n_tokens: int
+    n_outputs: int
+    max_positions: int
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,11 @@ class Shapes:
     """Positions the model reads: [batch, length]."""
     source_length: int | None
     """Positions of the encoder side of an encoder-decoder."""
+
+    @property
+    def of_model(self) -> ModelShapes:
+        """What the model is built from; a learned table has a row for each position read while training."""
+        return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.length}
 
 
 def continues(config: RunConfig) -> bool:

@@ -39,7 +39,9 @@ class Limits(BaseModel):
     worker_memory: ByteSize = Field(
         default_factory=lambda: ByteSize(host.memory() * 3 // 4), gt=0, description="A worker that takes more is ended."
     )
-    grace_seconds: float = Field(10.0, gt=0, description="A run that was told to stop and does not is ended after this.")
+    grace_seconds: float = Field(
+        10.0, gt=0, description="A run that was told to stop and does not is ended after this."
+    )
     silent_seconds: float = Field(120.0, gt=0, description="A run whose step or evaluation takes longer is ended.")
     paused_seconds: float = Field(3600.0, gt=0, description="A run left paused for longer is stopped.")
     kept_runs: int = Field(500, ge=1, description="The newest run folders that are kept.")

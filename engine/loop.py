@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from engine.config import RunConfig
-from engine.data import Batch, Data
+from engine.data import Data
 from engine.device import choose_device
 from engine.diagnose import first_non_finite
 from engine.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
@@ -36,8 +36,7 @@ SNAPSHOT_RATIO = 1.3
 def prepare(config: RunConfig) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
     device, _ = choose_device(config, predict(config).flops_per_step)
-    sizes = shapes(config)
-    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=sizes.length)
+    model = build_model(config, **shapes(config).of_model)
     return model.to(device)
 
 
@@ -140,4 +139,3 @@ def _norms_by_part(named: list[tuple[str, nn.Parameter]], config: RunConfig, tot
             parts.setdefault(parameter_part(name), []).append(parameter.grad.float())
     norms = torch.stack([get_total_norm(grads) for grads in parts.values()]) * clipped
     return dict(zip(parts, norms.tolist(), strict=True))
-

@@ -42,7 +42,10 @@ def parameter_shapes(
         yield from (("cross_attention", shape) for shape in _attention_shapes(config))
     if config.mlp:
         for _ in range(stacks * n_blocks):
-            yield from (("mlp", shape) for shape in (*_dense(config.d_model, config.mlp_width), *_dense(config.mlp_width, config.d_model)))
+            yield from (
+                ("mlp", shape)
+                for shape in (*_dense(config.d_model, config.mlp_width), *_dense(config.mlp_width, config.d_model))
+            )
     for _ in range(_n_norms(config, stacks, n_blocks)):
         yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
     yield from (("head", shape) for shape in _dense(config.d_model, n_outputs))
@@ -169,7 +172,7 @@ class _Kept:
             self._attention(length, length, masked=masked, cross=False)
             if source_length is not None:
                 self._branch(tokens)
-                self._attention(length, source_length, masked=False, cross=True)
+                self._attention(length, source_length, masked=self.padded, cross=True)
             if c.mlp:
                 self._branch(tokens)
                 # What "down" reads; GELU also keeps what it read itself.
@@ -208,19 +211,19 @@ class _Kept:
             if encoding == "alibi" and masked:
                 self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)  # bias and mask in one
         else:
-            self._matrices(self.batch * c.n_heads * length * keys)
+            self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
         if encoding == "shaw":
             # By offset: the queries' products with the relative keys, and the pattern for the relative values.
             self.add(1 + c.value("shaw_values"), queries, c.n_heads, 2 * c.value("shaw_max_distance") + 1, self.size)
 
-    def _matrices(self, pairs: int) -> None:
+    def _matrices(self, pairs: int, *, masked: bool) -> None:
         """What is kept for every pair of query and key in every head."""
         c, before = self.config, self.bytes
         self.add(pairs, self.size)  # the pattern
-        if c.softmax_axis == "query":
-            self.add(pairs, self.size)  # the pattern with blocked pairs at zero
         if self.drops:
             self.add(pairs, self.size + 1)  # the pattern after dropout, and its mask
+        elif c.softmax_axis == "query" and masked:
+            self.add(pairs, self.size)  # the pattern with blocked pairs at zero
         if c.attention_score == "additive":
             self.add(pairs, c.head_width, self.size)  # tanh(q + k)
         self.scores += self.bytes - before

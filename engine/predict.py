@@ -43,15 +43,14 @@ class Prediction:
 
 def predict(config: RunConfig) -> Prediction:
     sizes = shapes(config)
-    known = {"n_tokens": sizes.n_tokens, "n_outputs": sizes.n_outputs, "max_positions": sizes.length}
-    parts = count_parameters(config, **known)
+    parts = count_parameters(config, **sizes.of_model)
     tokens = config.batch_size * (sizes.length + (sizes.source_length or 0))
     flops = flops_per_step(config, parts, tokens)
     speed = known_speed()
     return Prediction(
         parameters=sum(parts.values()),
         by_part=parts,
-        memory=predict_memory(config, length=sizes.length, source_length=sizes.source_length, **known),
+        memory=predict_memory(config, length=sizes.length, source_length=sizes.source_length, **sizes.of_model),
         tokens_per_step=tokens,
         flops_per_step=flops,
         steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,

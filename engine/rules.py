@@ -35,7 +35,10 @@ def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
     if c.d_head is not None:
         return "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
     fitting = [n for n in range(1, 65) if c.d_model % n == 0 and c.d_model // n % 2 == 0]
-    return "n_heads", f"one that leaves an even d_head for {c.pos_encoding} ({', '.join(map(str, fitting)) or 'none here'})"
+    return (
+        "n_heads",
+        f"one that leaves an even d_head for {c.pos_encoding} ({', '.join(map(str, fitting)) or 'none here'})",
+    )
 
 
 def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:

@@ -24,11 +24,17 @@ class Parameters(BaseModel):
 
 
 def setting(
-    default: Any, *, label: str, help: str, group: str = "", labels: dict[str, str] | None = None,
-    ge: float | None = None, le: float | None = None,
+    default: Any,
+    *,
+    label: str,
+    help: str,
+    group: str = "",
+    labels: dict[str, str] | None = None,
+    ge: float | None = None,
+    le: float | None = None,
 ) -> Any:
     """A pydantic field that also carries what a person needs to see of it."""
-    shown = {"group": group, "labels": labels or {}}
+    shown: Any = {"group": group, "labels": labels or {}}
     return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
 
 

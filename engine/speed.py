@@ -22,7 +22,9 @@ def measure_speed() -> Speed:
     flops_small, flops_large = predict(SMALL).flops_per_step, predict(LARGE).flops_per_step
     layers_small, layers_large = SMALL.n_layers + 2, LARGE.n_layers + 2
     # Two equations, two unknowns: overhead * layers + flops / rate = seconds.
-    inverse_rate = (large * layers_small - small * layers_large) / (flops_large * layers_small - flops_small * layers_large)
+    inverse_rate = (large * layers_small - small * layers_large) / (
+        flops_large * layers_small - flops_small * layers_large
+    )
     inverse_rate = max(inverse_rate, 1e-14)
     speed = Speed(overhead=max((small - flops_small * inverse_rate) / layers_small, 1e-6), rate=1 / inverse_rate)
     remember_speed(speed)

@@ -27,7 +27,10 @@ def take_preset() -> None:
 linked_run, ignored = read_address()
 if linked_run is not None:
     if (found := find(linked_run)) is None:
-        st.warning(f"run is {linked_run}; no run of that name is kept here. The settings are unaffected.", icon=":material/search_off:")
+        st.warning(
+            f"run is {linked_run}; no run of that name is kept here. The settings are unaffected.",
+            icon=":material/search_off:",
+        )
     else:
         show_run(found.id)
 for problem in ignored:
@@ -62,7 +65,9 @@ with right:
     else:
         if config is not None and (changed := difference(run.config, config)):
             st.caption(f":material/edit: Settings changed since this run: {changed}.")
-        earlier = [overlay(other, difference(run.config, other.config) or "the same settings") for other in earlier_runs()]
+        earlier = [
+            overlay(other, difference(run.config, other.config) or "the same settings") for other in earlier_runs()
+        ]
         live_board(run, earlier=earlier)
         show_findings(run)
         show_lengths(run)

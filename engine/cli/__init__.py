@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from engine.cli import encodings, predict, train
 from engine.problems import ConfigError
 
-COMMANDS = {"train": train, "encodings": encodings, "predict": predict}
+COMMANDS: dict[str, Any] = {"train": train, "encodings": encodings, "predict": predict}
 """Each is a module with HELP, ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
 
 BAD_INPUT = 2
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sub.add_argument("--json", action="store_true", help="one JSON object a line")
     given = parser.parse_args(arguments)
     try:
-        return COMMANDS[given.command].run(given)
+        code: int = COMMANDS[given.command].run(given)
+        return code
     except ConfigError as error:
         print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
         return BAD_INPUT

@@ -55,8 +55,4 @@ def added_parameters(config: RunConfig, name: str) -> int | None:
         chosen = config.replace(pos_encoding=name)
     except ConfigError:
         return None
-    sizes = shapes(chosen)
-    parts = count_parameters(
-        chosen, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=sizes.length
-    )
-    return parts.get("encoding", 0)
+    return count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)

@@ -47,4 +47,6 @@ def show(prediction: Prediction, steps: int) -> None:
     console.print(memory_table(prediction.memory, "Predicted memory of a training step"))
     if prediction.steps_per_second is not None:
         seconds = steps / prediction.steps_per_second
-        console.print(f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps on one CPU core.")
+        console.print(
+            f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps on one CPU core."
+        )

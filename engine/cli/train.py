@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,7 +52,13 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
 
 def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
     console = Console()
-    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("step"),
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=config.steps)
         try:
@@ -95,8 +100,10 @@ def result_table(event: events.Finished) -> Table:
         table.add_column(name.replace("_", " "), justify="right")
     rows: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
     for row in rows:
-        cells = [str(row["length"]), *(f"{row[name]:.3f}" if name in row else "" for name in names), str(row.get("note", ""))]
+        cells = [
+            str(row["length"]),
+            *(f"{row[name]:.3f}" if name in row else "" for name in names),
+            str(row.get("note", "")),
+        ]
         table.add_row(*cells)
     return table
-
-

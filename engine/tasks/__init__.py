@@ -18,7 +18,6 @@ LABELLER = ("decoder", "encoder")
 """One answer at each position read; a decoder sees the past only."""
 
 
-
 def _symbols(config: Any) -> int:
     return int(config.task_settings.vocab_size)
 
@@ -28,7 +27,7 @@ def _none(config: Any) -> int:
 
 
 def _positions(config: Any) -> int:
-    return max(config.seq_len, *config.test_lengths, 0)
+    return int(max(config.seq_len, *config.test_lengths, 0))
 
 
 @dataclass(frozen=True)
@@ -55,29 +54,61 @@ TASKS: dict[str, TaskRow] = {
     row.name: row
     for row in (
         TaskRow(
-            "reverse", "Reverse", "Write the sequence backwards.", "3 1 4 → 4 1 3",
-            p.SymbolParameters, TRANSDUCER, "engine.tasks.reverse:TASK",
+            "reverse",
+            "Reverse",
+            "Write the sequence backwards.",
+            "3 1 4 → 4 1 3",
+            p.SymbolParameters,
+            TRANSDUCER,
+            "engine.tasks.reverse:TASK",
         ),
         TaskRow(
-            "copy", "Copy", "Write the sequence again.", "3 1 4 → 3 1 4",
-            p.SymbolParameters, TRANSDUCER, "engine.tasks.copy:TASK",
+            "copy",
+            "Copy",
+            "Write the sequence again.",
+            "3 1 4 → 3 1 4",
+            p.SymbolParameters,
+            TRANSDUCER,
+            "engine.tasks.copy:TASK",
         ),
         TaskRow(
-            "k_back", "k back", "At each position, name the symbol k positions earlier.", "k = 1: 3 1 4 → · 3 1",
-            p.KBackParameters, LABELLER, "engine.tasks.k_back:TASK",
+            "k_back",
+            "k back",
+            "At each position, name the symbol k positions earlier.",
+            "k = 1: 3 1 4 → · 3 1",
+            p.KBackParameters,
+            LABELLER,
+            "engine.tasks.k_back:TASK",
         ),
         TaskRow(
-            "sort", "Sort", "Write the symbols in ascending order.", "3 1 4 → 1 3 4",
-            p.SymbolParameters, TRANSDUCER, "engine.tasks.sort:TASK",
+            "sort",
+            "Sort",
+            "Write the symbols in ascending order.",
+            "3 1 4 → 1 3 4",
+            p.SymbolParameters,
+            TRANSDUCER,
+            "engine.tasks.sort:TASK",
         ),
         TaskRow(
-            "first_token", "First token", "At each position, name the first symbol of the sequence.", "3 1 4 → · 3 3",
-            p.SymbolParameters, LABELLER, "engine.tasks.first_token:TASK",
+            "first_token",
+            "First token",
+            "At each position, name the first symbol of the sequence.",
+            "3 1 4 → · 3 3",
+            p.SymbolParameters,
+            LABELLER,
+            "engine.tasks.first_token:TASK",
         ),
         TaskRow(
-            "own_position", "Own position", "At each position, name the position; the symbols do not help.",
-            "3 1 4 → 0 1 2", p.OwnPositionParameters, LABELLER, "engine.tasks.own_position:TASK",
-            extra_tokens=2, n_answers=_positions, lead_tokens=lambda config: int(config.task_settings.bos),
+            "own_position",
+            "Own position",
+            "At each position, name the position; the symbols do not help.",
+            "3 1 4 → 0 1 2",
+            p.OwnPositionParameters,
+            LABELLER,
+            "engine.tasks.own_position:TASK",
+            extra_tokens=2,
+            n_answers=_positions,
+            lead_tokens=lambda config: int(config.task_settings.bos),
         ),
     )
 }

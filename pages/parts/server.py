@@ -6,6 +6,7 @@ import threading
 from functools import cache
 
 from engine.pool import Pool
+
 from engine.runs import Run, Runs
 
 _making = threading.Lock()

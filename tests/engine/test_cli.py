@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from engine.cli import main
+from engine.cli.arguments import to_arguments
 from engine.encodings import ENCODINGS
+from engine.presets import PRESETS
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +43,7 @@ def test_train_shows_a_person_a_table(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = "--task k_back --k 1 --seq-len 12 --n-layers 8 --n-heads 2 --d-model 16 --norm none --optimizer sgd"
-    code = main(["train", *arguments.split(), *"--learning-rate 0.1 --warmup-steps 0 --grad-clip auto --json".split()])
+    code = main(["train", *to_arguments(PRESETS["no-norm"].config), "--json"])
     last = lines(capsys.readouterr().out)[-1]
     assert (code, last["event"]) == (1, "failed")
     assert last["tensor"] in last["reason"]

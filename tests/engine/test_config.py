@@ -98,7 +98,9 @@ def test_every_setting_has_label_help_and_group() -> None:
         ({"colour": "red"}, "colour", "red", "no setting of that name"),
     ],
 )
-def test_a_refusal_names_setting_value_and_what_is_allowed(flat: dict[str, Any], setting: str, given: str, allowed: str) -> None:
+def test_a_refusal_names_setting_value_and_what_is_allowed(
+    flat: dict[str, Any], setting: str, given: str, allowed: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(flat)
     (problem,) = caught.value.problems
@@ -122,7 +124,12 @@ def test_a_link_of_another_version_says_so() -> None:
 def test_changes_name_what_differs() -> None:
     before = RunConfig()
     after = before.replace(pos_encoding="rope", n_layers=2)
-    assert [row.name for row, _, _ in changes_between(before, after)] == ["n_layers", "pos_encoding", "rope_base", "rope_layout"]
+    assert [row.name for row, _, _ in changes_between(before, after)] == [
+        "n_layers",
+        "pos_encoding",
+        "rope_base",
+        "rope_layout",
+    ]
     assert list(changes_between(before, RunConfig())) == []
 
 

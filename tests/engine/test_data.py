@@ -71,7 +71,11 @@ def test_an_encoder_decoder_writes_after_a_marker() -> None:
     data = Data(RunConfig(seq_len=3, family="encoder_decoder"))
     batch = data.frame(torch.tensor([SAMPLE]), torch.tensor([[4, 1, 3]]))
     assert batch.source is not None
-    assert (batch.source.tolist(), batch.inputs.tolist(), batch.targets.tolist()) == ([SAMPLE], [[10, 4, 1]], [[4, 1, 3]])
+    assert (batch.source.tolist(), batch.inputs.tolist(), batch.targets.tolist()) == (
+        [SAMPLE],
+        [[10, 4, 1]],
+        [[4, 1, 3]],
+    )
 
 
 @pytest.mark.parametrize("dataset_size", [None, 200])
@@ -91,7 +95,7 @@ def test_a_fifth_of_all_sequences_is_held_out_in_every_part_of_the_space() -> No
 
 
 def test_where_too_few_sequences_exist_none_is_held_out() -> None:
-    assert not Data(RunConfig(seq_len=2, vocab_size=2)).holds_out(2)  # type: ignore[call-arg]
+    assert not Data(parse({"seq_len": 2, "vocab_size": 2})).holds_out(2)
     assert not Data(parse({"task": "own_position", "variant": "constant"})).holds_out(6)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 
-from engine.config import RunConfig
+from engine.config import RunConfig, parse
 from engine.events import Event, Failed, Finished, Progress, Snapshot, Started, from_json, to_json
 from engine.findings import findings
 from engine.optim import learning_rate_at
@@ -31,7 +32,13 @@ def _one_thread() -> Iterator[None]:
 def numbers(events: Iterable[Event]) -> list[tuple[float, ...]]:
     """Everything a run measured, without what the clock decides."""
     return [
-        (event.step, event.loss, event.grad_norm, *(event.validation or {}).values(), *(event.grad_norms or {}).values())
+        (
+            event.step,
+            event.loss,
+            event.grad_norm,
+            *(event.validation or {}).values(),
+            *(event.grad_norms or {}).values(),
+        )
         for event in events
         if isinstance(event, Progress)
     ]
@@ -108,7 +115,7 @@ def test_events_come_in_order() -> None:
     assert steps == sorted(set(steps))
     assert steps[0] == 0
     assert steps[-1] == 40
-    assert all(later <= max(earlier + 1, math.ceil(earlier * 1.3)) for earlier, later in zip(steps, steps[1:], strict=False))
+    assert all(later <= max(earlier + 1, math.ceil(earlier * 1.3)) for earlier, later in pairwise(steps))
 
 
 def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask() -> None:
@@ -159,7 +166,7 @@ def test_with_adam_in_float32_the_same_model_fails_without_nan() -> None:
 
 
 def test_lengths_beyond_a_learned_table_say_so() -> None:
-    config = RunConfig(task="k_back", k=2, steps=2, test_lengths=(6, 9))  # type: ignore[call-arg]
+    config = parse({"task": "k_back", "k": 2, "steps": 2, "test_lengths": (6, 9)})
     *_, finished = train(config)
     assert isinstance(finished, Finished)
     trained, longer = finished.by_length

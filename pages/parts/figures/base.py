@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,10 +50,15 @@ def line(
     """One column over the steps. ``uid`` keeps legend choices when traces come and go."""
     x, y = (columns or {}).get(column, ([], []))
     return go.Scatter(
-        x=x, y=y, name=name, uid=f"{column}|{name}", mode="lines", opacity=opacity,
+        x=x, y=y, name=name, uid=uid_of(column or name), mode="lines", opacity=opacity,
         line={"color": color["light"], "width": width, "dash": dash},
         hovertemplate=f"%{{y:{hover}}}", meta={"column": column, "color": color, **meta},
     )  # fmt: skip
+
+
+def uid_of(*words: object) -> str:
+    """An identifier of a trace: Plotly uses it as a CSS class, so letters, digits and dashes only."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", " ".join(map(str, words)))
 
 
 def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 import plotly.graph_objects as go
 
 from pages.parts.colors import shade
-from pages.parts.figures.base import Columns, axis, figure, level, line, steps_axis
+from pages.parts.figures.base import Columns, axis, figure, level, line, steps_axis, uid_of
 
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
@@ -70,9 +71,12 @@ def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[
         if kind == "validation":
             panel = "loss" if metric == "loss" else "accuracy"
             label = name if metric in ("loss", "accuracy") else f"{name}: {metric.replace('_', ' ')}"
-            trace = line("", label, shade(color, 0.1), width=1.8, dash=dash, hover=".3g", overlay=True)
-            trace.x, trace.y = columns[column]
-            trace.uid = f"earlier {place} {column}"
+            # Plotly reads markup in names.
+            trace = line(
+                column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
+                overlay=True, label=label,
+            )  # fmt: skip
+            trace.uid = uid_of("earlier", place, column)
             shown[panel].append(trace)
     return shown
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from engine.events import Memory
 from pages.parts.colors import INK, MUTED, Pair, shade
-from pages.parts.figures.base import axis, figure
+from pages.parts.figures.base import axis, figure, uid_of
 
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30))
 
@@ -22,7 +22,7 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
         traces.append(
             go.Bar(
                 y=list(bars), x=[None if v is None else v / size for v in values], name=part, orientation="h",
-                uid=part, marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
+                uid=uid_of(part), marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
                 hovertemplate=f"{part}: %{{x:.3~f}} {unit}<extra></extra>",
             )
         )  # fmt: skip

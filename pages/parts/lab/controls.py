@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
+from engine.pool import Refused
 
 from engine.config import RunConfig
-from engine.pool import Refused
 from engine.runs import Run
 from pages.parts import server
 from pages.parts.lab.form import fill_form, form_config

@@ -59,7 +59,9 @@ def grouped_settings() -> None:
     for group in dict.fromkeys(row.group for row in rows):
         with st.expander(_heading(group, [row for row in rows if row.group == group]), icon=ICONS.get(group)):
             if group == "Faults":
-                st.caption("Switches that break the model on purpose. Getting these details wrong is how one learns them.")
+                st.caption(
+                    "Switches that break the model on purpose. Getting these details wrong is how one learns them."
+                )
             for row in rows:
                 if row.group == group:
                     setting_widget(row)

@@ -47,7 +47,9 @@ def take_away(run: Run | None, config: RunConfig) -> None:
             with st.popover("Download", icon=":material/download:"):
                 st.download_button("Settings (JSON)", _settings_json(run), f"{run.id}.json", "application/json")
                 st.download_button("Numbers, a row a step (CSV)", _numbers_csv(run), f"{run.id}.csv", "text/csv")
-                st.download_button("All events (JSON lines)", _events_jsonl(run), f"{run.id}.jsonl", "application/jsonl")
+                st.download_button(
+                    "All events (JSON lines)", _events_jsonl(run), f"{run.id}.jsonl", "application/jsonl"
+                )
                 weights = run.folder / "weights.safetensors"
                 if weights.exists():
                     st.download_button("Weights (safetensors)", weights.read_bytes(), f"{run.id}.safetensors")

@@ -7,8 +7,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from pages.parts.web.compose import serving  # noqa: E402
-from tests.browser.site import shared  # noqa: E402
+from pages.parts.web.compose import serving
+from tests.browser.site import shared
 
 
 def nothing() -> None:

@@ -57,6 +57,6 @@ function marker(board) {
 }
 
 function inWords(traces, levels = []) {
-  const lines = traces.filter((trace) => trace.y.length).map((trace) => `${trace.name} ${number(trace.y[trace.y.length - 1])}`)
+  const lines = traces.filter((trace) => trace.y.length).map((trace) => `${trace.meta.label ?? trace.name} ${number(trace.y[trace.y.length - 1])}`)
   return [...lines, ...levels.map((shape) => shape.name)].join(", ") || "no values yet"
 }

@@ -120,7 +120,7 @@ function csvOf({ traces }) {
   const rows = [["series", "x", "y", "value"]]
   for (const trace of traces) {
     if (trace.type === "heatmap") trace.z?.forEach((line, y) => Array.from(line).forEach((value, x) => value != null && rows.push([trace.meta.which ?? trace.meta.grid, x, y, value])))
-    else trace.x.forEach((x, i) => rows.push([trace.name, x, trace.y[i], ""]))
+    else trace.x.forEach((x, i) => rows.push([trace.meta?.label ?? trace.name, x, trace.y[i], ""]))
   }
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n"
 }
