@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -31,6 +32,8 @@ class Ticket:
     alone: bool = False
     accelerator: bool = False
     """Whether it needs a worker that owns a GPU."""
+    paused: bool = False
+    """Whether it starts paused."""
     early: list[wire.Control] = field(default_factory=list)
     """What its owner asked for before it had a worker."""
     paused_at: float | None = None
@@ -45,6 +48,23 @@ class Job:
     alone: bool = False
     done: Signal = field(default_factory=Signal)
     answer: wire.Answer | None = None
+
+    def finish(self, answer: wire.Answer) -> None:
+        self.answer = answer
+        self.done.set()
+
+    def give_up(self, sentence: str) -> None:
+        self.finish(wire.Answer(self.ask.job_id, error=sentence))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Why the pool ended a worker."""
+
+    reason: str
+    """What it did, as in "it ... and was ended"."""
+    culprit: str | None = None
+    """The run or job that did it; None when it was the worker as a whole."""
 
 
 class Child:
@@ -64,10 +84,11 @@ class Child:
         self.jobs: dict[str, Job] = {}
         self.doing: str | None = None
         self.heard = time.monotonic()
-        self.culprit: str | None = None
-        """The run or job for which the pool ended this worker."""
-        self.verdict = ""
-        """Why the pool ended this worker; empty when it did not."""
+        self.born = self.heard
+        self.first_memory = 0
+        """Resident bytes once it was warm."""
+        self.verdict: Verdict | None = None
+        """Why the pool ended this worker; None when it did not."""
         self._on_report, self._on_death = on_report, on_death
         self._outbox: SimpleQueue[wire.Command | None] = SimpleQueue()
         self.process = subprocess.Popen(
@@ -86,9 +107,22 @@ class Child:
         """Never blocks, not even when the worker hangs with a full pipe."""
         self._outbox.put(command)
 
-    def kill(self, verdict: str, culprit: str | None = None) -> None:
-        if not self.verdict:
-            self.verdict, self.culprit = verdict, culprit
+    @property
+    def held_alone(self) -> bool:
+        """Whether a run has this worker to itself."""
+        return any(ticket.alone for ticket in self.tickets.values())
+
+    @property
+    def load(self) -> int:
+        """Runs that take turns on it."""
+        return sum(ticket.paused_at is None for ticket in self.tickets.values())
+
+    @property
+    def owns_accelerator(self) -> bool:
+        return self.slot < int(self.facts.get("accelerators", 0))
+
+    def kill(self, verdict: Verdict) -> None:
+        self.verdict = self.verdict or verdict
         self.process.kill()
 
     def ask_to_leave(self) -> None:
@@ -109,11 +143,17 @@ class Child:
         except psutil.Error:
             return 0
 
-    @property
-    def how_it_ended(self) -> str:
-        """In words, once it has."""
+    def why_it_ended(self, task_id: str) -> str:
+        """For one of its runs or jobs, in one sentence, once it has ended."""
         code = self.process.returncode
-        return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        if self.verdict is None:
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            return f"Its worker process ended unexpectedly ({how})."
+        if self.verdict.culprit is None:
+            return f"Its worker {self.verdict.reason} and was ended."
+        if self.verdict.culprit == task_id:
+            return f"It {self.verdict.reason} and was ended."
+        return f"Its worker was ended because something else on it {self.verdict.reason}."
 
     def _read(self) -> None:
         stream = cast(BinaryIO, self.process.stdout)
@@ -141,7 +181,5 @@ class Child:
         except OSError:
             pass  # it is gone; the reader notices
         finally:
-            try:
+            with suppress(OSError):
                 stream.close()
-            except OSError:
-                pass

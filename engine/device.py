@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 
 from engine.config import RunConfig
-
-CPU_IS_FASTER_BELOW = 2e9
-"""Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
+from engine.predict import CPU_IS_FASTER_BELOW
 
 
 def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.device, str]:

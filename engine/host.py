@@ -15,7 +15,7 @@ WORKER_BYTES = 400 * 2**20
 def cores(cgroup: Path = CGROUP) -> int:
     """Physical cores this process may use; hyper-threads do not speed up matrix products."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    physical = psutil.cpu_count(logical=False) or usable
+    physical: int = psutil.cpu_count(logical=False) or usable
     quota = _numbers(cgroup / "cpu.max")
     granted = int(quota[0] / quota[1]) if len(quota) == 2 else usable
     return max(1, min(usable, physical, granted))
@@ -23,7 +23,7 @@ def cores(cgroup: Path = CGROUP) -> int:
 
 def memory(cgroup: Path = CGROUP) -> int:
     """Bytes of memory this process may use."""
-    return min([psutil.virtual_memory().total, *_numbers(cgroup / "memory.max")])
+    return min([int(psutil.virtual_memory().total), *_numbers(cgroup / "memory.max")])
 
 
 def worker_count() -> int:

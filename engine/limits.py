@@ -11,13 +11,14 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from engine import host
 from engine.config import RunConfig
 from engine.problems import ConfigError
+from engine.units import in_bytes, in_time
 
 if TYPE_CHECKING:
     from engine.predict import Prediction
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30
-SHRINKABLE = ("batch_size", "seq_len", "n_layers", "d_model")
+SHRINKABLE = ("batch_size", "seq_len", "n_layers")
 """Settings that need less memory when lower, in the order in which lowering them is suggested."""
 
 
@@ -29,23 +30,25 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    steps: int = Field(50_000, ge=1, description="Optimizer steps of one run.")
-    memory: ByteSize = Field(ByteSize(2 * GIB), gt=0, description="Predicted memory of one training step.")
-    seconds: float = Field(7200.0, gt=0, description="Predicted time of one run.")
-    runs_per_session: int = Field(64, ge=1, description="Runs of one session that go or wait at once.")
-    queue_length: int = Field(256, ge=0, description="Runs of everybody that wait at once.")
-    runs_per_worker: int = Field(16, ge=1, description="Runs that take turns on one worker; further ones wait.")
+    steps: int = Field(default=50_000, ge=1, description="Optimizer steps of one run.")
+    memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted memory of one training step.")
+    seconds: float = Field(default=7200.0, gt=0, description="Predicted time of one run.")
+    runs_per_session: int = Field(default=64, ge=1, description="Runs of one session that go or wait at once.")
+    queue_length: int = Field(default=256, ge=0, description="Runs of everybody that wait at once.")
+    runs_per_worker: int = Field(default=16, ge=1, description="Runs that take turns on one worker; further ones wait.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes.")
     worker_memory: ByteSize = Field(
         default_factory=lambda: ByteSize(host.memory() * 3 // 4), gt=0, description="A worker that takes more is ended."
     )
     grace_seconds: float = Field(
-        10.0, gt=0, description="A run that was told to stop and does not is ended after this."
+        default=10.0, gt=0, description="A run that was told to stop and does not is ended after this."
     )
-    silent_seconds: float = Field(120.0, gt=0, description="A run whose step or evaluation takes longer is ended.")
-    paused_seconds: float = Field(3600.0, gt=0, description="A run left paused for longer is stopped.")
-    kept_runs: int = Field(500, ge=1, description="The newest run folders that are kept.")
-    kept_bytes: ByteSize = Field(ByteSize(4 * GIB), gt=0, description="Size of all run folders together.")
+    silent_seconds: float = Field(
+        default=120.0, gt=0, description="A run whose step or evaluation takes longer is ended."
+    )
+    paused_seconds: float = Field(default=3600.0, gt=0, description="A run left paused for longer is stopped.")
+    kept_runs: int = Field(default=500, ge=1, description="The newest run folders that are kept.")
+    kept_bytes: ByteSize = Field(default=ByteSize(4 * GIB), gt=0, description="Size of all run folders together.")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
@@ -106,17 +109,3 @@ def _fits(config: RunConfig, name: str, value: int, limit: int, cost: Callable[[
         return cost(config.replace(**{name: value})) <= limit
     except ConfigError:
         return False
-
-
-def in_bytes(size: float) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} GiB"
-
-
-def in_time(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

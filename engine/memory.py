@@ -120,14 +120,17 @@ def has_formula(config: RunConfig) -> bool:
     It is not where fused attention meets dropout or a learned bias: then the device's library chooses among kernels
     that keep different things.
     """
-    if not _runs_fused(config):
+    if config.attention_impl != "fused":
         return True
-    return config.dropout == 0 and config.pos_encoding not in ("t5_bias", "shaw")
+    own = _runs_fused(config, config.pos_encoding)
+    if config.dropout > 0:
+        return not own and config.family != "encoder_decoder"
+    return not (own and config.pos_encoding in ("t5_bias", "shaw"))
 
 
-def _runs_fused(config: RunConfig) -> bool:
-    """Shaw's relative values need the pattern, which a fused kernel does not give."""
-    return config.attention_impl == "fused" and not (config.pos_encoding == "shaw" and config.value("shaw_values"))
+def _runs_fused(config: RunConfig, encoding: str) -> bool:
+    """Shaw's relative values need the pattern, which a fused kernel does not give; cross-attention has no encoding."""
+    return config.attention_impl == "fused" and not (encoding == "shaw" and config.value("shaw_values"))
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
@@ -206,7 +209,7 @@ class _Kept:
         if c.attention_score == "cosine":
             # q and k before they are divided by their lengths, and one over the lengths.
             self.add(queries + self.batch * keys, self.width + c.n_heads, self.size)
-        if _runs_fused(c):
+        if _runs_fused(c, encoding):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
             if encoding == "alibi" and masked:
                 self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)  # bias and mask in one
@@ -231,7 +234,8 @@ class _Kept:
     def _padding_mask(self, length: int, causal: bool) -> None:
         """One mask a stack, by query only where it is causal; a fused kernel keeps it in the model's precision."""
         queries = length if causal else 1
-        if _runs_fused(self.config):
-            self.add(self.batch, queries, length, self.size)
+        if _runs_fused(self.config, self.config.pos_encoding):
+            if self.config.pos_encoding != "alibi":  # whose bias contains it
+                self.add(self.batch, queries, length, self.size)
         elif self.config.softmax_axis == "query":
             self.add(self.batch, queries, length)

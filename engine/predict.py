@@ -12,6 +12,9 @@ from engine.folders import data_folder
 from engine.framing import shapes
 from engine.memory import count_parameters, predict_memory
 
+CPU_IS_FASTER_BELOW = 2e9
+"""Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
+
 
 @dataclass(frozen=True)
 class Speed:

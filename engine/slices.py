@@ -42,18 +42,20 @@ class LiveRun:
         training: Training,
         pace: float | None = None,
         alone: bool = False,
+        paused: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_id, self.config, self.alone = run_id, config, alone
         self.model: Any = None
         self.said: list[Event] = []
         self.step = 0
-        self.paused = False
+        self.paused = paused
         self.over = False
         self.announced_pause = False
         """Whether the pool knows that this run waits."""
         self.urgent = True
         """Whether the next delivery should not wait for its batch."""
+        self._shown = False
         self._allowed = 0  # optimizer steps that a paused run may still take
         self._training, self._clock = training, clock
         self._generator = self._events()
@@ -69,8 +71,8 @@ class LiveRun:
 
     @property
     def waiting(self) -> bool:
-        """Paused, with no single step asked for."""
-        return self.paused and self._allowed == 0
+        """Paused, with no single step asked for; a run that starts paused shows its first weights first."""
+        return self.paused and self._allowed == 0 and self._shown
 
     @property
     def due(self) -> float:
@@ -105,12 +107,12 @@ class LiveRun:
         self.paused, self._allowed = False, 0
         self._due = self._clock()
 
-    def stop(self) -> None:
+    def stop(self, reason: str = "") -> None:
         try:
             self._generator.close()
         except Exception:
             traceback.print_exc(file=sys.stderr)
-        self._hear(Ended(self.step, "stopped"))
+        self._hear(Ended(self.step, "stopped", reason))
 
     def advance(self, seconds: float = SLICE) -> None:
         """Train until the slice is used up, the pace or a pause says wait, or the run is over."""
@@ -169,6 +171,7 @@ class LiveRun:
         self._last = event
         if isinstance(event, Snapshot):
             self._looked_at = self._clock()
+            self._shown = True
         if not isinstance(event, Started):
             self.step = event.step
         self.over = isinstance(event, Finished | Failed | Ended)

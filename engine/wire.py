@@ -1,7 +1,7 @@
 """What the pool and a worker say to each other: small frozen messages, pickled, each after its length.
 
-The pipes are private to the two processes, so pickle is safe here; a value that would pull torch into the page
-process is refused by :func:`read_value`.
+The pipes are private to the two processes, so pickle is safe here. What would pull torch into the page process is
+refused by :func:`read_value`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Start:
     """Steps a second; None is full speed."""
     alone: bool = False
     """Whether the worker's other runs are held while this one goes."""
+    paused: bool = False
+    """Whether it waits at step 0, its first weights shown."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Resume:
 @dataclass(frozen=True)
 class Stop:
     run_id: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def receive(stream: BinaryIO) -> Any:
     body = stream.read(length)
     if len(body) < length:
         raise EOFError
-    return pickle.loads(body)
+    return read_value(body)
 
 
 def write_value(value: Any) -> bytes:
@@ -149,10 +152,10 @@ def write_value(value: Any) -> bytes:
 class _WithoutTorch(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] == "torch":
-            raise TypeError("a job may not return torch objects; return numpy arrays.")
+            raise TypeError(f"{module}.{name} cannot be sent: say it in numpy and plain Python.")
         return super().find_class(module, name)
 
 
 def read_value(body: bytes) -> Any:
-    """A job's value. Raises TypeError where it holds a tensor: the page process never imports torch."""
+    """What :func:`write_value` wrote. Raises TypeError where it holds anything of torch."""
     return _WithoutTorch(io.BytesIO(body)).load()

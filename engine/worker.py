@@ -75,10 +75,11 @@ class Worker:
                 self._jobs.append(command)
             case wire.Forget(job_id):
                 self._jobs = deque(job for job in self._jobs if job.job_id != job_id)
-            case wire.Start(run_id, config, folder, pace, alone):
+            case wire.Start(run_id, config, folder, pace, alone, paused):
                 self._folders[run_id] = Path(folder)
-                self._turns.add(LiveRun(run_id, config, self._training, pace, alone))
-                self._report(wire.Turned(run_id, "running"))
+                self._turns.add(LiveRun(run_id, config, self._training, pace, alone, paused))
+                if not paused:
+                    self._report(wire.Turned(run_id, "running"))
             case _:
                 run = self._turns.find(command.run_id)
                 if run is not None:
@@ -96,8 +97,8 @@ class Worker:
                 self._report(wire.Turned(run.run_id, "running"))
             case wire.SetPace(_, steps_per_second):
                 run.set_pace(steps_per_second)
-            case wire.Stop():
-                run.stop()
+            case wire.Stop(_, reason):
+                run.stop(reason)
         self._deliver(run)
 
     def _deliver(self, run: LiveRun) -> None:
@@ -176,7 +177,7 @@ def describe_device(slot: int) -> dict[str, Any]:
     if torch is None:
         return {}
     torch.set_num_threads(1)
-    facts = {"torch": torch.__version__, "accelerator": None, "accelerators": 0, "accelerator_name": ""}
+    facts = {"torch": str(torch.__version__), "accelerator": None, "accelerators": 0, "accelerator_name": ""}
     if torch.accelerator.is_available():
         kind, count = torch.accelerator.current_accelerator().type, torch.accelerator.device_count()
         facts |= {"accelerator": kind, "accelerators": count}

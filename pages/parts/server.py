@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-import threading
-from functools import cache
+from threading import Lock
 
+from engine.limits import Limits
 from engine.pool import Pool
-
 from engine.runs import Run, Runs
 
-_making = threading.Lock()
-
-
-def runs() -> Runs:
-    """The run folders in the user's data directory."""
-    with _making:
-        return _runs()
+_making = Lock()
+_pool: Pool | None = None
 
 
 def pool() -> Pool:
     """The started worker pool. Sessions come and go; it stays until :func:`close`."""
-    kept = runs()
+    global _pool
     with _making:
-        return _pool(kept)
+        if _pool is None:
+            _pool = Pool(Runs(), Limits.from_environment())
+            _pool.start()
+        return _pool
 
 
 def find(run_id: str) -> Run | None:
-    return runs().get(run_id)
+    """The run of that id, going or on disk; None where there is none."""
+    return pool().runs.get(run_id)
 
 
 def close() -> None:
     """Stop the workers if there are any."""
+    global _pool
     with _making:
-        if _pool.cache_info().currsize:
-            _pool(_runs()).close()
-            _pool.cache_clear()
-
-
-@cache
-def _runs() -> Runs:
-    return Runs(data_folder() / "runs")
-
-
-@cache
-def _pool(kept: Runs) -> Pool:
-    made = Pool(kept, Limits.from_environment())
-    made.start()
-    return made
+        ending, _pool = _pool, None
+    if ending is not None:
+        ending.close()

@@ -45,19 +45,19 @@ def steps_axis(steps: int) -> dict[str, Any]:
 
 def line(
     column: str, name: str, color: Pair, *, columns: Columns | None = None, width: float = 2.0, dash: str = "solid",
-    opacity: float = 1.0, hover: str = ".4g", **meta: Any,
+    opacity: float = 1.0, hover: str = ".4g", group: str | None = None, **meta: Any,
 ) -> go.Scatter:  # fmt: skip
-    """One column over the steps. ``uid`` keeps legend choices when traces come and go."""
+    """One column over the steps. Lines of a ``group`` come and go together with the one of them in the legend."""
     x, y = (columns or {}).get(column, ([], []))
     return go.Scatter(
-        x=x, y=y, name=name, uid=uid_of(column or name), mode="lines", opacity=opacity,
+        x=x, y=y, name=name, uid=uid_of(column), mode="lines", opacity=opacity, legendgroup=group,
         line={"color": color["light"], "width": width, "dash": dash},
         hovertemplate=f"%{{y:{hover}}}", meta={"column": column, "color": color, **meta},
     )  # fmt: skip
 
 
 def uid_of(*words: object) -> str:
-    """An identifier of a trace: Plotly uses it as a CSS class, so letters, digits and dashes only."""
+    """What keeps a trace's legend choice when others come and go; a CSS class for Plotly, so letters, digits, dashes."""
     return re.sub(r"[^A-Za-z0-9]+", "-", " ".join(map(str, words)))
 
 

@@ -46,10 +46,11 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns
         traces += [
             line(
                 f"metrics.{name}", f"{label}, training", shade(color, tone), columns=columns,
-                width=1.2, dash=dash, opacity=0.6, hover=".3f", legend=False,
+                width=1.2, dash=dash, opacity=0.6, hover=".3f", group=name, legend=False,
             ),
             line(
                 f"validation.{name}", label, shade(color, tone), columns=columns, width=2.8, dash=dash, hover=".3f",
+                group=name,
             ),
         ]  # fmt: skip
     values = sorted({round(chance[name], 4) for name in metrics})
@@ -63,21 +64,17 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns
 
 
 def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[str, list[go.Scatter]]:
-    """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures."""
+    """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures; one legend entry in each."""
     dash = OVERLAY_DASHES[place % len(OVERLAY_DASHES)]
     shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
     for column in columns:
         kind, _, metric = column.partition(".")
         if kind == "validation":
-            panel = "loss" if metric == "loss" else "accuracy"
-            label = name if metric in ("loss", "accuracy") else f"{name}: {metric.replace('_', ' ')}"
-            # Plotly reads markup in names.
+            traces = shown["loss" if metric == "loss" else "accuracy"]
+            label = f"{name}: {metric.replace('_', ' ')}" if traces else name
             trace = line(
                 column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
-                overlay=True, label=label,
+                group=f"earlier {place}", overlay=True, label=label,
             )  # fmt: skip
-            trace.uid = uid_of("earlier", place, column)
-            shown[panel].append(trace)
+            traces.append(trace.update(uid=uid_of("earlier", place, column), showlegend=not traces))
     return shown
-
-

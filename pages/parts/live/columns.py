@@ -51,15 +51,20 @@ def _values_of(event: Progress) -> Iterator[tuple[str, float | None]]:
 
 
 def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) -> Column:
-    """At most ``points`` of a line's points: the lowest and the highest in each stretch of equal width, and both ends."""
+    """At most ``points`` of a line's points: the lowest and the highest in each stretch of steps, and both ends.
+
+    Stretches are whole multiples of a power of two, so they nest: a line that is thinned again and again as it grows
+    looks as if it had been thinned once.
+    """
     if len(steps) <= points:
         return list(steps), list(values)
     x, y = np.asarray(steps), np.asarray(values)
-    inner = x[1:-1]
-    edges = np.linspace(inner[0], inner[-1] + 1, (points - 2) // 2 + 1)
-    starts = np.unique(np.searchsorted(inner, edges)) + 1
+    width = 1
+    while x[-1] // width - x[0] // width + 1 > (points - 2) // 2:
+        width *= 2
+    starts = np.flatnonzero(np.diff(x // width, prepend=x[0] // width - 1))
     kept = {0, len(x) - 1}
-    for low, high in zip(starts[:-1], starts[1:], strict=True):
+    for low, high in zip(starts, [*starts[1:], len(x)], strict=True):
         kept |= {low + int(y[low:high].argmin()), low + int(y[low:high].argmax())}
     order = sorted(kept)
     return x[order].tolist(), y[order].tolist()

@@ -12,6 +12,7 @@ from pages.parts.figures.gradients import gradients_figure
 from pages.parts.figures.loss import accuracy_figure, loss_figure
 from pages.parts.figures.memory import memory_figure
 from pages.parts.live.columns import POINTS, columns_of
+from pages.parts.live.grids import CELLS
 from pages.parts.live.looks import grids_of, look_figures
 from pages.parts.live.watched import Watched, color_of, has_ended
 
@@ -37,7 +38,8 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
     payload: Payload = {"after": after, "last": upto, "status": status_of(run, upto), "end": ended and upto == len(run.events)}
     if fresh:
         payload["columns"] = columns_of(fresh, points)
-        payload["snapshots"] = [_snapshot(event) for event in few_of([e for e in fresh if isinstance(e, Snapshot)])]
+        snapshots = map(_snapshot, few_of([event for event in fresh if isinstance(event, Snapshot)]))
+        payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"]]  # Old ones may be thinned out.
         payload["figures"] = dict(_figures(run, fresh, after))
     return payload, upto
 
@@ -62,7 +64,8 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     """The snapshots worth sending at once: the first, the latest and evenly many between."""
     if not snapshots:
         return []
-    size = sum(array.size for array in [*snapshots[-1].patterns.values(), *snapshots[-1].encoding.values()])
+    latest = snapshots[-1]
+    size = sum(min(array.size, CELLS) for array in [*latest.patterns.values(), *latest.encoding.values()])
     room = max(2, min(SNAPSHOTS, BYTES // (size + 1)))
     if len(snapshots) <= room:
         return list(snapshots)

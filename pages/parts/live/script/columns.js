@@ -1,30 +1,27 @@
 // Lines that grow: appended to as events come, thinned by lowest and highest when they get long.
 
 const LONGEST = 500
-const AFTER_THINNING = 300
+const AFTER_THINNING = 400
 
-/** The same rule as columns.py: both ends, and the lowest and highest in each stretch of equal width. */
+/** The same rule as columns.py: both ends, and the lowest and highest in each stretch of steps; stretches nest. */
 function thin([x, y], points) {
   if (x.length <= points) return [x, y]
   const last = x.length - 1
-  const stretches = Math.floor((points - 2) / 2)
-  const width = (x[last - 1] + 1 - x[1]) / stretches
-  const kept = [0]
-  for (let start = 1; start < last; ) {
-    const stretch = Math.floor((x[start] - x[1]) / width)
-    let low = start
-    let high = start
-    let end = start
-    for (; end < last && Math.floor((x[end] - x[1]) / width) === stretch; end++) {
+  let width = 1
+  const stretch = (place) => Math.floor(x[place] / width)
+  while (stretch(last) - stretch(0) + 1 > (points - 2) / 2) width *= 2
+  const kept = new Set([0])
+  for (let start = 0; start <= last; ) {
+    let [low, high, end] = [start, start, start]
+    for (; end <= last && stretch(end) === stretch(start); end++) {
       if (y[end] < y[low]) low = end
       if (y[end] > y[high]) high = end
     }
-    kept.push(Math.min(low, high))
-    if (low !== high) kept.push(Math.max(low, high))
+    kept.add(Math.min(low, high)).add(Math.max(low, high))
     start = end
   }
-  kept.push(last)
-  return [kept.map((i) => x[i]), kept.map((i) => y[i])]
+  const order = [...kept.add(last)]
+  return [order.map((place) => x[place]), order.map((place) => y[place])]
 }
 
 /** Append news to columns {name: [steps, values]}; steps already there are not taken twice. */

@@ -60,6 +60,7 @@ function attentionPanels(board, titles) {
     const figure = board.figures[`pattern.${chosen.which}`]
     if (!figure || !grid()) return
     const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
+    one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
     listen(board, one, (x, y) => cellInWords(y, x, chosen.layer, chosen.head))
     board.describe(one, () => {

@@ -73,12 +73,13 @@ function downloads(board, panel) {
   const save = async (format) => {
     menu.open = false
     if (!panel.drawn) return
-    const name = `${board.data.name || "run"} ${panel.title}`.replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()
+    const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
+    const name = `${board.data.name || "run"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()
     if (format === "csv") return saveText(`${name}.csv`, csvOf(panel.drawn))
     const { theme } = board
     const layout = dressed(panel.drawn.layout, theme, "")
     const margin = { ...layout.margin, t: (layout.margin?.t ?? 30) + 40 }
-    const title = { text: plainText(`${panel.title}${board.data.name ? `: ${board.data.name}` : ""}`), x: 0.02, y: 0.97, yanchor: "top" }
+    const title = { text: plainText(heading), x: 0.02, y: 0.97, yanchor: "top" }
     const figure = { data: panel.drawn.traces, layout: { ...layout, margin, title, paper_bgcolor: theme.surface } }
     const { offsetWidth: width, offsetHeight: height } = panel.plot
     saveAddress(`${name}.${format}`, await board.plotly.toImage(figure, { format, width, height: height + 40, scale: format === "png" ? 3 : 1 }))

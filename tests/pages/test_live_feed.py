@@ -1,0 +1,187 @@
+"""What the board is told of a run: nothing skipped, nothing twice, no extreme lost, no value far off."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.config import parse
+from engine.events import Ended, Progress, Snapshot
+from pages.parts.live.columns import columns_of, thin
+from pages.parts.live.feed import BYTES, feed, few_of, layers_of, status_of
+from pages.parts.live.grids import CELLS, coarsen, grid
+from tests.scripted import ScriptedRun
+
+
+def decoded(packed: Any) -> np.ndarray:
+    levels = np.frombuffer(base64.b64decode(packed["values"]), np.uint8).reshape(packed["shape"])
+    return np.asarray(packed["low"] + levels / 255 * (packed["high"] - packed["low"]))
+
+
+def test_resuming_by_number_neither_skips_nor_repeats() -> None:
+    run, after = ScriptedRun(), 0
+    steps: list[int] = []
+    looks: list[int] = []
+    for advance in (0, 1, 7, 0, 40, 3, 400):
+        run.advance(advance)
+        payload, after = feed(run, after)
+        steps += payload.get("columns", {}).get("loss", ([], []))[0]
+        looks += [snapshot["step"] for snapshot in payload.get("snapshots", [])]
+    assert steps == list(range(1, 301))
+    assert looks == [event.step for event in run.events if isinstance(event, Snapshot)]
+    assert payload["end"] and after == len(run.events)
+
+
+def test_figures_come_with_their_facts_and_only_once() -> None:
+    run = ScriptedRun()
+    run.advance(3)
+    first, after = feed(run, 0)
+    run.advance(200)
+    second, after = feed(run, after)
+    run.advance(200)
+    last, _ = feed(run, after)
+    assert set(first["figures"]) == {
+        "loss", "accuracy", "gradients", "memory", "mosaic.self", "pattern.self", "matrix", "similarity",
+    }  # fmt: skip
+    assert second["figures"] == {}
+    assert set(last["figures"]) == {"memory"}, "measured memory arrives with the end"
+
+
+def test_every_line_of_the_figures_has_its_column() -> None:
+    run = ScriptedRun()
+    run.advance(50)
+    payload, _ = feed(run, 0)
+    for name in ("loss", "accuracy", "gradients"):
+        wanted = {trace["meta"]["column"] for trace in payload["figures"][name]["data"]}
+        assert wanted <= set(payload["columns"]), name
+
+
+def test_numbers_beyond_the_run_are_read_as_its_end() -> None:
+    run = ScriptedRun()
+    run.advance(3)
+    payload, last = feed(run, 10_000)
+    assert last == len(run.events) and "columns" not in payload
+
+
+def test_a_message_is_plain_json_without_nan() -> None:
+    run = ScriptedRun()
+    run.advance(2)
+    run.events.append(Progress(3, float("nan"), float("inf"), 0.01, 1.0, validation={"loss": float("nan")}))
+    payload, _ = feed(run, 0)
+    text = json.dumps(payload, allow_nan=False)
+    assert json.loads(text)["columns"]["loss"][0] == [1, 2]
+
+
+def test_layer_totals_are_the_root_of_the_sum_of_squares() -> None:
+    event = Progress(1, 1.0, 1.0, 0.1, 1.0, grad_norms={"0.q": 3.0, "0.v": 4.0, "e0.k": 2.0, "head": 7.0})
+    columns = columns_of([event])
+    assert columns["grad_norms.0.total"] == ([1], [5.0])
+    assert columns["grad_norms.e0.total"] == ([1], [2.0])
+    assert "grad_norms.head.total" not in columns
+
+
+def test_status_tells_why_a_run_failed_and_what_would_have_helped() -> None:
+    run = ScriptedRun()
+    run.advance(5)
+    run.fail("Step 6: decoder.1.mlp.out is no longer finite.", "norm=pre")
+    status = status_of(run)
+    assert (status["state"], status["step"], status["remedy"]) == ("failed", 5, "norm=pre")
+    assert status["problem"] == "Step 6: decoder.1.mlp.out is no longer finite."
+    lost = ScriptedRun(state="lost", events=[Ended(0, "lost", "Its worker was lost.")])
+    assert status_of(lost)["problem"] == "Its worker was lost."
+
+
+@pytest.mark.parametrize("count", [501, 1000, 7919])
+def test_thinning_keeps_ends_and_extremes(count: int) -> None:
+    rng = np.random.default_rng(count)
+    values = rng.normal(size=count)
+    values[count // 3], values[count // 2] = 50.0, -50.0
+    x, y = thin(list(range(count)), values.tolist(), 500)
+    assert len(x) <= 500
+    assert x[0] == 0 and x[-1] == count - 1
+    assert max(y) == 50.0 and min(y) == -50.0
+    assert x == sorted(set(x)), "in order, each once"
+    assert [values[place] for place in x] == y, "points of the line, not averages"
+
+
+def test_thinning_again_and_again_is_thinning_once() -> None:
+    """A line thinned as it grows must not forget its beginning little by little."""
+    values = np.random.default_rng(3).normal(size=20_000)
+    x: list[int] = []
+    y: list[float] = []
+    for step, value in enumerate(values.tolist()):
+        x.append(step)
+        y.append(value)
+        if len(x) > 500:
+            x, y = thin(x, y, 400)
+    once = set(thin(list(range(len(values))), values.tolist(), 400)[0])
+    recent = 20_000 - 500
+    assert {step for step in once if step < recent} <= set(x)
+    assert np.diff(x).max() <= 2 * 128, "each stretch of 128 steps is there"
+
+
+def test_short_lines_are_left_alone() -> None:
+    assert thin([1, 2, 3], [0.1, 0.2, 0.3], 500) == ([1, 2, 3], [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0), (None, None)])
+def test_a_byte_is_within_half_a_level(low: float | None, high: float | None) -> None:
+    values = np.random.default_rng(0).uniform(0, 1, size=(2, 3, 8, 8)).astype(np.float32)
+    packed = grid(values, low, high)
+    span = packed["high"] - packed["low"]
+    assert packed["shape"] == [2, 3, 8, 8]
+    assert np.abs(decoded(packed) - values).max() <= span / 510 + 1e-6
+
+
+def test_a_constant_matrix_survives() -> None:
+    assert np.allclose(decoded(grid(np.full((3, 3), 2.5))), 2.5)
+
+
+def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:
+    values = np.zeros((1, 2, 300, 200))
+    values[0, 1, 299, 199], values[0, 0, 17, 5] = 0.9, -0.8
+    coarse, block = coarsen(values, 10_000)
+    assert coarse.size <= 10_000
+    assert coarse.max() == 0.9 and coarse.min() == -0.8
+    assert coarse[0, 0, 17 // block[0], 5 // block[1]] == -0.8
+
+
+def test_few_snapshots_are_first_latest_and_even_between() -> None:
+    run = ScriptedRun()
+    snapshots = [Snapshot(step, {"self": np.zeros((1, 1, 2, 2))}, {}, []) for step in range(1000)]
+    kept = [snapshot.step for snapshot in few_of(snapshots)]
+    assert kept[0] == 0 and kept[-1] == 999 and len(kept) == 60
+    assert set(np.diff(kept)) <= {16, 17}
+    large = [Snapshot(step, {"self": np.zeros((10, 10, 100, 100))}, {}, []) for step in range(20)]
+    kept = [snapshot.step for snapshot in few_of(large)]
+    assert len(kept) * CELLS <= BYTES and kept[0] == 0 and kept[-1] == 19
+    assert few_of([]) == [] and run.events == []
+
+
+def test_layers_by_name() -> None:
+    both = parse({"family": "encoder_decoder", "n_layers": 2})
+    assert layers_of(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
+    assert layers_of(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
+
+
+def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the_source() -> None:
+    run = ScriptedRun(config=parse({"family": "encoder_decoder"}))
+    run.start()
+    payload, _ = feed(run, 0)
+    meta = payload["figures"]["pattern.cross"]["data"][0]["meta"]
+    sample = payload["snapshots"][0]["samples"][0]
+    assert meta["keys"] == sample["source"] and meta["queries"] == sample["tokens"]
+
+
+def test_the_feed_needs_no_torch() -> None:
+    code = (
+        "import sys; from tests.scripted import ScriptedRun; from pages.parts.live.feed import feed\n"
+        "run = ScriptedRun(); run.advance(20); feed(run, 0); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,214 @@
+"""The server's own routes: the event stream, Plotly's script, the headers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from engine.events import Progress
+from pages.parts.web import leaving
+from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
+from pages.parts.web.live import live_route, stream
+from pages.parts.web.plotly_script import ADDRESS, plain, plotly_route
+from tests.scripted import ScriptedRun
+
+
+@pytest.fixture
+def run() -> ScriptedRun:
+    finished = ScriptedRun()
+    finished.advance(1000)
+    return finished
+
+
+@pytest.fixture
+def client(run: ScriptedRun) -> Iterator[TestClient]:
+    app = Starlette(
+        routes=[live_route({run.id: run}.get), live_route({run.id: run}.get, "/deep/down"), plotly_route()],
+        middleware=[Middleware(SecurityHeaders, headers=security_headers())],
+    )
+    with TestClient(app) as asking:
+        yield asking
+
+
+def messages(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """(id, data) of each message in a stream."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if "data" in fields:
+            found.append((int(fields["id"]), json.loads(fields["data"])))
+    return found
+
+
+def test_a_finished_run_is_told_whole_and_the_stream_ends(client: TestClient, run: ScriptedRun) -> None:
+    answer = client.get(f"/live/{run.id}?after=0")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.headers["x-accel-buffering"] == "no"
+    assert "no-store" in answer.headers["cache-control"]
+    ((number, payload),) = messages(answer.text)
+    assert number == len(run.events) and payload["end"]
+    assert payload["columns"]["loss"][0][-1] == 300
+
+
+def test_last_event_id_goes_before_after(client: TestClient, run: ScriptedRun) -> None:
+    answer = client.get(f"/live/{run.id}?after=0", headers={"Last-Event-ID": str(len(run.events) - 1)})
+    ((_, payload),) = messages(answer.text)
+    assert payload["after"] == len(run.events) - 1 and payload["columns"] == {}
+
+
+def test_a_browser_that_has_everything_of_an_ended_run_is_told_not_to_come_back(
+    client: TestClient, run: ScriptedRun
+) -> None:
+    assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(len(run.events))}).status_code == 204
+
+
+@pytest.mark.parametrize("run_id", ["unknown", "..%2Fetc", "a" * 500])
+def test_an_unknown_run_is_one_sentence(client: TestClient, run_id: str) -> None:
+    answer = client.get(f"/live/{run_id}")
+    assert answer.status_code == 404
+    assert answer.text == "There is no run with this id; it may have been deleted."
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "1.5", "²"])
+def test_a_bad_number_is_named(client: TestClient, run: ScriptedRun, after: str) -> None:
+    answer = client.get(f"/live/{run.id}", params={"after": after})
+    assert answer.status_code == 400
+    assert after in answer.text and "whole number" in answer.text
+
+
+def test_the_stream_is_read_only(client: TestClient, run: ScriptedRun) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        assert client.request(method, f"/live/{run.id}").status_code == 405
+
+
+def test_routes_lie_under_the_configured_path_too(client: TestClient, run: ScriptedRun) -> None:
+    assert client.get(f"/deep/down/live/{run.id}").status_code == 200
+
+
+def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple[int, dict[str, Any]]]:
+    """Stream a run from its beginning; after each message the next act is performed on it."""
+
+    async def listen() -> str:
+        told = ""
+        acts = iter(act)
+        async for part in stream(run, 0, beat):
+            told += part
+            if part.startswith("id:") and (perform := next(acts, None)):
+                perform()
+        return told
+
+    return messages(asyncio.run(listen()))
+
+
+def test_news_comes_as_it_happens_without_gap_or_double() -> None:
+    run = ScriptedRun()
+    told = collect(run, [lambda: run.advance(1), lambda: run.advance(20), lambda: run.advance(7), lambda: run.advance(999)])
+    steps = [step for _, payload in told for step in payload.get("columns", {}).get("loss", ([], []))[0]]
+    assert steps == list(range(1, 301))
+    assert [number for number, _ in told][1:] == [payload["last"] for _, payload in told][1:]
+    assert all(later["after"] == number for (number, _), (_, later) in zip(told, told[1:], strict=False))
+    assert told[-1][1]["end"] and not told[-2][1]["end"]
+
+
+def test_a_pause_is_told_although_no_event_happened() -> None:
+    run = ScriptedRun()
+    run.advance(3)
+
+    def pause() -> None:
+        run.state = "paused"
+
+    def stop() -> None:
+        run.state = "stopped"
+
+    states = [payload["status"]["state"] for _, payload in collect(run, [pause, stop])]
+    assert states == ["running", "paused", "stopped"]
+
+
+def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.parts.web.live.KEEP_ALIVE", 0.01)
+    run = ScriptedRun()
+    run.advance(1)
+
+    async def first_comment() -> str:
+        async for part in stream(run, 0, beat=0.002):
+            if part.startswith(": "):
+                return part
+        return ""
+
+    assert asyncio.run(asyncio.wait_for(first_comment(), 30)).endswith("\n\n")
+
+
+def test_streams_end_when_the_server_is_asked_to_stop() -> None:
+    """Otherwise it would wait for them for ever. The handler that was there before is still called."""
+    assert threading.current_thread() is threading.main_thread()
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        run = ScriptedRun()
+        run.advance(1)
+        with leaving.noticing_the_end():
+            told = collect(run, [lambda: os.kill(os.getpid(), signal.SIGTERM)])
+            assert len(told) == 1 and heard == [signal.SIGTERM]
+        with leaving.noticing_the_end():
+            assert not leaving.is_leaving(), "a new server begins afresh"
+        assert signal.getsignal(signal.SIGTERM) is not before
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_long_history_is_a_short_message() -> None:
+    run = ScriptedRun()
+    run.state = "finished"
+    run.events = [Progress(step, 1.0 / step, 1.0, 0.1, 100.0) for step in range(1, 20_001)]
+    ((_, payload),) = collect(run, [])
+    assert len(payload["columns"]["loss"][0]) <= 500
+    assert payload["columns"]["loss"][0][-1] == 20_000
+
+
+def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> None:
+    answer = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.content == plain() and b"Plotly" in plain()[:200]
+    bare = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in bare.headers and bare.content == plain()
+    assert ADDRESS.startswith("plotly-") and ADDRESS[7].isdigit(), "a new version has a new address"
+
+
+def test_every_answer_carries_the_policy(client: TestClient, run: ScriptedRun) -> None:
+    for address in (f"/live/{run.id}", "/live/unknown", f"/{ADDRESS}", "/nothing/here"):
+        headers = client.get(address).headers
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == "'self'"
+        assert "unsafe-eval" not in policy["script-src"] and "unsafe-inline" not in policy["script-src"]
+        assert policy["frame-ancestors"] == "'self'"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "SAMEORIGIN"
+
+
+def test_a_host_may_let_a_course_page_frame_the_app() -> None:
+    headers = security_headers("'self' https://school.example")
+    assert "frame-ancestors 'self' https://school.example" in headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in headers, "it knows no list and would forbid what the policy allows"
+
+
+@pytest.mark.parametrize("bad", ["'self'; script-src *", "a\nb", "a, b"])
+def test_the_setting_cannot_write_another_policy(bad: str) -> None:
+    with pytest.raises(ValueError, match="ATTENTION_LAB_FRAME_ANCESTORS"):
+        security_headers(bad)
+
+
+def test_streamlits_inline_script_is_allowed_by_its_hash() -> None:
+    hashes = inline_script_hashes()
+    assert hashes and all(source.startswith("'sha256-") for source in hashes)
+    assert all(source in security_headers()["Content-Security-Policy"] for source in hashes)
