@@ -47,14 +47,18 @@ class Job:
     ask: wire.Ask
     alone: bool = False
     done: Signal = field(default_factory=Signal)
-    answer: wire.Answer | None = None
+    value: bytes = b""
+    """Pickled, once it is done."""
+    error: str = ""
+    """One sentence, where it came to nothing."""
 
     def finish(self, answer: wire.Answer) -> None:
-        self.answer = answer
+        self.value, self.error = answer.value, answer.error
         self.done.set()
 
     def give_up(self, sentence: str) -> None:
-        self.finish(wire.Answer(self.ask.job_id, error=sentence))
+        self.error = sentence
+        self.done.set()
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,11 @@ class Child:
     def send(self, command: wire.Command) -> None:
         """Never blocks, not even when the worker hangs with a full pipe."""
         self._outbox.put(command)
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes runs and jobs."""
+        return self.ready and self.verdict is None
 
     @property
     def held_alone(self) -> bool:

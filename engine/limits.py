@@ -34,7 +34,7 @@ class Limits(BaseModel):
     memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted memory of one training step.")
     seconds: float = Field(default=7200.0, gt=0, description="Predicted time of one run.")
     runs_per_session: int = Field(default=64, ge=1, description="Runs of one session that go or wait at once.")
-    queue_length: int = Field(default=256, ge=0, description="Runs of everybody that wait at once.")
+    queue_length: int = Field(default=256, ge=1, description="Runs of everybody that wait at once.")
     runs_per_worker: int = Field(default=16, ge=1, description="Runs that take turns on one worker; further ones wait.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes.")
     worker_memory: ByteSize = Field(

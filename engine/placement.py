@@ -13,7 +13,7 @@ def worker_for_run(children: Iterable[Child], ticket: Ticket, most: int) -> Chil
     A run that needs an accelerator goes to a worker that owns one. Where none does, any worker takes it, and says in
     its own words that the device is missing.
     """
-    ready = [child for child in children if child.ready]
+    ready = [child for child in children if child.open]
     if ticket.accelerator:
         ready = [child for child in ready if child.owns_accelerator] or ready
     room = [child for child in ready if not child.held_alone and len(child.tickets) < most]
@@ -31,4 +31,4 @@ def worker_for_job(children: Iterable[Child], job: Job) -> Child | None:
         alone_first = child.load if job.alone else 0
         return len(child.jobs), alone_first, child.held_alone, child.load
 
-    return min((child for child in children if child.ready), key=order, default=None)
+    return min((child for child in children if child.open), key=order, default=None)

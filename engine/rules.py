@@ -58,12 +58,6 @@ def _k_fits(c: RunConfig) -> tuple[str, str] | None:
     return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
 
 
-def _buckets_reach_further(c: RunConfig) -> tuple[str, str] | None:
-    if c.pos_encoding != "t5_bias" or c.value("t5_max_distance") > c.value("t5_buckets") // 2:
-        return None
-    return "t5_max_distance", f"more than {c.value('t5_buckets') // 2}, half of t5_buckets, which hold one offset each"
-
-
 def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
     if c.attention_impl == "fused" and c.attention_score == "additive":
         return "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
@@ -80,7 +74,7 @@ def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
 
 RULES: tuple[Rule, ...] = (
     _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits,
-    _buckets_reach_further, _fused_computes_it, _mask_faults_need_a_mask,
+    _fused_computes_it, _mask_faults_need_a_mask,
 )  # fmt: skip
 
 

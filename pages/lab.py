@@ -9,7 +9,7 @@ from engine.problems import ConfigError
 from pages.parts.lab.address import read_address, write_address
 from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.facts import show_facts
-from pages.parts.lab.form import asked_for, fill_form, form_config, grouped_settings, main_settings
+from pages.parts.lab.form import asked_for, fill_form, form_config, main_settings, other_settings
 from pages.parts.lab.outcome import show_findings, show_lengths, take_away
 from pages.parts.lab.session import SHOWN, difference, earlier_runs, show_run, shown_run
 from pages.parts.live.board import live_board, overlay
@@ -53,7 +53,9 @@ with left:
     controls(run, config)
     if config is not None:
         show_facts(config)
-    grouped_settings()
+    if run is not None:
+        show_findings(run)
+    other_settings()
 
 with right:
     show_refusal()
@@ -69,7 +71,6 @@ with right:
             overlay(other, difference(run.config, other.config) or "the same settings") for other in earlier_runs()
         ]
         live_board(run, earlier=earlier)
-        show_findings(run)
         show_lengths(run)
     if config is not None:
         take_away(run, config)

@@ -1,8 +1,11 @@
 """The navigation: which pages there are. It lies inside ``pages/`` so that deep links reach it."""
 
+from pathlib import Path
+
 import streamlit as st
 
-st.set_page_config(page_title="Attention Lab", page_icon=":material/hub:", layout="wide")
+# A file of our own: a named icon would be fetched from elsewhere.
+st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")
 
 page = st.navigation(
     [

@@ -1,3 +1,70 @@
+"""The start page: alive before anything trains."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
 import streamlit as st
 
+import engine
+from engine.findings import findings
+from engine.presets import PRESETS
+from engine.run_folder import RunFolder
+from engine.runs import Run
+from pages.parts import server
+from pages.parts.live.board import recorded_board
+
+RECORDED = Path(engine.__file__).parent / "recorded" / "reverse"
+SENTENCES = (
+    "Self-attention sees a set of tokens; a positional encoding tells it their order. Stack the two and things go wrong "
+    "in ways that are easy to state and hard to imagine. Here you train small transformers live and see what happens, "
+    "and every statement is computed from the runs."
+)
+
+
+@cache
+def recorded_run() -> Run:
+    return Run.from_disk(RunFolder(RECORDED))
+
+
+def device_in_words() -> str:
+    """The device the workers found, or that they are still waking up."""
+    health = server.pool().health()
+    if not health.ready:
+        return "The workers are waking up."
+    name = health.device.get("accelerator_name") or health.device.get("accelerator") or "CPU"
+    workers = f"{len(health.workers)} worker{'s' if len(health.workers) != 1 else ''}"
+    return f"Trains on {name} with {workers}, torch {health.device.get('torch', '')}."
+
+
 st.title("Attention Lab")
+words, go = st.columns([3, 1.2], gap="large", vertical_alignment="center")
+with words:
+    st.markdown(SENTENCES)
+with go:
+    if st.button("Open the lab", type="primary", icon=":material/science:", width="stretch"):
+        st.switch_page("lab.py")
+    st.caption(f":material/memory: {device_in_words()}")
+
+run = recorded_run()
+st.subheader("A recorded run: reversing eight symbols")
+st.caption(
+    "Two layers with four heads and a learned table read eight random symbols, then write them backwards. The first half "
+    "cannot be known; in the second, look for the falling diagonal."
+)
+recorded_board(run, panels=("loss", "accuracy", "attention"), name="recorded-reverse")
+for finding in findings(run.config, run.events):
+    st.caption(f":material/summarize: {finding.sentence}")
+
+st.subheader("Start from an example")
+learn, fail = st.columns(2, gap="large")
+for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fails", "Made to fail")):
+    with column:
+        st.markdown(f"**{heading}**")
+        for slug, preset in PRESETS.items():
+            if preset.expects == expects:
+                st.page_link(
+                    "lab.py", label=preset.title, icon=":material/arrow_forward:", query_params={"preset": slug}
+                )
+                st.caption(preset.look_at)

@@ -30,7 +30,9 @@ class ScriptedRun:
         self.state = "running"
         chance = {"loss": math.log(10), **dict.fromkeys(self.metrics(0.0), 0.1)}
         self.events.append(
-            Started(parameters=10_000, memory=PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu")
+            Started(
+                parameters=10_000, memory=PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu"
+            )
         )
         self.look()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from time import time
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +17,7 @@ from engine import events
 from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
 from engine.config import RunConfig
+from engine.run_folder import RunFolder
 
 HELP = "train one run"
 INTERRUPTED = 130
@@ -23,18 +26,37 @@ FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="leave config, events, snapshots and weights there")
 
 
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
     import torch  # only once the settings are known to be good
 
-    from engine.train import train
+    from engine.train import prepare, train
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
-
+    model = prepare(config)
+    run_events: Iterable[events.Event] = train(config, model)
+    if given.save is not None:
+        run_events = saving(run_events, config, model, given.save)
     show = show_as_json if given.json else show_to_person
-    return show(config, train(config))
+    return show(config, run_events)
+
+
+def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, path: Path) -> Iterator[events.Event]:
+    """Pass the events on and keep them, as the app keeps its runs. Raises ValueError where the folder exists."""
+    from engine.worker import save_weights
+
+    folder = RunFolder(path)
+    try:
+        folder.write_config(path.name, config, session="", created=time())
+    except FileExistsError:
+        raise ValueError(f"save is {path}; allowed is a folder that does not exist yet.") from None
+    for event in run_events:
+        folder.write_events([event])
+        yield event
+    save_weights(model, folder.weights)
 
 
 def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:

@@ -43,9 +43,10 @@ class ShawParameters(Parameters):
 
 
 class T5BiasParameters(Parameters):
-    t5_buckets: int = setting(32, label="Buckets", help="How many biases a head learns.", ge=4, le=128)
+    t5_buckets: int = setting(32, label="Buckets", help="How many biases a head learns.", ge=4, le=64)
+    # Half of the buckets hold one offset each: the furthest must lie beyond 64 / 2.
     t5_max_distance: int = setting(
-        128, label="Furthest bucket", help="Offsets from here on share the last bucket.", ge=8, le=4096
+        128, label="Furthest bucket", help="Offsets from here on share the last bucket.", ge=33, le=4096
     )
 
 

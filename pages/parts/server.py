@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from contextlib import suppress
+from threading import Lock, Thread
 
 from engine.limits import Limits
-from engine.pool import Pool
+from engine.pool import JobError, Pool
+from engine.predict import known_speed
 from engine.runs import Run, Runs
 
 _making = Lock()
@@ -19,7 +21,15 @@ def pool() -> Pool:
         if _pool is None:
             _pool = Pool(Runs(), Limits.from_environment())
             _pool.start()
+            if known_speed() is None:
+                Thread(target=_time_this_machine, args=(_pool,), daemon=True).start()
         return _pool
+
+
+def _time_this_machine(workers: Pool) -> None:
+    """Once a machine: without it the time of a run is not predicted, and nothing else is missing."""
+    with suppress(JobError):
+        workers.ask("engine.speed:measure_speed", timeout=120.0)
 
 
 def find(run_id: str) -> Run | None:

@@ -40,7 +40,9 @@ def chromium() -> Iterator[object]:
         try:
             browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         except sync_api.Error as error:
-            pytest.skip(f"NO BROWSER TESTS: Chromium does not start ({str(error).splitlines()[0]}); set CHROMIUM to its path")
+            pytest.skip(
+                f"NO BROWSER TESTS: Chromium does not start ({str(error).splitlines()[0]}); set CHROMIUM to its path"
+            )
         yield browser
         browser.close()
 
@@ -54,7 +56,17 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
         port = free_port()
         folder = tmp_path_factory.mktemp("server")
         log = (folder / "log.txt").open("wb")
-        command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port), "--server.headless", "true"]
+        command = [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            app,
+            "--server.port",
+            str(port),
+            "--server.headless",
+            "true",
+        ]
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT,
             env=os.environ | {"ATTENTION_LAB_DATA": str(folder / "data")} | environment,

@@ -40,7 +40,8 @@ def test_validation_is_bolder_than_training() -> None:
 
 def test_figures_draw_columns_when_they_have_them() -> None:
     figure = loss_figure(10, "#2F7FD6", None, None, {"loss": ([1, 2], [3.0, 2.0])})
-    assert list(figure.data[0].x) == [1, 2] and list(figure.data[0].y) == [3.0, 2.0]
+    assert list(figure.data[0].x) == [1, 2]
+    assert list(figure.data[0].y) == [3.0, 2.0]
 
 
 def test_accuracy_has_a_line_and_a_dash_for_each_metric_and_each_chance_once() -> None:
@@ -53,7 +54,12 @@ def test_accuracy_has_a_line_and_a_dash_for_each_metric_and_each_chance_once() -
 
 
 def test_overlays_are_named_by_what_changed_and_names_are_not_markup() -> None:
-    columns = {"validation.loss": ([1], [2.0]), "validation.a": ([1], [0.5]), "validation.b": ([1], [0.4]), "loss": ([1], [2.0])}
+    columns = {
+        "validation.loss": ([1], [2.0]),
+        "validation.a": ([1], [0.5]),
+        "validation.b": ([1], [0.4]),
+        "loss": ([1], [2.0]),
+    }
     shown = overlay_traces("depth <i>2</i>", "#2F7FD6", columns, 0)
     assert [trace.name for trace in shown["loss"]] == ["depth &lt;i&gt;2&lt;/i&gt;"]
     assert [trace.showlegend for trace in shown["accuracy"]] == [True, False]
@@ -96,11 +102,14 @@ def test_a_bias_is_shown_head_by_head() -> None:
 def test_gradients_show_layers_or_query_key_value_apart() -> None:
     figure = gradients_figure(100, ["e0", "0", "1"], "#2F7FD6")
     views = {trace.name: trace.meta["view"] for trace in figure.data}
-    assert views["L2"] == "layer" and views["L2 q"] == "qkv" and views["head"] == "layer"
+    assert views["L2"] == "layer"
+    assert views["L2 q"] == "qkv"
+    assert views["head"] == "layer"
     assert figure.layout.yaxis.type == "log"
     dashes = [trace.line.dash for trace in figure.data if trace.meta["view"] == "qkv" and trace.name.startswith("L1 ")]
     assert len(set(dashes)) == 3
-    assert layer_label("e2") == "E3" and layer_label("0") == "L1"
+    assert layer_label("e2") == "E3"
+    assert layer_label("0") == "L1"
 
 
 def test_memory_parts_add_up_to_the_total() -> None:
@@ -128,7 +137,8 @@ def test_scales_order_values_by_contrast_with_zero(theme: str) -> None:
     rising = [contrast(color, SURFACE[theme]) for _, color in sequential("#2F7FD6")[theme]]  # type: ignore[literal-required]
     assert rising == sorted(rising)
     arms = [contrast(color, SURFACE[theme]) for _, color in diverging()[theme]]  # type: ignore[literal-required]
-    assert arms[3:] == sorted(arms[3:]) and arms[:4] == sorted(arms[:4], reverse=True)
+    assert arms[3:] == sorted(arms[3:])
+    assert arms[:4] == sorted(arms[:4], reverse=True)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

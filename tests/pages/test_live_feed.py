@@ -35,7 +35,8 @@ def test_resuming_by_number_neither_skips_nor_repeats() -> None:
         looks += [snapshot["step"] for snapshot in payload.get("snapshots", [])]
     assert steps == list(range(1, 301))
     assert looks == [event.step for event in run.events if isinstance(event, Snapshot)]
-    assert payload["end"] and after == len(run.events)
+    assert payload["end"]
+    assert after == len(run.events)
 
 
 def test_figures_come_with_their_facts_and_only_once() -> None:
@@ -66,7 +67,8 @@ def test_numbers_beyond_the_run_are_read_as_its_end() -> None:
     run = ScriptedRun()
     run.advance(3)
     payload, last = feed(run, 10_000)
-    assert last == len(run.events) and "columns" not in payload
+    assert last == len(run.events)
+    assert "columns" not in payload
 
 
 def test_a_message_is_plain_json_without_nan() -> None:
@@ -104,8 +106,10 @@ def test_thinning_keeps_ends_and_extremes(count: int) -> None:
     values[count // 3], values[count // 2] = 50.0, -50.0
     x, y = thin(list(range(count)), values.tolist(), 500)
     assert len(x) <= 500
-    assert x[0] == 0 and x[-1] == count - 1
-    assert max(y) == 50.0 and min(y) == -50.0
+    assert x[0] == 0
+    assert x[-1] == count - 1
+    assert max(y) == 50.0
+    assert min(y) == -50.0
     assert x == sorted(set(x)), "in order, each once"
     assert [values[place] for place in x] == y, "points of the line, not averages"
 
@@ -148,7 +152,8 @@ def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:
     values[0, 1, 299, 199], values[0, 0, 17, 5] = 0.9, -0.8
     coarse, block = coarsen(values, 10_000)
     assert coarse.size <= 10_000
-    assert coarse.max() == 0.9 and coarse.min() == -0.8
+    assert coarse.max() == 0.9
+    assert coarse.min() == -0.8
     assert coarse[0, 0, 17 // block[0], 5 // block[1]] == -0.8
 
 
@@ -156,12 +161,17 @@ def test_few_snapshots_are_first_latest_and_even_between() -> None:
     run = ScriptedRun()
     snapshots = [Snapshot(step, {"self": np.zeros((1, 1, 2, 2))}, {}, []) for step in range(1000)]
     kept = [snapshot.step for snapshot in few_of(snapshots)]
-    assert kept[0] == 0 and kept[-1] == 999 and len(kept) == 60
+    assert kept[0] == 0
+    assert kept[-1] == 999
+    assert len(kept) == 60
     assert set(np.diff(kept)) <= {16, 17}
     large = [Snapshot(step, {"self": np.zeros((10, 10, 100, 100))}, {}, []) for step in range(20)]
     kept = [snapshot.step for snapshot in few_of(large)]
-    assert len(kept) * CELLS <= BYTES and kept[0] == 0 and kept[-1] == 19
-    assert few_of([]) == [] and run.events == []
+    assert len(kept) * CELLS <= BYTES
+    assert kept[0] == 0
+    assert kept[-1] == 19
+    assert few_of([]) == []
+    assert run.events == []
 
 
 def test_layers_by_name() -> None:
@@ -176,7 +186,8 @@ def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the
     payload, _ = feed(run, 0)
     meta = payload["figures"]["pattern.cross"]["data"][0]["meta"]
     sample = payload["snapshots"][0]["samples"][0]
-    assert meta["keys"] == sample["source"] and meta["queries"] == sample["tokens"]
+    assert meta["keys"] == sample["source"]
+    assert meta["queries"] == sample["tokens"]
 
 
 def test_the_feed_needs_no_torch() -> None:

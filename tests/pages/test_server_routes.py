@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import plotly
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -56,14 +58,16 @@ def test_a_finished_run_is_told_whole_and_the_stream_ends(client: TestClient, ru
     assert answer.headers["x-accel-buffering"] == "no"
     assert "no-store" in answer.headers["cache-control"]
     ((number, payload),) = messages(answer.text)
-    assert number == len(run.events) and payload["end"]
+    assert number == len(run.events)
+    assert payload["end"]
     assert payload["columns"]["loss"][0][-1] == 300
 
 
 def test_last_event_id_goes_before_after(client: TestClient, run: ScriptedRun) -> None:
     answer = client.get(f"/live/{run.id}?after=0", headers={"Last-Event-ID": str(len(run.events) - 1)})
     ((_, payload),) = messages(answer.text)
-    assert payload["after"] == len(run.events) - 1 and payload["columns"] == {}
+    assert payload["after"] == len(run.events) - 1
+    assert payload["columns"] == {}
 
 
 def test_a_browser_that_has_everything_of_an_ended_run_is_told_not_to_come_back(
@@ -72,7 +76,7 @@ def test_a_browser_that_has_everything_of_an_ended_run_is_told_not_to_come_back(
     assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(len(run.events))}).status_code == 204
 
 
-@pytest.mark.parametrize("run_id", ["unknown", "..%2Fetc", "a" * 500])
+@pytest.mark.parametrize("run_id", ["unknown", "..%00", "a" * 500])
 def test_an_unknown_run_is_one_sentence(client: TestClient, run_id: str) -> None:
     answer = client.get(f"/live/{run_id}")
     assert answer.status_code == 404
@@ -83,7 +87,8 @@ def test_an_unknown_run_is_one_sentence(client: TestClient, run_id: str) -> None
 def test_a_bad_number_is_named(client: TestClient, run: ScriptedRun, after: str) -> None:
     answer = client.get(f"/live/{run.id}", params={"after": after})
     assert answer.status_code == 400
-    assert after in answer.text and "whole number" in answer.text
+    assert after in answer.text
+    assert "whole number" in answer.text
 
 
 def test_the_stream_is_read_only(client: TestClient, run: ScriptedRun) -> None:
@@ -112,12 +117,15 @@ def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple
 
 def test_news_comes_as_it_happens_without_gap_or_double() -> None:
     run = ScriptedRun()
-    told = collect(run, [lambda: run.advance(1), lambda: run.advance(20), lambda: run.advance(7), lambda: run.advance(999)])
+    told = collect(
+        run, [lambda: run.advance(1), lambda: run.advance(20), lambda: run.advance(7), lambda: run.advance(999)]
+    )
     steps = [step for _, payload in told for step in payload.get("columns", {}).get("loss", ([], []))[0]]
     assert steps == list(range(1, 301))
     assert [number for number, _ in told][1:] == [payload["last"] for _, payload in told][1:]
-    assert all(later["after"] == number for (number, _), (_, later) in zip(told, told[1:], strict=False))
-    assert told[-1][1]["end"] and not told[-2][1]["end"]
+    assert all(later["after"] == number for (number, _), (_, later) in itertools.pairwise(told))
+    assert told[-1][1]["end"]
+    assert not told[-2][1]["end"]
 
 
 def test_a_pause_is_told_although_no_event_happened() -> None:
@@ -158,7 +166,8 @@ def test_streams_end_when_the_server_is_asked_to_stop() -> None:
         run.advance(1)
         with leaving.noticing_the_end():
             told = collect(run, [lambda: os.kill(os.getpid(), signal.SIGTERM)])
-            assert len(told) == 1 and heard == [signal.SIGTERM]
+            assert len(told) == 1
+            assert heard == [signal.SIGTERM]
         with leaving.noticing_the_end():
             assert not leaving.is_leaving(), "a new server begins afresh"
         assert signal.getsignal(signal.SIGTERM) is not before
@@ -179,10 +188,12 @@ def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> 
     answer = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.content == plain() and b"Plotly" in plain()[:200]
+    assert answer.content == plain()
+    assert b"Plotly" in plain()[:200]
     bare = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "identity"})
-    assert "content-encoding" not in bare.headers and bare.content == plain()
-    assert ADDRESS.startswith("plotly-") and ADDRESS[7].isdigit(), "a new version has a new address"
+    assert "content-encoding" not in bare.headers
+    assert bare.content == plain()
+    assert ADDRESS == f"plotly-{plotly.__version__}.min.js", "a new version has a new address"
 
 
 def test_every_answer_carries_the_policy(client: TestClient, run: ScriptedRun) -> None:
@@ -190,7 +201,8 @@ def test_every_answer_carries_the_policy(client: TestClient, run: ScriptedRun) -
         headers = client.get(address).headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
         assert policy["default-src"] == "'self'"
-        assert "unsafe-eval" not in policy["script-src"] and "unsafe-inline" not in policy["script-src"]
+        assert "unsafe-eval" not in policy["script-src"]
+        assert "unsafe-inline" not in policy["script-src"]
         assert policy["frame-ancestors"] == "'self'"
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "SAMEORIGIN"
@@ -210,5 +222,6 @@ def test_the_setting_cannot_write_another_policy(bad: str) -> None:
 
 def test_streamlits_inline_script_is_allowed_by_its_hash() -> None:
     hashes = inline_script_hashes()
-    assert hashes and all(source.startswith("'sha256-") for source in hashes)
+    assert hashes
+    assert all(source.startswith("'sha256-") for source in hashes)
     assert all(source in security_headers()["Content-Security-Policy"] for source in hashes)

@@ -16,13 +16,14 @@ GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
     """A figure in the house style, without a template of its own; the theme shown is put on in the browser."""
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "maxheight": 0.3, "bgcolor": "rgba(0,0,0,0)"}
     style: dict[str, Any] = {
         "template": go.layout.Template(),
         "font": {"color": INK["light"], "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "margin": {"l": 52, "r": 12, "t": 8, "b": 40},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "maxheight": 0.3, "bgcolor": "rgba(0,0,0,0)"},
+        "legend": legend,
         "hoverlabel": {"align": "left"},
     }
     return go.Figure(data=traces, layout=style | layout)
@@ -70,7 +71,6 @@ def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
             "text": text, "textposition": "end", "yanchor": "bottom" if above else "top", "font": {"size": 11, "color": MUTED["light"]},
         },
     }  # fmt: skip
-
 
 
 def to_plain(drawn: go.Figure) -> dict[str, Any]:

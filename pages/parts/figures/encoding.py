@@ -22,7 +22,10 @@ def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] =
     columns, rows, unit = WHAT[acts_on]
     tiled = len(shape) == 3
     heads, wide = (shape[0], shape[2] + gap(shape[2])) if tiled else (1, shape[-1])
-    ticks = {"tickvals": [h * wide + (shape[-1] - 1) / 2 for h in range(heads)], "ticktext": [f"H{h + 1}" for h in range(heads)]}
+    ticks = {
+        "tickvals": [h * wide + (shape[-1] - 1) / 2 for h in range(heads)],
+        "ticktext": [f"H{h + 1}" for h in range(heads)],
+    }
     return figure(
         [_heatmap(unit, {"grid": "matrix", "tile": [shape[-2], wide], "x": columns, "y": rows})],
         xaxis=axis(_in_blocks(columns, block[1]), showgrid=False, ticks="", **(ticks if tiled else {})),

@@ -13,8 +13,8 @@ from engine.settings import Setting, to_text
 
 FORM = "form"
 """Session key of the form's values; it outlives the page, which widgets do not."""
-MAIN = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len")
-"""The settings in sight; all others are grouped behind them."""
+MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads"), ("seq_len", "steps"))
+"""The settings in sight, row by row; all others are grouped behind them."""
 
 
 def form_values() -> dict[str, Any]:
@@ -49,21 +49,23 @@ def form_config() -> RunConfig:
 
 def main_settings() -> None:
     rows = {row.name: row for row in form_settings()}
-    for name in MAIN:
-        setting_widget(rows[name])
+    for names in MAIN:
+        for name, place in zip(names, st.columns(len(names), wrap=False), strict=True):
+            with place:
+                setting_widget(rows[name])
 
 
-def grouped_settings() -> None:
-    """Every other setting, a group behind each heading."""
-    rows = [row for row in form_settings() if row.name not in MAIN]
-    for group in dict.fromkeys(row.group for row in rows):
-        with st.expander(_heading(group, [row for row in rows if row.group == group]), icon=ICONS.get(group)):
-            if group == "Faults":
-                st.caption(
-                    "Switches that break the model on purpose. Getting these details wrong is how one learns them."
-                )
-            for row in rows:
-                if row.group == group:
+def other_settings() -> None:
+    """Every setting that is not in sight, a group behind each heading, all behind one."""
+    in_sight = {name for names in MAIN for name in names}
+    rows = [row for row in form_settings() if row.name not in in_sight]
+    with st.expander(_heading("All settings", rows), icon=":material/tune:"):
+        for group in dict.fromkeys(row.group for row in rows):
+            own = [row for row in rows if row.group == group]
+            with st.expander(_heading(group, own), icon=ICONS.get(group)):
+                if group == "Faults":
+                    st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
+                for row in own:
                     setting_widget(row)
 
 

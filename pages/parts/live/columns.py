@@ -62,7 +62,7 @@ def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) ->
     width = 1
     while x[-1] // width - x[0] // width + 1 > (points - 2) // 2:
         width *= 2
-    starts = np.flatnonzero(np.diff(x // width, prepend=x[0] // width - 1))
+    starts = np.flatnonzero(np.diff(x // width, prepend=x[0] // width - 1)).tolist()
     kept = {0, len(x) - 1}
     for low, high in zip(starts, [*starts[1:], len(x)], strict=True):
         kept |= {low + int(y[low:high].argmin()), low + int(y[low:high].argmax())}

@@ -35,11 +35,17 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
     upto = len(run.events)
     after = min(max(after, 0), upto)
     fresh = list(islice(run.events, after, upto))
-    payload: Payload = {"after": after, "last": upto, "status": status_of(run, upto), "end": ended and upto == len(run.events)}
+    payload: Payload = {
+        "after": after,
+        "last": upto,
+        "status": status_of(run, upto),
+        "end": ended and upto == len(run.events),
+    }
     if fresh:
         payload["columns"] = columns_of(fresh, points)
         snapshots = map(_snapshot, few_of([event for event in fresh if isinstance(event, Snapshot)]))
-        payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"]]  # Old ones may be thinned out.
+        # The arrays of old ones may have been thinned out.
+        payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"]]
         payload["figures"] = dict(_figures(run, fresh, after))
     return payload, upto
 
@@ -111,5 +117,3 @@ def _sample(sample: Sample) -> dict[str, Any]:
 
 def _backwards(events: Sequence[Event], upto: int | None) -> Iterator[Event]:
     return (events[place] for place in range((len(events) if upto is None else upto) - 1, -1, -1))
-
-

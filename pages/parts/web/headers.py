@@ -50,7 +50,9 @@ def inline_script_hashes() -> list[str]:
 
 def _one_line(sources: str) -> str:
     if any(sign in sources for sign in ";,\r\n"):
-        raise ValueError(f"{FRAMING} is {sources!r}; allowed are sources separated by spaces, such as 'self' https://school.example.")
+        raise ValueError(
+            f"{FRAMING} is {sources!r}; allowed are sources separated by spaces, such as 'self' https://school.example."
+        )
     return sources.strip() or "'none'"
 
 

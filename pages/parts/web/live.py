@@ -60,5 +60,3 @@ async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[
             silent = 0.0
         await asyncio.sleep(beat)
         silent += beat
-
-

@@ -20,7 +20,11 @@ def plotly_route(prefix: str = "") -> Route:
     def script(request: Request) -> Response:
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(plain(), media_type="text/javascript", headers=FOR_EVER)
-        return Response(packed(), media_type="text/javascript", headers=FOR_EVER | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
+        return Response(
+            packed(),
+            media_type="text/javascript",
+            headers=FOR_EVER | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
+        )
 
     return Route(f"{prefix}/{ADDRESS}", script, methods=["GET"])
 

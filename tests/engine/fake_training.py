@@ -1,0 +1,108 @@
+"""A stand-in for ``engine.train`` without torch: the pool's tests are fast, and each run misbehaves as its seed says."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from engine.config import RunConfig
+from engine.events import Event, Finished, Memory, Progress, Sample, Snapshot, Started
+
+RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS = range(101, 108)
+"""Seeds of runs that go wrong at step 3."""
+MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
+
+
+def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **settings: Any) -> RunConfig:
+    """The learning rate says how long a step takes (s)."""
+    return RunConfig().replace(steps=steps, learning_rate=seconds_per_step, seed=seed, **settings)
+
+
+def prepare(config: RunConfig) -> None:
+    return None
+
+
+def loss_at(config: RunConfig, step: int) -> float:
+    return 1 / (step + config.seed + 1)
+
+
+def train(config: RunConfig, model: None = None) -> Generator[Event, str | None, None]:
+    yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
+    yield look(config, 0)
+    try:
+        for step in range(1, config.steps + 1):
+            time.sleep(config.learning_rate)
+            if step == 3:
+                misbehave(config.seed)
+            request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
+            while request == "look":
+                request = yield look(config, step)
+    except GeneratorExit:
+        if config.seed == HANGS_IN_THE_END:
+            time.sleep(3600)
+        raise
+    yield Finished(config.steps, {"loss": loss_at(config, config.steps)}, [], MEMORY, 0.1)
+
+
+def look(config: RunConfig, step: int) -> Snapshot:
+    pattern = np.full((1, 2, 3, 3), step, np.float32)
+    return Snapshot(step, {"self": pattern}, {"matrix": pattern[0, 0]}, [Sample(["1"], ["1"], ["2"])])
+
+
+def misbehave(seed: int) -> None:
+    if seed == RAISES:
+        raise RuntimeError("the weights fell over\nand a second line")
+    if seed == REFUSES:
+        raise ValueError("device is cuda; this machine has cpu.")
+    if seed == HANGS:
+        time.sleep(3600)
+    if seed == SHOUTS:
+        print("this is not a message")
+        os.write(1, b"nor is this\n")
+    if seed == DIES:
+        os._exit(7)
+    if seed == GROWS:
+        hoard.append(bytearray(400 * 2**20))
+
+
+hoard: list[bytearray] = []
+
+
+# Jobs
+
+
+def add(a: int, b: int = 0) -> int:
+    return a + b
+
+
+def zeros(side: int) -> np.ndarray:
+    return np.zeros((side, side))
+
+
+def worker_pid() -> int:
+    return os.getpid()
+
+
+def fail() -> None:
+    raise KeyError("nothing of that name")
+
+
+def nap(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def read_stdin() -> str:
+    print("a job prints")
+    return sys.stdin.read()
+
+
+def tensor() -> Any:
+    import torch
+
+    return torch.ones(3)

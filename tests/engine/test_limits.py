@@ -1,0 +1,110 @@
+"""Limits: refused before it starts, with the setting to lower and a value that fits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine import host
+from engine.config import RunConfig
+from engine.events import Memory
+from engine.limits import Limits, memory_of, refusal
+
+
+@dataclass(frozen=True)
+class Predicted:
+    memory: Memory
+    steps_per_second: float | None = 100.0
+    flops_per_step: float = 1e6
+
+
+def predict(config: RunConfig) -> Predicted:
+    """One mebibyte a sequence, position and layer."""
+    saved = config.batch_size * config.seq_len * config.n_layers * 2**20
+    return Predicted(Memory(parameters=2**20, gradients=2**20, optimizer=2**21, saved=saved, scores=0))
+
+
+def unknown(config: RunConfig) -> Predicted:
+    return Predicted(Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None)
+
+
+def limits(**given: object) -> Limits:
+    return Limits.model_validate(given)
+
+
+def test_what_fits_is_taken() -> None:
+    assert refusal(RunConfig(), limits(), predict) is None
+
+
+def test_too_many_steps() -> None:
+    config = RunConfig().replace(steps=500_000)
+    assert refusal(config, limits(steps=20_000), predict) == "steps is 500000; this host allows at most 20000."
+
+
+def test_too_much_memory_names_a_value_that_fits_and_one_more_does_not() -> None:
+    allowed = limits(memory="1GiB")
+    config = RunConfig().replace(batch_size=4096, seq_len=10)
+    sentence = refusal(config, allowed, predict)
+    assert sentence is not None
+    assert sentence.startswith("batch_size is 4096: a step would take 40 GiB and this host allows 1 GiB;")
+    found = re.search(r"set batch_size to (\d+) or less", sentence)
+    assert found
+    size = int(found[1])
+    assert refusal(config.replace(batch_size=size), allowed, predict) is None
+    assert refusal(config.replace(batch_size=size + 1), allowed, predict) is not None
+
+
+def test_where_the_batch_is_not_enough_the_next_setting_is_named() -> None:
+    config = RunConfig().replace(batch_size=1, seq_len=1000)
+    sentence = refusal(config, limits(memory="104MiB"), predict)
+    assert sentence is not None
+    assert "set seq_len to 100 or less" in sentence
+
+
+def test_where_nothing_alone_helps_it_says_so() -> None:
+    sentence = refusal(RunConfig(), limits(memory="1KiB"), predict)
+    assert sentence is not None
+    assert sentence.endswith("choose a much smaller model.")
+
+
+def test_without_a_formula_what_is_known_counts() -> None:
+    assert memory_of(unknown(RunConfig())) == 2**33  # type: ignore[arg-type]
+    sentence = refusal(RunConfig(), limits(memory="1GiB"), unknown)
+    assert sentence is not None
+    assert "8 GiB" in sentence
+
+
+def test_too_long_names_the_steps_that_fit() -> None:
+    config = RunConfig().replace(steps=30_000)
+    sentence = refusal(config, limits(seconds=60), predict)
+    assert sentence is not None
+    assert sentence.startswith("steps is 30000:")
+    assert sentence.endswith("set steps to 6000 or less.")
+    assert refusal(config.replace(steps=6000), limits(seconds=60), predict) is None
+
+
+def test_limits_come_from_the_environment() -> None:
+    found = Limits.from_environment({"ATTENTION_LAB_STEPS": "77", "ATTENTION_LAB_MEMORY": "512MiB", "HOME": "/"})
+    assert (found.steps, found.memory, found.seconds) == (77, 512 * 2**20, Limits().seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("STEPS", "many"), ("STEPS", "0"), ("MEMORY", "2 elephants"), ("GRACE_SECONDS", "-1")]
+)
+def test_a_bad_variable_is_named_in_one_sentence(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=rf"^ATTENTION_LAB_{name} is {value!r}: [^\n]+\.$"):
+        Limits.from_environment({f"ATTENTION_LAB_{name}": value})
+
+
+def test_a_container_s_share_of_the_machine_is_respected(tmp_path: Path) -> None:
+    (tmp_path / "cpu.max").write_text("50000 100000\n")
+    (tmp_path / "memory.max").write_text("700000000\n")
+    assert host.cores(tmp_path) == 1
+    assert host.memory(tmp_path) == 700_000_000
+    (tmp_path / "cpu.max").write_text("max 100000\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    assert host.cores(tmp_path) == host.cores(tmp_path / "missing")
+    assert host.memory(tmp_path) == host.memory(tmp_path / "missing")

@@ -1,0 +1,35 @@
+"""Tiny models and tokens for the tests of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.config import RunConfig, parse
+from engine.model.build import build_model
+from engine.model.transformer import Transformer
+
+N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
+
+
+def tiny_config(**settings: Any) -> RunConfig:
+    return parse({"d_model": 16, "n_heads": 4, "n_layers": 2, **settings})
+
+
+def tiny_model(max_positions: int = 64, **settings: Any) -> Transformer:
+    """A model in double precision, so that what should be equal is equal to many digits."""
+    config = tiny_config(**settings)
+    return build_model(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=max_positions).double()
+
+
+def tokens(length: int = LENGTH, *, batch: int = 3, seed: int = 0) -> Tensor:
+    """[batch, length]"""
+    return torch.randint(N_TOKENS, (batch, length), generator=torch.Generator().manual_seed(seed))
+
+
+def given_to(model: Transformer) -> dict[str, Tensor]:
+    """Inputs of the model's family: ``inputs``, and for an encoder-decoder ``source``."""
+    source = {"source": tokens(SOURCE_LENGTH, seed=1)} if model.source_stack is not None else {}
+    return {"inputs": tokens(), **source}

@@ -1,0 +1,90 @@
+"""The board as a page calls it. What it draws is tested in a browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.live.board import ALL, SCRIPTS, TITLES, Overlay, _poll, overlay
+from tests.scripted import ScriptedRun
+
+
+def page() -> None:
+    """A page on a run that the test drives."""
+    import streamlit as st
+
+    from pages.parts.live.board import live_board, recorded_board
+
+    run = st.session_state["run"]
+    state = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
+    st.text(f"{state.state} {state.polling}")
+    if st.session_state.get("recorded"):
+        recorded_board(run, seconds=3.0)
+
+
+def opened(run: ScriptedRun, **state: Any) -> AppTest:
+    test = AppTest.from_function(page)
+    test.session_state["run"] = run
+    for name, value in state.items():
+        test.session_state[name] = value
+    return test.run()
+
+
+def test_a_page_shows_a_run_in_every_state() -> None:
+    run = ScriptedRun()
+    test = opened(run)
+    for state in ("queued", "running", "paused", "stopped", "lost"):
+        run.state = state
+        assert not test.run().exception
+    run.state = "running"
+    run.advance(1000)
+    assert not test.run().exception
+    assert test.text[0].value == "None False"
+
+
+def test_earlier_runs_and_a_recording_beside_a_live_one() -> None:
+    run, other = ScriptedRun(), ScriptedRun()
+    other.advance(300)
+    run.advance(300)
+    assert not opened(run, earlier=[overlay(other, "depth 2")], recorded=True).exception
+
+
+def test_an_overlay_has_its_runs_color_and_few_points() -> None:
+    other = ScriptedRun()
+    other.advance(300)
+    laid = overlay(other, "depth 2")
+    assert isinstance(laid, Overlay)
+    assert laid.color == "#D9822B"
+    assert max(len(steps) for steps, _ in laid.columns.values()) <= 500
+
+
+def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
+    import streamlit as st
+
+    run = ScriptedRun()
+    told: list[set[int]] = []
+    for _ in range(30):
+        run.advance(5)
+        told.append(set(_poll(run, "key")["columns"]["loss"][0]))
+    received = set[int]().union(*told[::8])
+    assert received >= set(range(1, max(told[24]) + 1)), "seven of eight messages lost, every step arrived"
+    assert len(told[-1]) <= 50, "and no message is the whole history again"
+    assert st.session_state["key.polled"][0] == run.id
+
+
+def test_every_panel_has_a_title_and_every_script_is_there() -> None:
+    from pages.parts.live.board import HERE
+
+    drawn = {"attention": ("attention", "pattern"), "encoding": ("matrix", "similarity")}
+    assert {part for name in ALL for part in drawn.get(name, (name,))} == set(TITLES)
+    assert {path.stem for path in (HERE / "script").glob("*.js")} == set(SCRIPTS)
+
+
+def test_run_data_never_becomes_markup() -> None:
+    from pages.parts.live.board import HERE
+
+    for path in (HERE / "script").glob("*.js"):
+        text = path.read_text()
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert way not in text, (path.name, way)
