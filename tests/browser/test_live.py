@@ -164,6 +164,7 @@ def test_a_tile_is_enlarged_by_click_and_by_keyboard(open_board: Open) -> None:
 
 def test_replay_goes_back_and_live_comes_back(open_board: Open) -> None:
     page = open_board(steps=5000)
+    page.set_viewport_size({"width": 1366, "height": 1900})  # Panels out of sight are not redrawn.
     until_step(page, 60)
     page.locator(".replay input").fill("2")
     page.get_by_text(re.compile(r"looking at step 2\b")).wait_for()
@@ -261,7 +262,6 @@ def test_figures_follow_the_theme(open_board: Open) -> None:
     pages = {scheme: open_board(scheme=scheme, rate=600) for scheme in ("light", "dark")}
     for page in pages.values():
         until_step(page, 300)
-    assert plot(pages["light"], "loss").evaluate(ink) == "#1B2330".lower() or "#1B2330"
     light, dark = (plot(page, "loss").evaluate(ink).lower() for page in pages.values())
     assert (light, dark) == ("#1b2330", "#e6eaf2")
 

@@ -1,0 +1,94 @@
+"""From config to model: weights decided by the seed alone, sizes as asked, every parameter in a named part."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from engine.encodings import ENCODINGS
+from engine.model.build import build_model, parameter_part
+from tests.engine.tiny import given_to, tiny_config, tiny_model, tokens
+
+FAMILIES = ["decoder", "encoder", "encoder_decoder"]
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_the_seed_alone_decides_the_weights(name: str) -> None:
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    one = tiny_model(pos_encoding=name, seed=5).state_dict()
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    two, other = (tiny_model(pos_encoding=name, seed=seed).state_dict() for seed in (5, 6))
+    assert all(torch.equal(one[key], two[key]) for key in one)
+    assert not torch.equal(one["stack.blocks.0.attention.q.weight"], other["stack.blocks.0.attention.q.weight"])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_weights_can_be_saved_and_loaded(name: str, family: str) -> None:
+    trained, fresh = (tiny_model(pos_encoding=name, family=family, seed=seed) for seed in (1, 2))
+    given = given_to(trained)
+    assert not torch.allclose(trained(**given), fresh(**given))
+    fresh.load_state_dict(trained.state_dict())
+    assert torch.equal(trained(**given), fresh(**given))
+    assert set(trained.state_dict()) == {name for name, _ in trained.named_parameters()}
+
+
+def test_head_width_is_free() -> None:
+    attention = tiny_model(d_head=6, n_heads=3).stack.blocks[0].attention
+    assert attention.q.weight.shape == (18, 16)
+    assert attention.out.weight.shape == (16, 18)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_precision_is_the_configs(dtype: str) -> None:
+    model = build_model(tiny_config(dtype=dtype), n_tokens=5, n_outputs=5, max_positions=4)
+    assert {parameter.dtype for parameter in model.parameters()} == {getattr(torch, dtype)}
+
+
+@pytest.mark.parametrize("std", [0.0, 0.02, 1.0])
+def test_token_scale_is_the_configs(std: float) -> None:
+    model = build_model(tiny_config(token_init_std=std, d_model=64), n_tokens=500, n_outputs=5, max_positions=4)
+    assert model.embedding.weight.std().item() == pytest.approx(std, rel=0.03)
+    assert model.embedding.weight.mean().item() == pytest.approx(0, abs=0.03 * std)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("embedding.weight", "embedding"),
+        ("stack.encodings.0.table", "encoding"),
+        ("stack.blocks.0.attention.q.weight", "0.q"),
+        ("stack.blocks.11.attention.out.bias", "11.out"),
+        ("stack.blocks.1.attention.pattern.weight", "1.q"),
+        ("stack.blocks.1.cross.k.weight", "1.cross_k"),
+        ("stack.blocks.2.mlp.down.weight", "2.mlp"),
+        ("stack.blocks.2.cross_residual.norm.weight", "2.norm"),
+        ("source_stack.blocks.0.attention.v.weight", "e0.v"),
+        ("stack.norm.weight", "head"),
+        ("head.bias", "head"),
+    ],
+)
+def test_parts_by_name(name: str, part: str) -> None:
+    assert parameter_part(name) == part
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_every_parameter_has_a_part_and_gets_gradient(name: str, family: str) -> None:
+    settings = {"attention_score": "additive", "attention_impl": "materialised"}
+    model = tiny_model(pos_encoding=name, family=family, max_positions=10, **settings)
+    allowed = re.compile(r"e?\d+\.((cross_)?[qkv]|(cross_)?out|mlp|norm)|embedding|encoding|head")
+    model(**given_to(model)).square().sum().backward()
+    for parameter_name, parameter in model.named_parameters():
+        assert allowed.fullmatch(parameter_part(parameter_name)), parameter_name
+        assert parameter.grad is not None, parameter_name
+
+
+def test_longer_inputs_than_trained_need_no_table() -> None:
+    for name in ENCODINGS:
+        if name != "learned":
+            assert tiny_model(pos_encoding=name, max_positions=4)(tokens(30)).shape[1] == 30

@@ -1,0 +1,144 @@
+"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; taps."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from engine.encodings import ENCODINGS
+from engine.model.block import Residual
+from tests.engine.tiny import LENGTH, N_OUTPUTS, given_to, tiny_config, tiny_model, tokens
+
+WIDTH, HEADS, HIDDEN = 16, 4, 24
+
+
+def copy_attention(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([ours.q.weight, ours.k.weight, ours.v.weight]))
+        theirs.in_proj_bias.copy_(torch.cat([ours.q.bias, ours.k.bias, ours.v.bias]))
+    theirs.out_proj.load_state_dict(ours.out.state_dict())
+
+
+def copy_block(theirs: nn.Module, ours: nn.Module) -> None:
+    """Our block's weights into one of torch's layers."""
+    copy_attention(theirs.self_attn, ours.attention)
+    residuals = [ours.attention_residual, ours.mlp_residual]
+    if ours.cross is not None:
+        copy_attention(theirs.multihead_attn, ours.cross)
+        residuals.insert(1, ours.cross_residual)
+    theirs.linear1.load_state_dict(ours.mlp.up.state_dict())
+    theirs.linear2.load_state_dict(ours.mlp.down.state_dict())
+    for number, residual in enumerate(residuals, 1):
+        getattr(theirs, f"norm{number}").load_state_dict(residual.norm.state_dict())
+
+
+def shake_norms(model: nn.Module) -> None:
+    """Norms start as the identity: move them, so that a wrong one shows."""
+    for module in model.modules():
+        if isinstance(module, nn.LayerNorm):
+            nn.init.normal_(module.weight)
+            nn.init.normal_(module.bias)
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+def test_stacks_agree_with_torchs_own_layers(family: str, activation: str, norm: str, impl: str) -> None:
+    model = tiny_model(
+        family=family, activation=activation, norm=norm, attention_impl=impl, d_ff=HIDDEN, pos_encoding="nope"
+    )
+    shake_norms(model)
+    given = given_to(model)
+    real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [7], [4]])
+    settings = {"dropout": 0.0, "activation": activation, "norm_first": norm == "pre", "batch_first": True}
+
+    def through(stack: nn.Module, x: Tensor, memory: Tensor | None = None, **masks: Tensor | None) -> Tensor:
+        kind = nn.TransformerEncoderLayer if memory is None else nn.TransformerDecoderLayer
+        layer = kind(WIDTH, HEADS, HIDDEN, **settings).double()
+        for block in stack.blocks:
+            copy_block(layer, block)
+            x = layer(x, **masks) if memory is None else layer(x, memory, **masks)
+        return stack.norm(x)
+
+    future = nn.Transformer.generate_square_subsequent_mask(LENGTH).isinf()
+    x, memory = model.embedding(given["inputs"]), None
+    if model.source_stack is not None:
+        memory = through(model.source_stack, model.embedding(given["source"]))
+        masks = {"tgt_mask": future, "tgt_key_padding_mask": ~real}
+    else:
+        masks = {"src_mask": future if family == "decoder" else None, "src_key_padding_mask": ~real}
+    expected = model.head(through(model.stack, x, memory, **masks))
+    torch.testing.assert_close(model(**given, padding=real)[real], expected[real])
+
+
+@pytest.mark.parametrize("skips", [True, False])
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+def test_a_branch_joins_as_its_equation_says(norm: str, scale: float, skips: bool) -> None:
+    residual = Residual(tiny_config(norm=norm, residual_scale=scale, skips=skips))
+    shake_norms(residual)
+    x, branch = torch.randn(2, 5, 16), torch.randn(2, 5, 16)
+    joined = scale * branch + (x if skips else 0)
+    torch.testing.assert_close(residual.before(x), residual.norm(x) if norm == "pre" else x)
+    torch.testing.assert_close(residual.after(x, branch), residual.norm(joined) if norm == "post" else joined)
+    assert isinstance(residual.norm, nn.Identity) == (norm == "none")
+
+
+def test_a_block_without_mlp_or_activation() -> None:
+    assert not [name for name, _ in tiny_model(mlp=False).named_parameters() if "mlp" in name]
+    mlp = tiny_model(activation="none").stack.blocks[0].mlp
+    x, y = torch.randn(2, 1, 4, 16).double()
+    zero = mlp(torch.zeros_like(x))
+    torch.testing.assert_close(mlp(x + y) - zero, (mlp(x) - zero) + (mlp(y) - zero))
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_shared_layers_are_one_set_of_weights_used_at_every_depth(name: str) -> None:
+    shared = tiny_model(pos_encoding=name, n_layers=3, share_layers=True)
+    once = tiny_model(pos_encoding=name, n_layers=1)
+    assert [n for n, _ in shared.named_parameters()] == [n for n, _ in once.named_parameters()]
+    apart = tiny_model(pos_encoding=name, n_layers=3)
+    weights = {
+        key: shared.state_dict()[key.replace(".1.", ".0.", 1).replace(".2.", ".0.", 1)] for key in apart.state_dict()
+    }
+    apart.load_state_dict(weights)
+    torch.testing.assert_close(shared(tokens()), apart(tokens()))
+    assert not torch.allclose(shared(tokens()), once(tokens()))
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+def test_taps_come_in_the_order_of_computation(family: str) -> None:
+    model = tiny_model(family=family, n_layers=1)
+    look: dict[str, Tensor] = {}
+    logits = model(**given_to(model), look=look)
+    inner = ["q", "k", "v", "scores", "pattern", "out"]
+    mlp = ["mlp.hidden", "mlp.out", "out"]
+    encoder = [f"encoder.0.{n}" for n in [*(f"self.{part}" for part in inner), *mlp]]
+    cross = [f"cross.{part}" for part in inner] if family == "encoder_decoder" else []
+    decoder = [f"decoder.0.{n}" for n in [*(f"self.{part}" for part in inner), *cross, *mlp]]
+    expected = {
+        "decoder": ["embedding", *decoder],
+        "encoder": ["embedding", *encoder],
+        "encoder_decoder": ["source_embedding", *encoder, "embedding", *decoder],
+    }
+    assert list(look) == [*expected[family], "logits"]
+    assert look["logits"] is logits
+    assert logits.shape == (3, LENGTH, N_OUTPUTS)
+    assert look["embedding"].shape == (3, LENGTH, WIDTH)
+
+
+def test_an_encoder_decoder_asks_for_its_source() -> None:
+    with pytest.raises(ValueError, match="needs a source"):
+        tiny_model(family="encoder_decoder")(tokens())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_low_precision_stays_close(name: str, dtype: str) -> None:
+    model, exact = (tiny_model(pos_encoding=name, dtype=given, n_heads=2) for given in (dtype, "float32"))
+    model = model.to(getattr(torch, dtype))
+    logits = model(tokens())
+    assert logits.dtype == getattr(torch, dtype)
+    torch.testing.assert_close(logits.double(), exact(tokens()), atol=0.1, rtol=0.1)

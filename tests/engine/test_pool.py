@@ -1,0 +1,518 @@
+"""The pool with a torch-free training: killed, hung, stopped, paused, raised, queued, interleaved, closed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from engine.child import ROOT
+from engine.events import Ended, Failed, Finished, Progress, Snapshot
+from engine.limits import Limits
+from engine.pool import JobError, Pool, Refused
+from engine.runs import Run, Runs
+from tests.engine import fake_training
+from tests.engine.fake_training import config, loss_at
+from tests.engine.test_limits import predict
+
+FAKE = "tests.engine.fake_training"
+LONG = 100_000
+"""Steps that no test waits for."""
+PATIENCE = 60.0
+
+
+@contextmanager
+def pool_of(folder: Path, size: int = 1, **limits: Any) -> Iterator[Pool]:
+    allowed = Limits.model_validate({"steps": LONG, **limits})
+    with Pool(Runs(folder), allowed, size, training=FAKE, predict=predict) as pool:  # type: ignore[arg-type]
+        assert pool.wait_until_ready(PATIENCE)
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """A pool of one worker for tests that leave it whole."""
+    with pool_of(tmp_path_factory.mktemp("one")) as pool:
+        yield pool
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[Pool]:
+    with pool_of(tmp_path, size=2, grace_seconds=0.5) as pool:
+        yield pool
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.005)
+
+
+def wait_end(run: Run) -> Run:
+    until(lambda: not run.live)
+    return run
+
+
+def steps_of(run: Run) -> list[int]:
+    return [event.step for event in run.events if isinstance(event, Progress)]
+
+
+def long_run(pool: Pool, seconds_per_step: float = 0.002, seed: int = 0, **how: Any) -> Run:
+    """A run that has begun and does not end by itself."""
+    run = pool.submit(config(LONG, seconds_per_step, seed), **how)
+    until(lambda: run.step > 0)
+    return run
+
+
+def pid_of(pool: Pool, run: Run) -> int:
+    crew = pool._crew
+    return next(child.process.pid for child in crew._children.values() if run.id in child.tickets)
+
+
+# Runs
+
+
+def test_a_run_finishes_with_every_event_in_order(one: Pool) -> None:
+    run = wait_end(one.submit(config(500)))
+    assert run.state == "finished"
+    assert steps_of(run) == list(range(1, 501))
+    assert [e.loss for e in run.events if isinstance(e, Progress)] == [loss_at(run.config, n) for n in range(1, 501)]
+    assert isinstance(run.ending, Finished)
+    assert run.queue_place is None
+
+
+def test_another_runs_finds_it(one: Pool) -> None:
+    run = wait_end(one.submit(config(50), session="me"))
+    found = Runs(one.runs.folder).get(run.id)
+    assert found is not None
+    assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
+
+
+def test_pause_stands_still_with_a_snapshot_and_resume_goes_on(one: Pool) -> None:
+    run = long_run(one)
+    one.pause(run.id)
+    until(lambda: run.state == "paused")
+    step = run.step
+    assert isinstance(run.events[-1], Snapshot)
+    assert run.events[-1].step == step
+    assert one.ask(f"{FAKE}:add", 1, 2) == 3, "the worker is awake"
+    assert run.step == step
+    one.resume(run.id)
+    until(lambda: run.step > step)
+    assert run.state == "running"
+    one.stop(run.id)
+    wait_end(run)
+
+
+def test_a_step_is_exactly_one_step_and_a_snapshot(one: Pool) -> None:
+    run = long_run(one)
+    one.pause(run.id)
+    until(lambda: run.state == "paused")
+    for _ in range(3):
+        before, count = run.step, len(run.events)
+        one.step(run.id)
+        until(lambda: len(run.events) >= count + 2)  # noqa: B023 called at once
+        one.ask(f"{FAKE}:add", 1)  # anything more would have come before its answer
+        assert [(type(e), e.step) for e in run.events[count:]] == [(Progress, before + 1), (Snapshot, before + 1)]
+        assert run.state == "paused"
+    one.stop(run.id)
+    wait_end(run)
+
+
+def test_a_run_may_start_paused(one: Pool) -> None:
+    run = one.submit(config(LONG), paused=True)
+    until(lambda: run.state == "paused")
+    assert [type(e).__name__ for e in run.events] == ["Started", "Snapshot"]
+    one.step(run.id)
+    until(lambda: run.step == 1)
+    one.stop(run.id)
+    wait_end(run)
+
+
+def test_stop_ends_a_run(one: Pool) -> None:
+    run = wait_stopped(one, long_run(one))
+    assert run.state == "stopped"
+    assert run.ending == Ended(run.step, "stopped")
+    assert steps_of(run) == list(range(1, run.step + 1))
+
+
+def wait_stopped(pool: Pool, run: Run) -> Run:
+    pool.stop(run.id)
+    return wait_end(run)
+
+
+def test_pace_is_kept_and_can_change(one: Pool) -> None:
+    run = one.submit(config(LONG), pace=0.5)
+    other = one.submit(config(200, 0.001))
+    until(lambda: run.step == 1)
+    wait_end(other)
+    assert run.step <= 2
+    one.set_pace(run.id, None)
+    until(lambda: run.step > 50)
+    assert run.pace is None
+    wait_stopped(one, run)
+
+
+def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
+    other = long_run(one)
+    run = wait_end(one.submit(config(10, seed=fake_training.RAISES)))
+    assert run.state == "failed"
+    assert run.ending == Failed(2, "An error ended it (RuntimeError: the weights fell over).")
+    assert other.live
+    wait_stopped(one, other)
+
+
+def test_what_a_run_prints_does_not_reach_the_wire(one: Pool) -> None:
+    run = wait_end(one.submit(config(100, seed=fake_training.SHOUTS)))
+    assert run.state == "finished"
+    assert steps_of(run) == list(range(1, 101))
+
+
+def test_two_runs_on_one_worker_both_progress(one: Pool) -> None:
+    first, second = long_run(one), long_run(one)
+    marks = first.step, second.step
+    until(lambda: first.step > marks[0] + 30 and second.step > marks[1] + 30)
+    for run in (first, second):
+        wait_stopped(one, run)
+    for run in (first, second):
+        assert steps_of(run) == list(range(1, run.step + 1))
+
+
+def test_interleaved_runs_give_the_numbers_they_give_alone(one: Pool) -> None:
+    both = [one.submit(config(300, 0.001, seed)) for seed in (1, 2)]
+    for run in map(wait_end, both):
+        assert [e.loss for e in run.events if isinstance(e, Progress)] == [
+            loss_at(run.config, step) for step in range(1, 301)
+        ]
+
+
+def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> None:
+    run = wait_end(one.submit(config(3)))
+    for run_id in (run.id, "x" * 16):
+        for command in (one.pause, one.step, one.resume, one.stop):
+            command(run_id)
+        one.set_pace(run_id, 2.0)
+    assert one.ask(f"{FAKE}:add", 2, b=3) == 5
+    assert run.state == "finished"
+
+
+def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        runs = [threads.submit(one.submit, config(30, seed=seed)) for seed in range(40)]
+        jobs = [threads.submit(one.ask, f"{FAKE}:add", n, n) for n in range(40)]
+        assert [job.result() for job in jobs] == [2 * n for n in range(40)]
+    for future in runs:
+        run = wait_end(future.result())
+        assert run.state == "finished"
+        assert steps_of(run) == list(range(1, 31))
+
+
+# Jobs
+
+
+def test_a_job_comes_back_while_two_long_runs_go_on(one: Pool) -> None:
+    first, second = long_run(one), long_run(one)
+    steps = first.step, second.step
+    assert np.array_equal(one.ask(f"{FAKE}:zeros", 3), np.zeros((3, 3)))
+    until(lambda: first.step > steps[0] and second.step > steps[1])
+    assert first.state == second.state == "running"
+    for run in (first, second):
+        wait_stopped(one, run)
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (f"{FAKE}:fail", "An error ended it (KeyError: 'nothing of that name')."),
+        (f"{FAKE}:no_such_function", "no_such_function"),
+        ("no_such_module:f", "no_such_module"),
+        (f"{FAKE}:tensor", "numpy"),
+    ],
+)
+def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, function: str, sentence: str) -> None:
+    with pytest.raises(JobError) as caught:
+        one.ask(function)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert one.ask(f"{FAKE}:add", 1, 1) == 2
+
+
+def test_a_job_may_print_and_reads_nothing(one: Pool) -> None:
+    assert one.ask(f"{FAKE}:read_stdin") == ""
+
+
+def test_a_job_alone_gets_the_worker_without_runs(two: Pool) -> None:
+    run = long_run(two)
+    assert two.ask(f"{FAKE}:worker_pid", alone=True) != pid_of(two, run)
+
+
+def test_a_job_that_takes_too_long_is_ended_and_its_worker_replaced(two: Pool) -> None:
+    pid = two.ask(f"{FAKE}:worker_pid")
+    with pytest.raises(JobError, match=r"took longer than 0.3 s\.$"):
+        two.ask(f"{FAKE}:nap", 3600, timeout=0.3)
+    until(lambda: pid not in [worker.pid for worker in two.health().workers])
+    assert two.wait_until_ready(PATIENCE)
+    assert two.ask(f"{FAKE}:add", 1, 1) == 2
+
+
+def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
+    with pool_of(tmp_path) as pool, ThreadPoolExecutor(1) as thread:
+        pid = pool.ask(f"{FAKE}:worker_pid")
+        job = thread.submit(pool.ask, f"{FAKE}:nap", 3600, timeout=PATIENCE)
+        until(lambda: any(child.doing in child.jobs for child in pool._crew._children.values()))
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(JobError, match=r"^Its worker process ended unexpectedly \(signal 9\)\.$"):
+            job.result()
+
+
+# Death
+
+
+def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
+    first, second = long_run(two), long_run(two)
+    killed = pid_of(two, first)
+    assert killed != pid_of(two, second)
+    os.kill(killed, signal.SIGKILL)
+    wait_end(first)
+    assert first.state == "lost"
+    assert first.ending == Ended(
+        first.step, "lost",
+        "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again.",
+    )  # fmt: skip
+    step = second.step
+    until(lambda: second.step > step)
+    assert two.wait_until_ready(PATIENCE)
+    assert killed not in [worker.pid for worker in two.health().workers]
+    assert not psutil.pid_exists(killed), "no zombie"
+    again = long_run(two)
+    assert pid_of(two, again) != pid_of(two, second)
+    assert steps_of(second) == list(range(1, len(steps_of(second)) + 1))
+
+
+def test_a_run_that_kills_its_worker_does_not_kill_the_pool(two: Pool) -> None:
+    run = wait_end(two.submit(config(10, seed=fake_training.DIES)))
+    assert run.state == "lost"
+    assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
+    assert two.wait_until_ready(PATIENCE)
+    assert wait_end(two.submit(config(10))).state == "finished"
+
+
+def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
+    hung = two.submit(config(10, seed=fake_training.HANGS))
+    other = long_run(two)
+    until(lambda: hung.step == 2 or len(hung.events) >= 2)
+    two.stop(hung.id)
+    wait_end(hung)
+    assert hung.state == "stopped"
+    assert "did not" in hung.ending.reason  # type: ignore[union-attr]
+    step = other.step
+    until(lambda: other.step > step)
+    assert two.wait_until_ready(PATIENCE)
+
+
+def test_a_run_that_hangs_while_it_closes_is_ended_too(two: Pool) -> None:
+    run = long_run(two, seed=fake_training.HANGS_IN_THE_END)
+    assert wait_stopped(two, run).state == "stopped"
+    assert two.wait_until_ready(PATIENCE)
+
+
+def test_a_silent_run_is_ended_and_its_neighbour_is_told_why(tmp_path: Path) -> None:
+    with pool_of(tmp_path, silent_seconds=1.0) as pool:
+        neighbour = long_run(pool)
+        hung = wait_end(pool.submit(config(10, seed=fake_training.HANGS)))
+        wait_end(neighbour)
+        assert (hung.state, neighbour.state) == ("lost", "lost")
+        assert hung.ending.reason == "It did not come back for 1 s and was ended."  # type: ignore[union-attr]
+        assert neighbour.ending.reason.startswith(  # type: ignore[union-attr]
+            "Its worker was ended because something else on it did not come back for 1 s."
+        )
+        assert pool.wait_until_ready(PATIENCE)
+
+
+def test_a_worker_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
+    with pool_of(tmp_path, worker_memory="300MiB") as pool:
+        run = wait_end(pool.submit(config(LONG, 0.01, seed=fake_training.GROWS)))
+        assert run.state == "lost"
+        assert "of memory, where 300 MiB are allowed" in run.ending.reason  # type: ignore[union-attr]
+        assert pool.wait_until_ready(PATIENCE)
+
+
+def test_a_run_left_paused_is_stopped(tmp_path: Path) -> None:
+    with pool_of(tmp_path, paused_seconds=0.3) as pool:
+        run = wait_end(pool.submit(config(LONG), paused=True))
+        assert run.ending == Ended(0, "stopped", "It was left paused for 0.3 s.")
+
+
+# Queue, refusals, alone
+
+
+def test_runs_wait_in_a_queue_with_their_places(tmp_path: Path) -> None:
+    with pool_of(tmp_path, runs_per_worker=1) as pool:
+        going = long_run(pool)
+        waiting = [pool.submit(config(5, seed=seed)) for seed in range(3)]
+        assert [run.queue_place for run in waiting] == [1, 2, 3]
+        assert {run.state for run in waiting} == {"queued"}
+        pool.stop(waiting[0].id)
+        assert waiting[0].state == "stopped"
+        assert [run.queue_place for run in waiting] == [None, 1, 2]
+        pool.pause(waiting[1].id)
+        wait_stopped(pool, going)
+        until(lambda: waiting[1].state == "paused")
+        assert waiting[2].queue_place == 1
+        pool.resume(waiting[1].id)
+        for run in waiting[1:]:
+            assert wait_end(run).state == "finished"
+
+
+def test_runs_go_to_the_worker_with_the_fewest(two: Pool) -> None:
+    runs = [long_run(two) for _ in range(4)]
+    pids = [pid_of(two, run) for run in runs]
+    assert sorted(pids.count(pid) for pid in set(pids)) == [2, 2]
+
+
+def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
+    with pool_of(tmp_path) as pool:
+        held = long_run(pool)
+        alone = long_run(pool, alone=True)
+        late = pool.submit(config(5))
+        pool.ask(f"{FAKE}:add", 1)
+        step, mark = held.step, alone.step
+        until(lambda: alone.step > mark + 20)
+        assert held.step == step
+        assert late.queue_place == 1
+        wait_stopped(pool, alone)
+        until(lambda: held.step > step)
+        assert wait_end(late).state == "finished"
+
+
+def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
+    with pool_of(tmp_path, steps=50, runs_per_session=2, runs_per_worker=1, queue_length=2) as pool:
+        with pytest.raises(Refused, match=r"^steps is 51; this host allows at most 50\.$"):
+            pool.submit(config(51))
+        assert not list(tmp_path.iterdir())
+        mine = [pool.submit(config(50, 1.0), session="me") for _ in range(2)]
+        with pytest.raises(Refused, match=r"^2 of your runs are going or waiting; this host allows 2 at once\."):
+            pool.submit(config(5), session="me")
+        pool.submit(config(5), session="you")
+        with pytest.raises(Refused, match=r"^2 runs are waiting already"):
+            pool.submit(config(5), session="you")
+        assert len(list(tmp_path.iterdir())) == 3
+        pool.stop(mine[1].id)
+        pool.submit(config(5), session="me")
+
+
+# Life
+
+
+def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> None:
+    with pool_of(tmp_path, size=2, runs_per_worker=1) as pool:
+        runs = [long_run(pool), long_run(pool), pool.submit(config(5))]
+        pids = [worker.pid for worker in pool.health().workers]
+    assert len(pids) == 2
+    assert not any(map(psutil.pid_exists, pids)), "neither process nor zombie"
+    assert {run.state for run in runs} == {"lost"}
+    pool.close()
+    with pytest.raises(Refused, match="closing"):
+        pool.submit(config(5))
+    with pytest.raises(JobError, match="closing"):
+        pool.ask(f"{FAKE}:add", 1)
+    again = Runs(tmp_path)
+    for run in runs:
+        found = again.get(run.id)
+        assert found is not None
+        assert found.ending == run.ending
+
+
+def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
+    with pool_of(tmp_path) as pool:
+        run = pool.submit(config(10, seed=fake_training.HANGS))
+        until(lambda: len(run.events) >= 2)
+        pid = pid_of(pool, run)
+    assert not psutil.pid_exists(pid)
+
+
+APP = f"""
+import sys, time
+from pathlib import Path
+from engine.limits import Limits
+from engine.pool import Pool
+from engine.runs import Runs
+from tests.engine.fake_training import config
+from tests.engine.test_limits import predict
+pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training={FAKE!r}, predict=predict)
+pool.start()
+pool.wait_until_ready(60)
+run = pool.submit(config({LONG}, 0.01))
+while not run.step:
+    time.sleep(.01)
+print(run.id, pool.health().workers[0].pid, flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "falls off its end"])
+def test_when_the_app_dies_its_workers_go_and_its_run_is_found_lost(tmp_path: Path, end: str) -> None:
+    script = APP + ("time.sleep(3600)" if end == "killed" else "")
+    app = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert app.stdout is not None
+    run_id, pid = app.stdout.readline().split()
+    if end == "killed":
+        app.kill()
+    app.wait(PATIENCE)
+    app.stdout.close()
+    until(lambda: not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE)
+    run = Runs(tmp_path).get(run_id)
+    assert run is not None
+    assert run.state == "lost"
+    assert run.step > 0
+    assert all(after == before + 1 for before, after in pairwise(steps_of(run)))
+
+
+def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:
+    with Pool(Runs(tmp_path), Limits(), 1, training="no.such.module", predict=predict) as pool:  # type: ignore[arg-type]
+        until(lambda: pool.health().problem != "")
+        assert pool.submit(config(5)).queue_place == 1
+
+
+def test_health_counts(one: Pool) -> None:
+    run = long_run(one)
+    health = one.health()
+    assert (health.size, health.ready, health.running, health.paused, health.queued) == (1, 1, 1, 0, 0)
+    assert health.workers[0].memory > 2**20
+    one.pause(run.id)
+    until(lambda: one.health().paused == 1)
+    wait_stopped(one, run)
+    until(lambda: one.health().running == one.health().paused == 0)
+
+
+def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:
+    """With the real training: what comes back over the wire brings no torch either."""
+    script = """
+import sys
+from pathlib import Path
+from engine.config import RunConfig
+from engine.pool import Pool
+from engine.runs import Runs
+with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
+    run = pool.submit(RunConfig().replace(steps=3))
+    while run.live:
+        run.wait_for(10**9, 60)
+    pool.health()
+    pool.runs.recent()
+assert run.state == "finished", run.ending
+assert run.weights is not None
+assert "torch" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, check=True)

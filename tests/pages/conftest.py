@@ -1,0 +1,38 @@
+"""Pages as AppTest runs them: from the main script, over a real pool with a data folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import server
+
+MAIN = Path(__file__).parents[2] / "pages" / "main.py"
+
+
+@pytest.fixture(scope="module")
+def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTENTION_LAB_DATA", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("ATTENTION_LAB_WORKERS", "1")
+        yield
+        server.close()
+
+
+@pytest.fixture
+def open_page(_data_folder: None) -> Callable[..., AppTest]:
+    """Open a page by its file name, with the query of a link."""
+
+    def open_it(page: str, **query: str) -> AppTest:
+        app = AppTest.from_file(str(MAIN), default_timeout=60)
+        app.run()
+        app.switch_page(page)
+        app.query_params.update(query)
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return open_it

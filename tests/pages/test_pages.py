@@ -1,0 +1,176 @@
+"""The pages by their widgets and words: the form, the link, a real run, the refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.config import RunConfig, settings_of
+from engine.link import from_query, to_query
+from engine.presets import PRESETS
+from pages.parts import server
+
+Open = Callable[..., AppTest]
+MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def disabled(app: AppTest, label: str) -> bool:
+    return next(button for button in app.button if button.label == label).disabled
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(box.value) for kind in (app.error, app.warning, app.success, app.info, app.caption) for box in kind)
+
+
+def linked(app: AppTest) -> dict[str, str]:
+    """The query of the link that the page offers."""
+    return dict(parse_qsl(urlsplit(app.code[0].value).query))
+
+
+def trained(app: AppTest) -> AppTest:
+    """Press Train, wait for the end, and show it."""
+    press(app, "Train")
+    run = server.find(app.session_state["run"])
+    assert run is not None
+    while run.live:
+        run.wait_for(len(run.events) + 1, 10)
+    app.run()
+    return app
+
+
+def test_the_start_page_is_alive_and_leads_on(open_page: Open) -> None:
+    app = open_page("start.py")
+    assert app.title[0].value == "Attention Lab"
+    assert "Learned" in said(app)
+    assert len(app.get("page_link")) == len(PRESETS)
+
+
+def test_every_setting_has_its_widget(open_page: Open) -> None:
+    app = open_page("lab.py")
+    for row in settings_of(RunConfig()):
+        assert app.get_by_key(f"set.{row.name}").label == row.label
+
+
+def test_choosing_an_encoding_brings_its_own_parameters(open_page: Open) -> None:
+    app = open_page("lab.py")
+    app.selectbox(key="set.pos_encoding").select("rope").run()
+    assert app.number_input(key="set.rope_base").value == 10_000
+    assert linked(app)["pos_encoding"] == "rope"
+
+
+def test_a_link_restores_every_setting(open_page: Open) -> None:
+    config = PRESETS["three-back"].config.replace(dropout=0.25, grad_clip=None, d_head=6, batch_size=7)
+    app = open_page("lab.py", **to_query(config))
+    assert from_query(linked(app)) == (config, [])
+    assert app.number_input(key="set.dropout").value == 0.25
+    assert app.number_input(key="set.d_head").value == 6
+
+
+def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open) -> None:
+    app = open_page("lab.py", n_layers="99", steps="50", zork="1", run="../../etc/passwd", preset="zork")
+    for word in ("n_layers is 99", "zork is 1", "preset is zork", "run is ../../etc/passwd"):
+        assert word in said(app)
+    assert app.number_input(key="set.steps").value == 50
+    assert app.number_input(key="set.n_layers").value == 1
+    assert "run" not in app.session_state
+
+
+def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open) -> None:
+    app = open_page("lab.py", steps="77")
+    app.number_input(key="set.n_heads").set_value(5).run()
+    assert "n_heads is 5" in said(app)
+    assert disabled(app, "Train")
+    app.number_input(key="set.n_heads").set_value(4).run()
+    assert not disabled(app, "Train")
+    assert app.number_input(key="set.steps").value == 77
+
+
+def test_train_runs_to_its_finding(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="120"))
+    assert "Learned: held-out second-half accuracy" in said(app)
+    assert linked(app)["run"] == app.session_state["run"]
+
+
+def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
+    app = trained(open_page("lab.py", preset="missing-mask"))
+    assert "First-half accuracy is 1.00, chance is 0.10" in said(app)
+    assert "Learned" not in said(app)
+
+
+def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
+    app = open_page("lab.py", steps="50000")
+    app.selectbox(key="pace").select("20 steps a second").run()
+    press(app, "Train")
+    first = server.find(app.session_state["run"])
+    assert first is not None
+    assert first.wait_for(3, 30)
+    press(app, "Pause")
+    while first.state != "paused":
+        first.wait_for(len(first.events) + 1, 0.2)
+    before = first.step
+    press(app.run(), "Step")
+    while first.step == before:
+        first.wait_for(len(first.events) + 1, 0.2)
+    assert first.step == before + 1
+    press(app.run(), "Resume")
+    assert first.wait_for(len(first.events) + 2, 30)
+    press(app, "Reset")
+    again = server.find(app.session_state["run"])
+    assert again is not None
+    assert again.id != first.id
+    assert again.config == first.config
+    assert again.wait_for(2, 30)
+    assert again.step == 0
+    press(app.run(), "Stop")
+    while again.live or first.live:
+        again.wait_for(len(again.events) + 1, 0.2)
+    assert (first.state, again.state) == ("stopped", "stopped")
+
+
+def test_a_new_seed_changes_the_seed_alone(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="20"))
+    press(app, "New seed")
+    run = server.find(app.session_state["run"])
+    assert run is not None
+    assert run.config == RunConfig(steps=20, seed=1)
+
+
+def test_settings_changed_since_the_run_are_named(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="20"))
+    app.number_input(key="set.n_layers").set_value(2).run()
+    assert "Settings changed since this run: Depth 1 → 2" in said(app)
+
+
+def test_settings_and_run_survive_leaving_the_page(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="20", seq_len="7"))
+    run_id = app.session_state["run"]
+    app.switch_page("start.py").run()
+    app.switch_page("lab.py").run()
+    assert app.number_input(key="set.seq_len").value == 7
+    assert app.session_state["run"] == run_id
+    assert "after 20 steps" in said(app) or "Not learned in 20 steps" in said(app)
+
+
+def test_a_reload_finds_its_run(open_page: Open) -> None:
+    first = trained(open_page("lab.py", steps="20"))
+    again = open_page("lab.py", **linked(first))
+    assert again.session_state["run"] == first.session_state["run"]
+    assert "20 steps" in said(again)
+
+
+def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = server.pool().limits.model_copy(update={"steps": 100})
+    monkeypatch.setattr(server.pool(), "limits", limits)
+    app = press(open_page("lab.py", steps="101"), "Train")
+    assert "steps is 101; this host allows at most 100" in said(app)
+    assert "run" not in app.session_state
