@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from engine import wire
+from engine.folders import DATA_VARIABLE, data_folder
 from engine.runs import Run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,6 +102,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
+            env=os.environ | {DATA_VARIABLE: str(data_folder().absolute())},
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         self._reader = Thread(target=self._read, name=f"worker-{slot}-reader", daemon=True)

@@ -8,7 +8,10 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 
+DATA_VARIABLE = "ATTENTION_LAB_DATA"
+
+
 def data_folder() -> Path:
     """The user's data directory of this program; the environment variable ATTENTION_LAB_DATA puts it elsewhere."""
-    given = os.environ.get("ATTENTION_LAB_DATA")
+    given = os.environ.get(DATA_VARIABLE)
     return Path(given) if given else user_data_path("attention-lab", appauthor=False)

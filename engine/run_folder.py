@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from engine.config import RunConfig, parse_leniently
-from engine.events import Event, Snapshot, from_json, to_json
+from engine.events import Event, Progress, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
 """Bytes of one run's snapshots; beyond that every second one between the first and the last is thinned out."""
@@ -92,7 +93,7 @@ class RunFolder:
         """Append the events. Returns them with the snapshots' arrays in files of their own, the latest also held."""
         kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
         with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(to_json(_bare(event))) + "\n" for event in kept)
+            file.writelines(_line(event) + "\n" for event in kept)
         return kept
 
     def read_events(self) -> list[Event]:
@@ -142,8 +143,17 @@ class RunFolder:
                 file.unlink(missing_ok=True)
 
 
-def _bare(event: Event) -> Event:
-    return replace(event, patterns={}, encoding={}) if isinstance(event, Snapshot) else event
+FINITE = json.JSONEncoder(allow_nan=False)
+
+
+def _line(event: Event) -> str:
+    """The event as ``to_json`` gives it, without arrays; ten times as fast for the thousands of plain steps."""
+    if isinstance(event, Snapshot):
+        event = replace(event, patterns={}, encoding={})
+    if isinstance(event, Progress):
+        with suppress(ValueError):  # a value that is not finite
+            return FINITE.encode({"event": "progress", **vars(event)})
+    return json.dumps(to_json(event))
 
 
 def _write_whole(file: Path, content: bytes) -> None:

@@ -105,7 +105,8 @@ class Worker:
         """Send what a run said, if it is time, and see it off when it is over."""
         if run.over:
             self._see_off(run)
-        elif run.deliverable:
+            return
+        if run.deliverable:
             self._report(wire.Said(run.run_id, run.deliver()))
         if run.waiting and not run.announced_pause:
             self._report(wire.Turned(run.run_id, "paused"))

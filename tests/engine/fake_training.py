@@ -100,9 +100,3 @@ def nap(seconds: float) -> float:
 def read_stdin() -> str:
     print("a job prints")
     return sys.stdin.read()
-
-
-def tensor() -> Any:
-    import torch
-
-    return torch.ones(3)

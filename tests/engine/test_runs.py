@@ -95,7 +95,7 @@ def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: 
 
 def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     run = runs.create(config(steps=100))
-    run.append([event for event in train(run.config)][:10])
+    run.append(list(train(run.config))[:10])
     found = Runs(runs.folder).get(run.id)
     assert found is not None
     assert found.state == "lost"
@@ -107,7 +107,7 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
 
 def test_a_half_written_line_is_left_out(runs: Runs) -> None:
     run = runs.create(config(steps=100))
-    run.append([event for event in train(run.config)][:10])
+    run.append(list(train(run.config))[:10])
     with (run.folder / "events.jsonl").open("a") as file:
         file.write('{"event": "progress", "step": 9, "lo')
     found = Runs(runs.folder).get(run.id)
@@ -126,7 +126,9 @@ def test_settings_of_another_version_are_left_out(runs: Runs) -> None:
     assert found.config == run.config
 
 
-@pytest.mark.parametrize("run_id", ["", "..", "../" + "a" * 13, "a" * 15, "a" * 17, "/etc/passwd12345", "a" * 16 + "\n"])
+@pytest.mark.parametrize(
+    "run_id", ["", "..", "../" + "a" * 13, "a" * 15, "a" * 17, "/etc/passwd12345", "a" * 16 + "\n"]
+)
 def test_an_id_that_is_none_never_reaches_the_disk(runs: Runs, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(path: Path) -> None:
         raise AssertionError(path)
@@ -216,8 +218,19 @@ def test_a_full_disk_does_not_end_the_run(runs: Runs, monkeypatch: pytest.Monkey
 
 def test_a_loss_that_is_not_finite_survives_the_disk(runs: Runs) -> None:
     run = runs.create(RunConfig())
-    run.append([Progress(1, float("nan"), float("inf"), 0.1, 1.0), Failed(1, "Step 1: loss is no longer finite.", 0, "loss")])
+    run.append(
+        [Progress(1, float("nan"), float("inf"), 0.1, 1.0), Failed(1, "Step 1: loss is no longer finite.", 0, "loss")]
+    )
     found = Runs(runs.folder).get(run.id)
     assert found is not None
     assert found.state == "failed"
     assert found.ending == run.ending
+
+
+def test_every_event_is_written_as_to_json_gives_it(runs: Runs) -> None:
+    full = Progress(1, 2.5, 1e-30, 0.1, 1e9, {"a": 1.0}, {"loss": 2.0}, {"0.q": 0.5, "head": 1.0})
+    broken = Progress(2, float("nan"), 1.0, 0.1, 1.0, {"a": float("inf")})
+    run = runs.create(RunConfig())
+    run.append([full, broken, Failed(2, "Grüße → NaN", 0, "loss")])
+    lines = (run.folder / "events.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == [to_json(event) for event in run.events]

@@ -1,0 +1,236 @@
+"""The whole app in a real browser, as a student meets it: real server, real workers, real training."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from engine.config import RunConfig
+from engine.link import from_query
+from tests.browser.conftest import STREAMLITS_OWN
+
+WIDE = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+LONG = "steps=20000&seq_len=8"
+"""A run that is still going when the test looks at it."""
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def app(serve: Any) -> str:
+    address: str = serve("app.py", ATTENTION_LAB_WORKERS="1")
+    return address
+
+
+@pytest.fixture
+def open_page(chromium: Any, app: str) -> Iterator[Open]:
+    """Open an address of the app in a new browser profile; at the end no console error may have been logged."""
+    contexts, wrong = [], list[str]()
+
+    def noticed(message: Any) -> None:
+        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
+            wrong.append(f"{message.text} {message.location}")
+
+    def open_it(path: str = "lab", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
+        contexts.append(chromium.new_context(viewport=viewport, **context))
+        page = contexts[-1].new_page()
+        page.on("console", noticed)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(app + path)
+        page.get_by_role("button", name="Train" if path.startswith("lab") else "Open the lab").wait_for()
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def press(page: Any, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def loss(page: Any) -> Any:
+    return page.locator("section.loss .plot")
+
+
+def step(page: Any) -> int:
+    return int(loss(page).get_attribute("data-step") or 0)
+
+
+def x_range(page: Any) -> list[float]:
+    shown: list[float] = loss(page).evaluate("(plot) => plot._fullLayout.xaxis.range")
+    return shown
+
+
+def until(page: Any, condition: str, argument: Any = None) -> None:
+    """Wait until a condition on the loss plot's node holds."""
+    page.wait_for_function(
+        f"(argument) => {{ const plot = document.querySelector('section.loss .plot') "
+        f"?? [...document.querySelectorAll('*')].map((n) => n.shadowRoot?.querySelector('section.loss .plot')).find(Boolean); "
+        f"return Boolean(plot) && ({condition}); }}",
+        arg=argument,
+        timeout=60_000,
+    )
+
+
+def until_step(page: Any, least: int) -> None:
+    until(page, "Number(plot.dataset.step ?? 0) >= argument", least)
+
+
+def state(page: Any) -> str:
+    text: str = page.locator(".board .status").inner_text()
+    return text
+
+
+@pytest.mark.parametrize(("path", "words"), [("", "Start from an example"), ("lab", "Press Train")])
+def test_every_page_opens_from_a_deep_link(open_page: Open, path: str, words: str) -> None:
+    page = open_page(path)
+    page.get_by_text(words).first.wait_for()
+    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
+
+
+def test_the_start_page_moves_before_anything_trains(open_page: Open) -> None:
+    page = open_page("")
+    until_step(page, 5)
+    seen = step(page)
+    until_step(page, seen + 20)
+
+
+def test_train_draws_while_it_trains_and_ends_in_a_finding(open_page: Open) -> None:
+    page = open_page("lab?steps=200")
+    press(page, "Train")
+    until_step(page, 1)
+    page.get_by_text("Learned: held-out second-half accuracy").wait_for(timeout=60_000)
+    assert step(page) == 200
+    assert "Finished" in state(page)
+    page.locator("section.samples").scroll_into_view_if_needed()
+    page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
+
+
+def test_zoom_and_node_survive_updates_and_a_rerun_of_the_script(open_page: Open) -> None:
+    page = open_page(f"lab?{LONG}")
+    press(page, "Train")
+    until_step(page, 30)
+    loss(page).evaluate("(plot) => { plot.marked = true }")
+    box = loss(page).locator(".nsewdrag").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.3)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.7, steps=5)
+    page.mouse.up()
+    zoomed = x_range(page)
+    assert zoomed[0] > 0
+    page.get_by_role("spinbutton", name="Depth").fill("2")
+    page.keyboard.press("Enter")
+    page.get_by_text("Settings changed since this run: Depth 1 → 2").wait_for()
+    until_step(page, step(page) + 50)
+    assert loss(page).evaluate("(plot) => plot.marked")
+    assert x_range(page) == zoomed
+    press(page, "Stop")
+    page.get_by_text("Stopped").first.wait_for()
+
+
+def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
+    page = open_page(f"lab?{LONG}")
+    press(page, "Train")
+    until_step(page, 10)
+    press(page, "Pause")
+    page.get_by_role("button", name="Resume", exact=True).wait_for()
+    paused = step(page)
+    page.wait_for_timeout(500)
+    assert step(page) == paused
+    press(page, "Step")
+    until_step(page, paused + 1)
+    page.wait_for_timeout(300)
+    assert step(page) == paused + 1
+    press(page, "Resume")
+    until_step(page, paused + 20)
+    press(page, "Stop")
+    page.get_by_text("Stopped").first.wait_for()
+    press(page, "Reset")
+    page.locator(".board .status").get_by_text("Paused", exact=True).wait_for()
+    until(page, "Number(plot.dataset.step ?? 0) === 0")
+    press(page, "Stop")
+
+
+def test_a_reload_finds_its_run_and_a_second_tab_sees_it_too(open_page: Open, app: str) -> None:
+    page = open_page(f"lab?{LONG}")
+    press(page, "Train")
+    until_step(page, 10)
+    page.wait_for_url(re.compile("run="))
+    page.reload()
+    until_step(page, 20)
+    second = open_page(page.url.removeprefix(app))
+    until_step(second, 30)
+    assert "Training" in state(second)
+    press(page, "Stop")
+    second.get_by_text("Stopped").first.wait_for()
+
+
+def test_the_share_link_restores_every_setting_in_a_second_tab(open_page: Open, app: str) -> None:
+    page = open_page("lab?preset=three-back&dropout=0.2")
+    press(page, "Share")
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    assert link.startswith(app + "lab?")
+    config, ignored = from_query(dict(pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&")))
+    assert ignored == []
+    assert config.dropout == 0.2
+    assert (config.task, config.pos_encoding, config.test_lengths) == ("k_back", "rope", (16, 24, 32, 64))
+    second = open_page(link.removeprefix(app))
+    assert second.get_by_role("spinbutton", name="Heads").input_value() == "4"
+    assert second.get_by_text("Press Train").count() == 1
+
+
+def test_a_bad_link_opens_and_says_what_was_ignored(open_page: Open) -> None:
+    page = open_page("lab?n_layers=99&pos_encoding=zork&steps=44")
+    page.get_by_text("n_layers is 99").wait_for()
+    page.get_by_text("pos_encoding is zork").wait_for()
+    assert page.get_by_role("spinbutton", name="Steps").input_value() == "44"
+    assert page.get_by_text("Press Train").count() == 1
+
+
+def test_settings_that_do_not_fit_together_are_refused_in_one_sentence(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("spinbutton", name="Heads").fill("5")
+    page.keyboard.press("Enter")
+    page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32").wait_for()
+    assert page.get_by_role("button", name="Train").is_disabled()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["laptop", "phone"])
+def test_the_main_controls_are_in_sight_and_nothing_is_cut_off(open_page: Open, viewport: dict[str, int]) -> None:
+    page = open_page("lab", viewport)
+    boxes = [page.get_by_role("spinbutton", name=name).bounding_box() for name in ("Depth", "Heads", "Sequence length")]
+    boxes.append(page.get_by_role("button", name="Train").bounding_box())
+    for box in boxes:
+        assert box["y"] + box["height"] <= viewport["height"]
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= viewport["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+def test_the_keyboard_alone_trains(open_page: Open) -> None:
+    page = open_page("lab?steps=40")
+    page.get_by_role("spinbutton", name="Steps").focus()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText").strip().endswith("Train"):
+            break
+    page.keyboard.press("Enter")
+    until_step(page, 40)
+
+
+def test_a_run_that_blows_up_names_step_tensor_and_remedy(open_page: Open) -> None:
+    page = open_page("lab?preset=no-norm")
+    press(page, "Train")
+    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(timeout=60_000)
+
+
+def test_the_default_config_is_what_an_empty_link_gives(open_page: Open) -> None:
+    page = open_page()
+    assert page.get_by_role("spinbutton", name="Sequence length").input_value() == str(RunConfig().seq_len)
+    assert "?" not in page.url

@@ -1,0 +1,121 @@
+"""Workers with the real training: the pool changes no number, and leaves the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, load_model
+
+from engine.config import RunConfig
+from engine.events import Event, Failed, Finished, Progress, Snapshot
+from engine.pool import Pool
+from engine.runs import Run, Runs
+from engine.train import prepare, train
+
+PLAIN = RunConfig().replace(steps=40, seed=3)
+NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    with Pool(Runs(tmp_path_factory.mktemp("runs")), size=1) as pool:
+        assert pool.wait_until_ready(120)
+        yield pool
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """As in a worker, so that sums are taken in the same order."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def wait_end(run: Run) -> Run:
+    assert run.wait_for(10**9, 120)
+    return run
+
+
+def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """All a run's numbers but those that a clock gave."""
+    kept = [event for event in events if isinstance(event, Progress | Finished)]
+    clocked = ("tokens_per_second", "seconds", "memory")
+    return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in kept]
+
+
+def test_a_run_in_the_pool_is_number_for_number_the_run_alone(pool: Pool) -> None:
+    run = wait_end(pool.submit(PLAIN))
+    assert isinstance(run.ending, Finished)
+    assert numbers(run.events) == numbers(train(PLAIN))
+
+
+def test_interleaved_with_dropout_pauses_and_steps_the_numbers_are_the_same(pool: Pool) -> None:
+    other = pool.submit(NOISY.replace(steps=5000, seed=9))
+    run, twin = pool.submit(NOISY, paused=True), pool.submit(NOISY)
+    for _ in range(3):
+        pool.step(run.id)
+    pool.resume(run.id)
+    expected = numbers(train(NOISY))
+    assert numbers(wait_end(run).events) == expected
+    assert numbers(wait_end(twin).events) == expected
+    assert other.live, "it went on meanwhile"
+    assert other.step > 0
+    pool.stop(other.id)
+    wait_end(other)
+
+
+def test_the_weights_are_those_of_the_run_alone(pool: Pool) -> None:
+    model = prepare(PLAIN)
+    for _ in train(PLAIN, model):
+        pass
+    run = wait_end(pool.submit(PLAIN))
+    assert run.weights is not None
+    stored = load_file(run.weights)
+    assert set(stored) == set(model.state_dict())
+    for name, value in model.state_dict().items():
+        assert torch.equal(stored[name], value), name
+
+
+def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
+    config = PLAIN.replace(steps=50_000, share_layers=True, n_layers=3)
+    run = pool.submit(config)
+    assert run.wait_for(10, 60)
+    pool.stop(run.id)
+    wait_end(run)
+    assert run.state == "stopped"
+    assert run.weights is not None
+    fresh = prepare(config)
+    load_model(fresh, str(run.weights))
+    untrained = prepare(config).state_dict()
+    assert any(not torch.equal(value, untrained[name]) for name, value in fresh.state_dict().items())
+
+
+def test_the_snapshots_are_those_of_the_run_alone(pool: Pool) -> None:
+    run = wait_end(pool.submit(PLAIN))
+    found = Runs(pool.runs.folder).get(run.id)
+    assert found is not None
+    stored = {event.step: event for event in found.events if isinstance(event, Snapshot)}
+    for event in train(PLAIN):
+        if isinstance(event, Snapshot):
+            again = stored[event.step]
+            assert again.samples == event.samples
+            for name, pattern in event.patterns.items():
+                assert (again.patterns[name] == pattern).all()
+            for name, matrix in event.encoding.items():
+                assert (again.encoding[name] == matrix).all()
+
+
+def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:
+    missing = "mps" if not torch.backends.mps.is_available() else "cuda"
+    run = wait_end(pool.submit(PLAIN.replace(device=missing)))
+    assert isinstance(run.ending, Failed)
+    assert run.ending.reason.startswith(f"device is {missing}; this machine has cpu")
+
+
+def test_the_worker_says_what_it_found(pool: Pool) -> None:
+    assert pool.health().device["torch"] == str(torch.__version__)
