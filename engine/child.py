@@ -36,10 +36,20 @@ class Ticket:
     """Whether it needs a worker that owns a GPU."""
     paused: bool = False
     """Whether it starts paused."""
-    early: list[wire.Control] = field(default_factory=list)
-    """What its owner asked for before it had a worker."""
+    early_steps: int = 0
+    """Single steps asked for before it had a worker."""
     paused_at: float | None = None
     stop_asked: float | None = None
+
+    def hear_early(self, control: wire.Control) -> None:
+        """Take in what its owner asks for while it waits."""
+        match control:
+            case wire.Pause():
+                self.paused = True
+            case wire.Step():
+                self.paused, self.early_steps = True, self.early_steps + 1
+            case wire.Resume():
+                self.paused, self.early_steps = False, 0
 
 
 @dataclass

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from engine.encodings import ENCODINGS
 from engine.problems import ConfigError, Problem, problems_in
 from engine.rules import broken_rules
-from engine.settings import Parameters, Setting, from_text, setting, settings_in
+from engine.settings import Parameters, Setting, from_text, setting, settings_in, to_text
 from engine.tasks import TASKS
 
 COMPOSED: dict[str, tuple[str, Mapping[str, Any]]] = {
@@ -248,8 +248,20 @@ def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
             return parse(kept), ignored
         except ConfigError as error:
             for problem in error.problems:
-                ignored.append(problem)
-                kept.pop(problem.setting, None)
+                culprit = problem if problem.setting in kept else _culprit(kept, problem)
+                ignored.append(culprit)
+                del kept[culprit.setting]
+
+
+def _culprit(given: Mapping[str, Any], problem: Problem) -> Problem:
+    """The given setting that a default does not go with: the first without which the config parses, or the last."""
+    for name in given:
+        try:
+            parse({other: value for other, value in given.items() if other != name})
+            break
+        except ConfigError:
+            continue
+    return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {problem.given}")
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Any, Any]]:

@@ -89,7 +89,7 @@ class Crew:
                     child.send(control)
             for ticket in self._queue:
                 if ticket.run.id == control.run_id:
-                    ticket.early.append(control)
+                    ticket.hear_early(control)
 
     def stop_run(self, run_id: str) -> None:
         with self.lock:
@@ -174,8 +174,8 @@ class Crew:
         run.queue_place = None
         child.tickets[run.id] = ticket
         child.send(wire.Start(run.id, run.config, str(run.folder), run.pace, ticket.alone, ticket.paused))
-        for control in ticket.early:
-            child.send(control)
+        for _ in range(ticket.early_steps):
+            child.send(wire.Step(run.id))
 
     def _number_queue(self) -> None:
         for place, ticket in enumerate(self._queue, start=1):

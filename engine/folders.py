@@ -7,7 +7,6 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-
 DATA_VARIABLE = "ATTENTION_LAB_DATA"
 
 

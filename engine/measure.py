@@ -33,11 +33,11 @@ class Saved:
     scores: int
 
 
-class Allocations(TorchDispatchMode):
+class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Follows the storages that operations create: which are alive, how many bytes, and the most there were."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.alive: dict[int, int] = {}
         """Storage to bytes."""
         self.of_scores: set[int] = set()

@@ -11,6 +11,7 @@ from engine.events import Memory
 from engine.folders import data_folder
 from engine.framing import shapes
 from engine.memory import count_parameters, predict_memory
+from engine.tasks import TASKS
 
 CPU_IS_FASTER_BELOW = 2e9
 """Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
@@ -53,7 +54,13 @@ def predict(config: RunConfig) -> Prediction:
     return Prediction(
         parameters=sum(parts.values()),
         by_part=parts,
-        memory=predict_memory(config, length=sizes.length, source_length=sizes.source_length, **sizes.of_model),
+        memory=predict_memory(
+            config,
+            length=sizes.length,
+            source_length=sizes.source_length,
+            padded=TASKS[config.task].pads(config),
+            **sizes.of_model,
+        ),
         tokens_per_step=tokens,
         flops_per_step=flops,
         steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,

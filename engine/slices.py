@@ -13,7 +13,9 @@ from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
 
 SLICE = 0.05
-"""Seconds of one run before the next one's turn."""
+"""Seconds of one run before the next one's turn, at most."""
+ROUND = 0.25
+"""Seconds within which every run has its turn; with many runs the slices get shorter."""
 BATCH = 0.1
 """Seconds between two deliveries of a run's events."""
 LOOK = "look"
@@ -207,6 +209,10 @@ class Turns:
                 return run
         return None
 
+    def slice(self) -> float:
+        """Seconds that one turn takes now."""
+        return min(SLICE, ROUND / max(1, len(self._moving())))
+
     def seconds_to_next(self) -> float | None:
         """How long nothing needs to be done; None when only a command can change that."""
         moments = [run.due for run in self._moving()]
@@ -216,7 +222,9 @@ class Turns:
     def _moving(self) -> list[LiveRun]:
         moving = [run for run in self._runs if not run.waiting]
         alone = [run for run in moving if run.alone]
-        return alone[:1] or moving
+        # Somebody has just pressed Train: until its first point a run goes first.
+        new = [run for run in moving if run.step == 0]
+        return alone[:1] or new[:1] or moving
 
 
 def in_words(error: BaseException) -> str:

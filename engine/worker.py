@@ -48,7 +48,7 @@ class Worker:
             run = self._turns.next()
             self._turn_to(run.run_id if run else None)
             if run is not None:
-                run.advance()
+                run.advance(self._turns.slice())
             for other in list(self._turns):
                 self._deliver(other)
 

@@ -11,7 +11,7 @@ from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.facts import show_facts
 from pages.parts.lab.form import asked_for, fill_form, form_config, main_settings, other_settings
 from pages.parts.lab.outcome import show_findings, show_lengths, take_away
-from pages.parts.lab.session import SHOWN, difference, earlier_runs, show_run, shown_run
+from pages.parts.lab.session import SHOWN, difference, earlier_runs, named_by_difference, show_run, shown_run
 from pages.parts.live.board import live_board, overlay
 from pages.parts.server import find
 
@@ -68,7 +68,7 @@ with right:
         if config is not None and (changed := difference(run.config, config)):
             st.caption(f":material/edit: Settings changed since this run: {changed}.")
         earlier = [
-            overlay(other, difference(run.config, other.config) or "the same settings") for other in earlier_runs()
+            overlay(other, named_by_difference(other.config, run.config)) for other in earlier_runs()
         ]
         live_board(run, earlier=earlier)
         show_lengths(run)

@@ -43,7 +43,7 @@ def partners(t: Tensor, layout: str) -> Tensor:
     """Each pair (a, b) becomes (b, a): [..., d_head] -> the same."""
     if layout == "rotate_half":
         return t.roll(t.shape[-1] // 2, -1)
-    return t.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)  # [..., d_head / 2, 2] -> [..., d_head]
+    return t.reshape(*t.shape[:-1], -1, 2).flip(-1).flatten(-2)  # [..., d_head / 2, 2] -> [..., d_head]
 
 
 class Rope(PositionalEncoding):

@@ -100,7 +100,7 @@ class Attention(nn.Module):
         scores, pattern, kept = self.pattern(q, k, _sum(bias, mask), mask)
         tap(look, f"{name}.scores", scores)
         tap(look, f"{name}.pattern", pattern)
-        mixed = kept @ v
+        mixed: Tensor = kept @ v
         term = encoding.value_term(kept, positions, positions)
         return mixed if term is None else mixed + term
 

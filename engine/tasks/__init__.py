@@ -26,6 +26,10 @@ def _none(config: Any) -> int:
     return 0
 
 
+def _never(config: Any) -> bool:
+    return False
+
+
 def _positions(config: Any) -> int:
     return int(max(config.seq_len, *config.test_lengths, 0))
 
@@ -48,6 +52,8 @@ class TaskRow:
     """From the RunConfig: how many classes the output layer has."""
     lead_tokens: Callable[[Any], int] = _none
     """From the RunConfig: how many tokens stand before the first position."""
+    pads: Callable[[Any], bool] = _never
+    """From the RunConfig: whether sequences of one batch differ in length."""
 
 
 TASKS: dict[str, TaskRow] = {
@@ -109,6 +115,7 @@ TASKS: dict[str, TaskRow] = {
             extra_tokens=2,
             n_answers=_positions,
             lead_tokens=lambda config: int(config.task_settings.bos),
+            pads=lambda config: config.task_settings.variant == "padded",
         ),
     )
 }

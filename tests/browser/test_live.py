@@ -199,9 +199,9 @@ def test_a_swallowed_stream_falls_back_to_polling(open_board: Open) -> None:
         page.route("**/live/**", lambda route: None)  # never answered
 
     page = open_board(before=swallow, steps=5000)
+    plot(page, "loss").evaluate("node => { node.marked = true }")
     page.get_by_text("polling: True").wait_for()
     until_step(page, 60)
-    plot(page, "loss").evaluate("node => { node.marked = true }")
     until_step(page, step(page) + 60)
     assert plot(page, "loss").evaluate("node => node.marked") is True
     steps = plot(page, "loss").evaluate("node => Array.from(node.data[0].x)")
@@ -210,9 +210,12 @@ def test_a_swallowed_stream_falls_back_to_polling(open_board: Open) -> None:
 
 
 def test_polling_ends_with_the_run(open_board: Open) -> None:
-    page = open_board(before=lambda page: page.route("**/live/**", lambda route: route.abort()), rate=50)
+    page = open_board(before=lambda page: page.route("**/live/**", lambda route: None), rate=25)
+    until_step(page, 20)
+    plot(page, "loss").evaluate("node => { node.marked = true }")
     page.get_by_text("page knows: finished, polling: False").wait_for()
     until_step(page, 300)
+    assert plot(page, "loss").evaluate("node => node.marked") is True
 
 
 def test_a_reconnecting_stream_resumes_without_gap_or_double(open_board: Open) -> None:

@@ -115,6 +115,13 @@ def test_a_bad_link_keeps_what_fits() -> None:
     assert {problem.setting for problem in ignored} == {"n_layers", "zork"}
 
 
+def test_a_default_that_a_link_rules_out_costs_the_setting_that_rules_it_out() -> None:
+    config, (problem,) = from_query({"task": "k_back", "seq_len": "2", "steps": "50"})
+    assert (config.task, config.seq_len, config.steps) == ("k_back", 6, 50)
+    assert (problem.setting, problem.given) == ("seq_len", "2")
+    assert "k 3" in problem.allowed
+
+
 def test_a_link_of_another_version_says_so() -> None:
     config, (problem,) = from_query({"v": "9", "steps": "50"})
     assert config.steps == 50

@@ -389,10 +389,23 @@ def test_runs_wait_in_a_queue_with_their_places(tmp_path: Path) -> None:
         pool.pause(waiting[1].id)
         wait_stopped(pool, going)
         until(lambda: waiting[1].state == "paused")
+        assert waiting[1].step == 0
         assert waiting[2].queue_place == 1
         pool.resume(waiting[1].id)
         for run in waiting[1:]:
             assert wait_end(run).state == "finished"
+
+
+def test_what_is_asked_of_a_waiting_run_holds_when_it_starts(tmp_path: Path) -> None:
+    with pool_of(tmp_path, runs_per_worker=1) as pool:
+        going = long_run(pool)
+        run = pool.submit(config(LONG))
+        pool.step(run.id)
+        pool.step(run.id)
+        wait_stopped(pool, going)
+        until(lambda: run.state == "paused" and run.step == 2)
+        pool.ask(f"{FAKE}:add", 1)
+        assert run.step == 2
 
 
 def test_runs_go_to_the_worker_with_the_fewest(two: Pool) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
-from engine.slices import LOOK_EVERY, SLICE, LiveRun, Turns, in_words
+from engine.slices import LOOK_EVERY, ROUND, SLICE, LiveRun, Turns, in_words
 from tests.engine import fake_training
 
 
@@ -96,6 +96,29 @@ def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
         run.deliver()
     counts = [sum(seed == number for seed, _ in training.steps) for number in range(3)]
     assert counts == [50, 50, 50]
+
+
+def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.01), Turns(clock)
+    for seed in range(5):
+        turns.add(started(LiveRun(str(seed), fake_training.config(1000, seed=seed), training, clock=clock)))
+    turns.add(LiveRun("new", fake_training.config(1000, seed=9), training, clock=clock))
+    order = []
+    for _ in range(9):
+        run = turns.next()
+        assert run is not None
+        run.advance(turns.slice())
+        run.deliver()
+        order.append(run.run_id)
+    assert order[:3] == ["new"] * 3  # its facts, its first weights, its first step
+    assert sorted(order[3:]) == ["0", "1", "2", "3", "4", "new"]
+
+
+def test_with_many_runs_the_slices_get_shorter(clock: Clock) -> None:
+    turns = Turns(clock)
+    for seed in range(25):
+        assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, seed)))
+        turns.add(started(LiveRun(str(seed), fake_training.config(1000), Timed(clock, 0.01), clock=clock)))
 
 
 def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:

@@ -23,7 +23,7 @@ def page() -> None:
         recorded_board(run, seconds=3.0)
 
 
-def opened(run: ScriptedRun, **state: Any) -> AppTest:
+def opened(run: ScriptedRun | None, **state: Any) -> AppTest:
     test = AppTest.from_function(page)
     test.session_state["run"] = run
     for name, value in state.items():
@@ -43,6 +43,13 @@ def test_a_page_shows_a_run_in_every_state() -> None:
     assert test.text[0].value == "None False"
 
 
+def test_a_page_without_a_run_shows_empty_panels() -> None:
+    test = opened(None)
+    assert not test.exception
+    test.session_state["run"] = ScriptedRun()
+    assert not test.run().exception
+
+
 def test_earlier_runs_and_a_recording_beside_a_live_one() -> None:
     run, other = ScriptedRun(), ScriptedRun()
     other.advance(300)
@@ -60,17 +67,17 @@ def test_an_overlay_has_its_runs_color_and_few_points() -> None:
 
 
 def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
-    import streamlit as st
-
     run = ScriptedRun()
     told: list[set[int]] = []
     for _ in range(30):
         run.advance(5)
-        told.append(set(_poll(run, "key")["columns"]["loss"][0]))
+        told.append(set(_poll(run, "scripted/a", "key")["columns"]["loss"][0]))
     received = set[int]().union(*told[::8])
     assert received >= set(range(1, max(told[24]) + 1)), "seven of eight messages lost, every step arrived"
     assert len(told[-1]) <= 50, "and no message is the whole history again"
-    assert st.session_state["key.polled"][0] == run.id
+    again = _poll(run, "scripted/b", "key")
+    assert again["columns"]["loss"][0] == list(range(1, 151)), "a board that is mounted anew is told everything"
+    assert "loss" in again["figures"]
 
 
 def test_every_panel_has_a_title_and_every_script_is_there() -> None:

@@ -50,7 +50,7 @@ def form_config() -> RunConfig:
 def main_settings() -> None:
     rows = {row.name: row for row in form_settings()}
     for names in MAIN:
-        for name, place in zip(names, st.columns(len(names), wrap=False), strict=True):
+        for name, place in zip(names, st.columns(len(names), wrap=False, gap="small"), strict=True):
             with place:
                 setting_widget(rows[name])
 
@@ -59,10 +59,10 @@ def other_settings() -> None:
     """Every setting that is not in sight, a group behind each heading, all behind one."""
     in_sight = {name for names in MAIN for name in names}
     rows = [row for row in form_settings() if row.name not in in_sight]
-    with st.expander(_heading("All settings", rows), icon=":material/tune:"):
+    with st.expander(_heading("All settings", rows), icon=":material/tune:", key="group.all"):
         for group in dict.fromkeys(row.group for row in rows):
             own = [row for row in rows if row.group == group]
-            with st.expander(_heading(group, own), icon=ICONS.get(group)):
+            with st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}"):
                 if group == "Faults":
                     st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
                 for row in own:

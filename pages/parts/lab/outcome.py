@@ -19,8 +19,8 @@ ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "n
 
 
 def show_findings(run: Run) -> None:
-    """Sentences computed from the run's events; nothing before there is something to say."""
-    if run.state in ("queued", "running"):
+    """Sentences computed from the run's events; a failure is told by the board itself."""
+    if run.state in ("queued", "running", "failed"):
         return
     for finding in findings(run.config, run.events):
         SHOW[finding.kind](finding.sentence, icon=ICONS[finding.kind])

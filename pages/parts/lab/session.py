@@ -51,5 +51,12 @@ def difference(before: RunConfig, after: RunConfig) -> str:
     return ", ".join(parts)
 
 
+def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
+    """An earlier run by what it has that the present one has not: "Depth 1, Heads 1"."""
+    now = present.flat()
+    rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
+    return ", ".join(f"{row.label} {_shown(row, value)}" for row, value in rows) or "the same settings"
+
+
 def _shown(row: Setting, value: object) -> str:
     return row.label_of(to_text(value)) if row.kind == "choice" else to_text(value)

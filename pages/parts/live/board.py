@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -70,46 +70,48 @@ def overlay(run: Watched, name: str) -> Overlay:
 
 
 def live_board(
-    run: Watched, *, earlier: Sequence[Overlay] = (), panels: Sequence[Panel] = ALL, key: str = "board", name: str = ""
+    run: Watched | None, *, earlier: Sequence[Overlay] = (), panels: Sequence[Panel] = ALL, key: str = "board", name: str = ""
 ) -> BoardState:
     """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run takes the
-    place of this one. The script is rerun only when the run pauses, goes on or ends.
+    place of this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
+    empty, and the first one will not have to wait for them.
     """
-    polling = _told(key).get("fallback") == run.id and not has_ended(run)
-    data = _facts(run, panels, earlier, name)
+    facts = _facts(run.id if run else "", panels, earlier, name)
+    state, asked = (run.state, _asked(key, run)) if run else ("none", "")
+    polling = bool(asked) and run is not None and not has_ended(run)
 
-    def draw() -> BoardState:
-        polled = {"polled": _poll(run, key)} if _told(key).get("fallback") == run.id else {}
-        told = _component()(
-            key=key, data=data | {"state": run.state} | polled, on_state_change=_nothing, on_fallback_change=_nothing
-        )
-        if polling and has_ended(run):
+    def draw() -> None:
+        polled = {"polled": _poll(run, asked, key)} if run and asked else {}
+        _mount(key, facts | {"state": state} | polled)
+        if run and (run.state, _asked(key, run)) != (state, asked):
             st.rerun()
-        return BoardState(told.state, polling)
 
-    if not polling:
-        return draw()
-    st.fragment(draw, run_every=POLL)()
-    return BoardState(_told(key).get("state"), polling)
+    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
+    st.fragment(draw, run_every=POLL if polling else None)()
+    return BoardState(st.session_state[key].get("state"), polling)
 
 
 def recorded_board(
     run: Watched, *, seconds: float = 12.0, panels: Sequence[Panel] = ALL, key: str = "recording", name: str = ""
 ) -> None:
     """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed."""
-    data = _facts(run, panels, (), name) | {"state": run.state, "seconds": seconds, "recording": feed(run, 0)[0]}
+    facts = _facts(run.id, panels, (), name)
+    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": feed(run, 0)[0]})
+
+
+def _mount(key: str, data: dict[str, Any]) -> None:
     _component()(key=key, data=data, on_state_change=_nothing, on_fallback_change=_nothing)
 
 
-def _facts(run: Watched, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> dict[str, Any]:
+def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> dict[str, Any]:
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
     for place, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
             overlays[panel] += [json.loads(trace.to_json()) for trace in traces]
     return {
-        "run": run.id,
+        "run": run_id,
         "name": name,
         "panels": list(panels),
         "titles": TITLES,
@@ -118,21 +120,22 @@ def _facts(run: Watched, panels: Sequence[Panel], earlier: Sequence[Overlay], na
     }
 
 
-def _told(key: str) -> Mapping[str, Any]:
-    told: Mapping[str, Any] = st.session_state.get(key) or {}
-    return told
+def _asked(key: str, run: Watched) -> str:
+    """``<run id>/<mount>`` where the browser asked to be polled for this run, else empty."""
+    asked = (st.session_state.get(key) or {}).get("fallback") or ""
+    return asked if asked.partition("/")[0] == run.id else ""
 
 
-def _poll(run: Watched, key: str) -> Payload:
-    """The news since some looks ago; what the browser has already, it skips."""
-    run_id, seen = st.session_state.setdefault(f"{key}.polled", (run.id, deque([0], OVERLAP)))
-    if run_id != run.id:
+def _poll(run: Watched, asked: str, key: str) -> Payload:
+    """The news since some looks ago; what the browser has already, it skips. A new mount is told everything."""
+    name, (told, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
+    if told != asked:
         seen = deque([0], OVERLAP)
-        st.session_state[f"{key}.polled"] = (run.id, seen)
+        st.session_state[name] = (asked, seen)
     payload, last = feed(run, seen[0])
     seen.append(last)
-    return payload
+    return payload | {"asked": asked}
 
 
 def _nothing() -> None:
-    """State is read from what the component returns."""
+    """What the browser tells is read from the session's state."""

@@ -129,6 +129,16 @@ def test_a_fully_padded_row_is_finite(name: str, fault: str, axis: str) -> None:
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
+def test_softmax_over_queries_gives_padding_no_weight() -> None:
+    model = tiny_model(softmax_axis="query", attention_impl="materialised", family="encoder", n_layers=1)
+    real = torch.arange(LENGTH).expand(3, -1) < 6
+    look: dict[str, Tensor] = {}
+    model(tokens(), padding=real, look=look)
+    pattern = look["encoder.0.self.pattern"]
+    assert (pattern[..., 6:] == 0).all()
+    assert (pattern[..., :6] > 0).all()
+
+
 @pytest.mark.parametrize("fault", SEEN)
 def test_softmax_over_queries_shares_each_key_among_those_who_see_it(fault: str) -> None:
     model = tiny_model(softmax_axis="query", attention_impl="materialised", mask_fault=fault, n_layers=1)

@@ -10,17 +10,20 @@ function newBoard(host, canvas) {
   let pending = null
   let drawnAt = 0
   let close = () => {}
+  let swallowed = false
+  const mount = Math.random().toString(36).slice(2) // A board that is mounted anew knows nothing yet and must be told all.
 
   const forget = () => {
     Object.assign(board, { columns: {}, figures: {}, snapshots: [], have: 0, looking: null, cut: Infinity, reported: null })
-    board.status = { state: "queued", step: 0, steps: 0, problem: "" }
+    board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : "no run yet"))
+    board.status = { state: board.data.run ? "queued" : "none", step: 0, steps: 0, problem: "" }
   }
   forget()
 
   board.column = (name) => upto(board.columns[name] ?? [[], []], board.cut)
   board.snapshot = () => board.snapshots[board.looking ?? board.snapshots.length - 1]
   board.recorded = () => board.data.seconds != null
-  board.ended = () => !["queued", "running", "paused"].includes(board.status.state)
+  board.ended = () => !["none", "queued", "running", "paused"].includes(board.status.state)
   board.shownStep = () => Math.min(board.status.step, board.cut)
   board.replayedStep = () => (board.looking == null || board.recorded() ? null : board.snapshot()?.step)
 
@@ -127,9 +130,14 @@ function newBoard(host, canvas) {
       if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return
       board.cut = 1
       replay.start()
-    } else if (board.data.run && !board.data.polled) {
-      close = openStream(board, { onNews: board.take, onSilence: () => board.say("fallback", board.data.run) })
+    } else if (board.data.run) {
+      if (swallowed) askToBePolled()
+      else close = openStream(board, { onNews: board.take, onSilence: askToBePolled })
     }
+  }
+  const askToBePolled = () => {
+    swallowed = true
+    board.say("fallback", `${board.data.run}/${mount}`)
   }
 
   /** What the page says: called again on each of its reruns, and with the news where it polls. */
@@ -146,7 +154,7 @@ function newBoard(host, canvas) {
       forget()
       begin()
     }
-    if (data.polled) board.take(data.polled)
+    if (data.polled?.asked === `${data.run}/${mount}`) board.take(data.polled)
     board.touchAll()
   }
   board.end = () => {

@@ -50,13 +50,13 @@ function sampleTable(sample, place) {
 }
 
 const STATES = {
-  queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
+  none: "Nothing trained yet", queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
   lost: "Lost", recorded: "Recorded run",
 }
 
 /** State, step, speed, time left, place in the queue; why a run failed, and what would have prevented it. */
 function statusLine(board) {
-  const badge = el("strong", { class: "badge" }, "Waiting")
+  const badge = el("strong", { class: "badge" })
   const facts = el("span", { class: "facts" })
   const bar = el("progress", { max: 1, value: 0, "aria-label": "Steps done" })
   const spoken = el("span", { class: "spoken", role: "status" })
@@ -70,12 +70,12 @@ function statusLine(board) {
     if (badge.dataset.state !== state) {
       badge.dataset.state = state
       badge.textContent = STATES[state] ?? state
-      spoken.textContent = `${badge.textContent} at step ${status.step}`
+      spoken.textContent = status.step ? `${badge.textContent} at step ${status.step}` : badge.textContent
     }
     const step = board.shownStep()
     bar.max = status.steps || 1
     bar.value = step
-    facts.textContent = sentence(status, state, step)
+    facts.textContent = status.steps ? sentence(status, state, step) : ""
     problem.hidden = !status.problem
     if (problem.textContent !== status.problem) problem.textContent = status.problem
   }

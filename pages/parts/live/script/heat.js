@@ -91,6 +91,8 @@ function encodingPanel(board, name, title) {
     const grid = snapshot.encoding[name]
     const figure = board.figures[name]
     if (!grid || !figure) {
+      panel.plot.hidden = true
+      panel.wait.hidden = false
       panel.wait.textContent = "This encoding has nothing of the kind to show."
       return
     }

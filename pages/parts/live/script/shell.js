@@ -12,7 +12,7 @@ function shell(name, title, { plotted = true, waiting = "waiting for the first s
   const plot = el("div", { class: "plot", role: "img", "aria-label": `${title}: ${waiting}` })
   body.append(...(plotted ? [plot] : []), wait)
   const concerns = (news) => Boolean(news.snapshots?.length)
-  return { name, title, root, tools, body, plot, wait, concerns, dirty: true, visible: true }
+  return { name, title, waiting, root, tools, body, plot, wait, concerns, dirty: true, visible: true }
 }
 
 /** Buttons of which exactly one is pressed. */
@@ -33,6 +33,7 @@ function put(board, panel, traces, layout) {
   if (panel.plot._dragging) return void (panel.dirty = true)
   const { theme } = board
   panel.wait.hidden = true
+  panel.plot.hidden = false
   const shown = traces.map((trace) => coloured(trace, theme.name))
   const revision = (panel.plot.layout?.datarevision ?? 0) + 1 // The columns grow in place; without this Plotly sees no change.
   board.plotly.react(panel.plot, shown, { ...dressed(layout, theme, board.data.run), datarevision: revision }, QUIET)

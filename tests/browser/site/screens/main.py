@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.config import parse
 from pages.parts.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from tests.browser.site.shared import begin
 from tests.scripted import ScriptedRun
@@ -24,16 +25,18 @@ left.slider("A slider", 0, 10, 3)
 again = middle.toggle("Another run")
 middle.text(f"script runs: {st.session_state.reruns}")
 run_id = given.get("run", "one") + ("-again" if again else "")
-run = begin(run_id, float(given.get("rate", 60)), **SETTINGS)
+begun = "click" not in given or right.button("Begin") or st.session_state.get(run_id)
+st.session_state[run_id] = begun
+run = begin(run_id, float(given.get("rate", 60)), **SETTINGS) if begun else None
 earlier: list[Overlay] = []
 if right.toggle("Earlier run"):
     other = ScriptedRun()
     other.advance(250)
     earlier = [overlay(other, "learned <b>table</b>")]
 if "recorded" in given:
-    done = ScriptedRun(config=run.config, id="recording")
+    done = ScriptedRun(config=parse(SETTINGS), id="recording")
     done.advance(10_000)
     recorded_board(done, seconds=float(given["recorded"]), name="A recorded run")
 else:
     state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
-    st.text(f"page knows: {run.state}, polling: {state.polling}")
+    st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")
