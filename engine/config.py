@@ -253,9 +253,9 @@ def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
                 del kept[culprit.setting]
 
 
-def _culprit(given: Mapping[str, Any], problem: Problem) -> Problem:
-    """The given setting that a default does not go with: the first without which the config parses, or the last."""
-    for name in given:
+def _culprit(given: dict[str, Any], problem: Problem) -> Problem:
+    """The given setting that a default does not go with: the last without which the config parses, else the first."""
+    for name in reversed(given):
         try:
             parse({other: value for other, value in given.items() if other != name})
             break
