@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -50,42 +50,37 @@ def chromium() -> Iterator[object]:
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """Start ``streamlit run`` on an app of the repository with extra environment; gives its address."""
-    started: list[subprocess.Popen[bytes]] = []
+    with ExitStack() as servers:
 
-    def start(app: str = "app.py", **environment: str) -> str:
-        port = free_port()
-        folder = tmp_path_factory.mktemp("server")
-        log = (folder / "log.txt").open("wb")
-        command = [
-            sys.executable,
-            "-m",
-            "streamlit",
-            "run",
-            app,
-            "--server.port",
-            str(port),
-            "--server.headless",
-            "true",
-        ]
+        def start(app: str = "app.py", **environment: str) -> str:
+            _, address = servers.enter_context(running(app, tmp_path_factory.mktemp("server"), **environment))
+            return address
+
+        yield start
+
+
+@contextmanager
+def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A server process and its address. It must stop when it is asked to."""
+    port, log = free_port(), folder / "log.txt"
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT,
+            [sys.executable, "-m", "streamlit", "run", app, *options], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
             env=os.environ | {"ATTENTION_LAB_DATA": str(folder / "data")} | environment,
         )  # fmt: skip
-        started.append(process)
-        prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
-        address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"
-        _until_healthy(address, process, folder / "log.txt")
-        return address
-
-    yield start
-    for process in started:
+    prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"
+    try:
+        _until_healthy(address, process, log)
+        yield process, address
         process.terminate()
-    for process in started:
         try:
-            process.wait(15)
+            process.wait(30)
         except subprocess.TimeoutExpired:
-            process.kill()
-            pytest.fail("The server did not stop within 15 s of being asked to.")
+            pytest.fail("The server did not stop when it was asked to.")
+    finally:
+        process.kill()
 
 
 def free_port() -> int:

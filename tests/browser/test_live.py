@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.request
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import STREAMLITS_OWN, running
 from tests.browser.prefix_proxy import proxied
 
-STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 names = (f"run{number}" for number in count())
 
 Open = Callable[..., Any]
@@ -232,7 +233,9 @@ def test_a_reconnecting_stream_resumes_without_gap_or_double(open_board: Open) -
 
 def test_one_stream_a_page_and_none_after_the_end(open_board: Open) -> None:
     asked = list[str]()
-    page = open_board(before=lambda page: page.on("request", lambda r: asked.append(r.url) if "/live/" in r.url else None), rate=300)
+    page = open_board(
+        before=lambda page: page.on("request", lambda r: asked.append(r.url) if "/live/" in r.url else None), rate=300
+    )
     page.get_by_text("page knows: finished").wait_for()
     page.wait_for_timeout(2500)
     assert len(asked) == 1, asked
@@ -274,7 +277,7 @@ def test_on_a_phone_panels_stack_and_nothing_sticks_out(open_board: Open) -> Non
     page.set_viewport_size({"width": 390, "height": 844})
     until_step(page, 300)
     boxes = [page.locator(f"section.{name}").bounding_box() for name in ("loss", "accuracy", "attention", "pattern")]
-    assert all(lower["y"] > upper["y"] for upper, lower in zip(boxes, boxes[1:], strict=False))
+    assert all(lower["y"] > upper["y"] for upper, lower in pairwise(boxes))
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     page.wait_for_timeout(500)
     assert plot(page, "loss").evaluate("node => node._fullLayout.width") <= boxes[0]["width"]
@@ -286,6 +289,25 @@ def test_panels_keep_their_height_from_the_start(open_board: Open) -> None:
     filled = open_board(rate=600)
     until_step(filled, 300)
     assert filled.locator("section.loss").bounding_box()["height"] == empty["height"]
+
+
+def test_a_board_without_a_run_is_filled_by_the_first(open_board: Open) -> None:
+    page = open_board(click=1, rate=600)
+    page.get_by_text("Nothing trained yet").wait_for()
+    assert page.get_by_text("no run yet").count() > 0
+    plot(page, "loss").evaluate("node => { node.marked = true }")
+    page.get_by_role("button", name="Begin").click()
+    until_step(page, 300)
+    assert plot(page, "loss").evaluate("node => node.marked") is True
+
+
+def test_the_server_stops_although_somebody_listens(tmp_path: Path) -> None:
+    with running("tests/browser/site/app.py", tmp_path) as (process, address):
+        stream = urllib.request.urlopen(f"{address}live/waiting")
+        assert b"retry" in stream.readline()
+        process.terminate()
+        assert process.wait(30) is not None
+        stream.close()
 
 
 def test_behind_a_path_prefix(open_board: Open, site: str) -> None:

@@ -193,7 +193,7 @@ def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> 
     bare = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in bare.headers
     assert bare.content == plain()
-    assert ADDRESS == f"plotly-{plotly.__version__}.min.js", "a new version has a new address"
+    assert f"plotly-{plotly.__version__}.min.js" == ADDRESS, "a new version has a new address"
 
 
 def test_every_answer_carries_the_policy(client: TestClient, run: ScriptedRun) -> None:

@@ -70,7 +70,12 @@ def overlay(run: Watched, name: str) -> Overlay:
 
 
 def live_board(
-    run: Watched | None, *, earlier: Sequence[Overlay] = (), panels: Sequence[Panel] = ALL, key: str = "board", name: str = ""
+    run: Watched | None,
+    *,
+    earlier: Sequence[Overlay] = (),
+    panels: Sequence[Panel] = ALL,
+    key: str = "board",
+    name: str = "",
 ) -> BoardState:
     """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads.
 

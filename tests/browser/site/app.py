@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from pages.parts.web.compose import serving
 from tests.browser.site import shared
 
+shared.begin("waiting", rate=0)
+
 
 def nothing() -> None:
     """There is no pool to start or stop."""

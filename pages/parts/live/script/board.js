@@ -1,6 +1,7 @@
 // The board: what is known of a run, the panels that show it, and the beat at which they are redrawn.
 
 const BEAT = 95 // milliseconds between redraws
+const BUDGET = 40 // milliseconds of drawing in one go
 const MOST_SNAPSHOTS = 150
 
 function newBoard(host, canvas) {
@@ -29,7 +30,7 @@ function newBoard(host, canvas) {
 
   board.touch = (...panels) => {
     panels.forEach((panel) => (panel.dirty = true))
-    pending ??= setTimeout(() => requestAnimationFrame(draw), Math.max(0, drawnAt + BEAT - performance.now()))
+    pending ??= setTimeout(() => requestAnimationFrame(() => draw()), Math.max(0, drawnAt + BEAT - performance.now()))
   }
   board.touchAll = () => board.touch(...board.panels)
   board.describe = (panel, say) => {
@@ -50,19 +51,24 @@ function newBoard(host, canvas) {
   const replay = replayBar(board)
   canvas.append(status.root, replay.root, grid, tip)
 
-  const draw = () => {
+  /** Redraw what changed, the longest untouched first; after BUDGET the browser may paint before the rest. */
+  const draw = (going = false) => {
     pending = null
     if (!board.plotly) return
+    const began = performance.now()
+    if (!going) drawnAt = began
     status.draw()
     replay.draw()
-    drawnAt = performance.now()
-    for (const panel of board.panels) {
-      if (panel.dirty && panel.visible) {
-        panel.dirty = false
-        panel.draw()
+    const due = board.panels.filter((panel) => panel.dirty && panel.visible).sort((a, b) => a.drawnAt - b.drawnAt)
+    for (const panel of due) {
+      if (performance.now() - began > BUDGET) {
+        pending = setTimeout(() => requestAnimationFrame(() => draw(true)))
+        return
       }
+      panel.dirty = false
+      panel.drawnAt = began
+      panel.draw()
     }
-
   }
 
   const seen = new IntersectionObserver((entries) => {
@@ -165,6 +171,7 @@ function newBoard(host, canvas) {
   }
   loadPlotly(canvas.dataset.plotly).then((plotly) => {
     board.plotly = plotly
+    if (!board.data.run) warmUp(plotly)
     board.touchAll()
   }, () => board.panels.forEach(({ wait }) => (wait.textContent = "The chart library could not be loaded. Reload the page.")))
   return board
@@ -177,6 +184,13 @@ function panelsOf(board, name) {
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]
   return [linePanel(board, name, titles[name])]
+}
+
+/** A figure that nobody sees: the browser compiles now what the first curve would otherwise wait for. */
+function warmUp(plotly) {
+  const nowhere = el("div")
+  const axes = { xaxis: { range: [0, 1] }, shapes: [{ type: "line", x0: 0, x1: 1, y0: 0, y1: 0, label: { text: "0" } }] }
+  plotly.newPlot(nowhere, [{ x: [0, 1], y: [0, 1] }], { width: 300, height: 200, showlegend: true, ...axes }, QUIET).then(() => plotly.purge(nowhere))
 }
 
 const boards = new WeakMap()

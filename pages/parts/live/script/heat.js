@@ -10,6 +10,8 @@ function attentionPanels(board, titles) {
     el("select", { "aria-label": label, onchange: (event) => pick({ [what]: Number(event.target.value) }) })
   const layers = select("layer", "Layer")
   const heads = select("head", "Head")
+  options(layers, 1, "Layer", 0)
+  options(heads, 1, "Head", 0)
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 

@@ -12,7 +12,7 @@ function shell(name, title, { plotted = true, waiting = "waiting for the first s
   const plot = el("div", { class: "plot", role: "img", "aria-label": `${title}: ${waiting}` })
   body.append(...(plotted ? [plot] : []), wait)
   const concerns = (news) => Boolean(news.snapshots?.length)
-  return { name, title, waiting, root, tools, body, plot, wait, concerns, dirty: true, visible: true }
+  return { name, title, waiting, root, tools, body, plot, wait, concerns, dirty: true, visible: true, drawnAt: 0 }
 }
 
 /** Buttons of which exactly one is pressed. */

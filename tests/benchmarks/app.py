@@ -1,0 +1,198 @@
+"""What the app costs, seen from a browser: ``python -m tests.benchmarks.app [--json]``. One run, about two minutes.
+
+first page        `streamlit run` to a complete start page (s)
+click to point    Train to the first plotted point, alone and beside ten sessions that train and stream (s)
+updates           redraws of the loss a second while a run trains at full speed
+speed             steps a second with the page open against the bare loop in a process of its own, in pairs
+short job         a worker's answer while two long runs train (s): see tests.benchmarks.pool
+page process      resident memory (bytes), without torch, after all of this
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.benchmarks.pool import bare_seconds
+from tests.browser.conftest import FLAGS, ROOT
+
+CLICKS = 7
+SESSIONS = 10
+PAIRS = 3
+STEPS = 2000
+WATCHED = 5.0
+"""Seconds of counting redraws."""
+PLOT = "section.loss .plot"
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[tuple[psutil.Process, str]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
+    environment = os.environ | {"ATTENTION_LAB_DATA": str(folder)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/"
+    process.terminate()
+    process.wait(30)
+
+
+def until_up(address: str) -> None:
+    while True:
+        with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
+            if answer.read() == b"ok":
+                return
+        time.sleep(0.01)
+
+
+def open_lab(browser: Browser, address: str, query: str) -> Page:
+    page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    page.goto(f"{address}lab?{query}")
+    page.get_by_role("button", name="Train").wait_for()
+    page.wait_for_timeout(500)
+    return page
+
+
+def click_to_point(page: Page) -> float:
+    """Seconds from the click on Train to the first point, both by the browser's own clock."""
+    page.evaluate(
+        """() => {
+          window.pointed = null
+          addEventListener("click", () => { window.clicked = performance.now() }, { capture: true, once: true })
+          const boards = () => [document, ...[...document.querySelectorAll("*")].map((n) => n.shadowRoot).filter(Boolean)]
+          const before = window.shown
+          const look = () => {
+            const plot = boards().map((root) => root.querySelector("section.loss .plot")).find(Boolean)
+            const fresh = location.search.match(/run=([^&]+)/)?.[1] !== before
+            if (window.clicked && fresh && Number(plot?.dataset.step ?? 0) >= 1) window.pointed = performance.now()
+            else requestAnimationFrame(look)
+          }
+          window.clicked = null
+          look()
+        }"""
+    )
+    page.get_by_role("button", name="Train").click()
+    page.wait_for_function("() => window.pointed", timeout=60_000)
+    seconds: float = page.evaluate("() => { window.shown = location.search.match(/run=([^&]+)/)?.[1]; return (window.pointed - window.clicked) / 1000 }")
+    stop(page)
+    return seconds
+
+
+def stop(page: Page) -> None:
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_text("Stopped", exact=True).wait_for()
+
+
+def updates_per_second(page: Page) -> float:
+    count: int = page.locator(PLOT).evaluate(
+        """(plot, seconds) => new Promise((done) => {
+          let count = 0
+          plot.on("plotly_afterplot", () => { count += 1 })
+          setTimeout(() => done(count), seconds * 1000)
+        })""",
+        WATCHED,
+    )
+    return count / WATCHED
+
+
+def step(page: Page) -> int:
+    return int(page.locator(PLOT).get_attribute("data-step") or 0)
+
+
+def open_page_speed(page: Page) -> float:
+    """Steps a second of a run that is being watched."""
+    page.get_by_role("button", name="Train").click()
+    while not 100 <= step(page) <= 40_000:
+        page.wait_for_timeout(20)
+    began, first = time.perf_counter(), step(page)
+    while (now := step(page)) < first + STEPS:
+        page.wait_for_timeout(50)
+    rate = (now - first) / (time.perf_counter() - began)
+    stop(page)
+    return rate
+
+
+@contextmanager
+def sessions_training(browser: Browser, address: str, count: int) -> Iterator[None]:
+    """So many sessions that each train and read their run's stream; their pages are closed, which draws nothing here."""
+    streams: list[Any] = []
+    for seed in range(count):
+        page = open_lab(browser, address, f"steps=50000&seed={seed}")
+        page.get_by_role("button", name="Train").click()
+        page.wait_for_url(lambda url: "run=" in url)
+        run_id = page.url.split("run=")[1].split("&")[0]
+        page.context.close()
+        streams.append(urllib.request.urlopen(f"{address}live/{run_id}", timeout=600))
+        threading.Thread(target=lambda stream: [None for _ in stream], args=(streams[-1],), daemon=True).start()
+    yield
+    for stream in streams:
+        with suppress(Exception):
+            stream.close()
+
+
+def measure() -> dict[str, Any]:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        began = time.perf_counter()
+        with server(Path(folder)) as (process, address):
+            until_up(address)
+            page = browser.new_page()
+            page.goto(address)
+            page.get_by_text("Made to fail").wait_for()
+            results["first page (s)"] = time.perf_counter() - began
+            page.close()
+            time.sleep(10)  # the workers warm up and time the machine once
+
+            page = open_lab(browser, address, "steps=50000")
+            results["click to point, alone (s)"] = statistics.median(click_to_point(page) for _ in range(CLICKS))
+            page.get_by_role("button", name="Train").click()
+            while step(page) < 50:
+                page.wait_for_timeout(20)
+            results["updates a second"] = updates_per_second(page)
+            stop(page)
+            pairs = [((STEPS - 1) / bare_seconds(STEPS), open_page_speed(page)) for _ in range(PAIRS)]
+            results["steps a second, bare"] = statistics.median(bare for bare, _ in pairs)
+            results["steps a second, page open"] = statistics.median(watched for _, watched in pairs)
+            results["share of the bare speed"] = statistics.median(watched / bare for bare, watched in pairs)
+            with sessions_training(browser, address, SESSIONS):
+                times = [click_to_point(page) for _ in range(CLICKS)]
+                results["click to point, beside ten sessions (s)"] = statistics.median(times)
+                results["page process (MB)"] = process.memory_info().rss / 1e6
+        browser.close()
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    given = parser.parse_args()
+    results = measure()
+    if given.json:
+        print(json.dumps(results))
+    else:
+        for name, value in results.items():
+            print(f"{name:42} {value:10.3g}")
+
+
+if __name__ == "__main__":
+    main()
