@@ -14,7 +14,7 @@ from engine.framing import metric_names
 LEARNED = 0.99
 """Accuracy from which a task counts as learned."""
 HELD_OUT_ANSWERS = 256
-"""Held-out sequences behind each accuracy (engine.data.VALIDATION_SIZE): what chance may vary by."""
+"""Held-out sequences behind each accuracy (engine.training.data.VALIDATION_SIZE): what chance may vary by."""
 GAP = 0.2
 """Nats between validation and training loss from which a gap is worth a sentence."""
 

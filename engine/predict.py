@@ -38,7 +38,7 @@ class Prediction:
     flops_per_step: float
     """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
     steps_per_second: float | None
-    """None until this machine has been timed once (``engine.speed``)."""
+    """None until this machine has been timed once (``engine.training.speed``)."""
 
     @property
     def seconds_per_step(self) -> float | None:

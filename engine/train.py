@@ -9,8 +9,8 @@ from torch import nn
 
 from engine.config import RunConfig
 from engine.events import Event, Failed
-from engine.loop import LOOK, prepare, steps_of
-from engine.remedy import find_remedy
+from engine.training.loop import LOOK, prepare, steps_of
+from engine.training.remedy import find_remedy
 
 __all__ = ["LOOK", "prepare", "train"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.config import RunConfig
 from engine.presets import PRESETS
 from engine.problems import ConfigError
 from pages.parts.lab.address import read_address, write_address
@@ -45,10 +46,10 @@ with left:
         format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
     )  # fmt: skip
     main_settings()
+    config: RunConfig | None = None
     try:
         config = form_config()
     except ConfigError as error:
-        config = None
         st.error(str(error), icon=":material/error:")
     controls(run, config)
     if config is not None:
@@ -67,9 +68,7 @@ with right:
     else:
         if config is not None and (changed := difference(run.config, config)):
             st.caption(f":material/edit: Settings changed since this run: {changed}.")
-        earlier = [
-            overlay(other, named_by_difference(other.config, run.config)) for other in earlier_runs()
-        ]
+        earlier = [overlay(other, named_by_difference(other.config, run.config)) for other in earlier_runs()]
         live_board(run, earlier=earlier)
         show_lengths(run)
     if config is not None:

@@ -25,7 +25,7 @@ def run(given: argparse.Namespace) -> int:
     if known_speed() is None:
         import torch  # about a second; once a machine
 
-        from engine.speed import measure_speed
+        from engine.training.speed import measure_speed
 
         torch.set_num_threads(1)
         measure_speed()

@@ -46,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
 
 def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, path: Path) -> Iterator[events.Event]:
     """Pass the events on and keep them, as the app keeps its runs. Raises ValueError where the folder exists."""
-    from engine.worker import save_weights
+    from engine.workers.worker import save_weights
 
     folder = RunFolder(path)
     try:

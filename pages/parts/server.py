@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from threading import Lock, Thread
 
-from engine.limits import Limits
-from engine.pool import JobError, Pool
 from engine.predict import known_speed
 from engine.runs import Run, Runs
+from engine.workers.limits import Limits
+from engine.workers.pool import JobError, Pool
 
 _making = Lock()
 _pool: Pool | None = None
@@ -29,7 +29,7 @@ def pool() -> Pool:
 def _time_this_machine(workers: Pool) -> None:
     """Once a machine: without it the time of a run is not predicted, and nothing else is missing."""
     with suppress(JobError):
-        workers.ask("engine.speed:measure_speed", timeout=120.0)
+        workers.ask("engine.training.speed:measure_speed", timeout=120.0)
 
 
 def find(run_id: str) -> Run | None:

@@ -47,7 +47,17 @@ def server(folder: Path) -> Iterator[tuple[psutil.Process, str]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
     environment = os.environ | {"ATTENTION_LAB_DATA": str(folder)}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/"
@@ -91,7 +101,9 @@ def click_to_point(page: Page) -> float:
     )
     page.get_by_role("button", name="Train").click()
     page.wait_for_function("() => window.pointed", timeout=60_000)
-    seconds: float = page.evaluate("() => { window.shown = location.search.match(/run=([^&]+)/)?.[1]; return (window.pointed - window.clicked) / 1000 }")
+    seconds: float = page.evaluate(
+        "() => { window.shown = location.search.match(/run=([^&]+)/)?.[1]; return (window.pointed - window.clicked) / 1000 }"
+    )
     stop(page)
     return seconds
 

@@ -47,8 +47,14 @@ def proxied(address: str, prefix: str) -> Iterator[str]:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(listen())
         loop.run_forever()
+        going = asyncio.all_tasks(loop)
+        for task in going:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*going, return_exceptions=True))
 
-    threading.Thread(target=serve, daemon=True).start()
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
     listening.wait()
     yield f"http://127.0.0.1:{ready[0]}{prefix}/"
     loop.call_soon_threadsafe(loop.stop)
+    thread.join()

@@ -227,7 +227,9 @@ def test_the_keyboard_alone_trains(open_page: Open) -> None:
 def test_a_run_that_blows_up_names_step_tensor_and_remedy(open_page: Open) -> None:
     page = open_page("lab?preset=no-norm")
     press(page, "Train")
-    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(timeout=60_000)
+    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(
+        timeout=60_000
+    )
 
 
 def test_the_default_config_is_what_an_empty_link_gives(open_page: Open) -> None:

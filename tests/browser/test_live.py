@@ -231,6 +231,31 @@ def test_a_reconnecting_stream_resumes_without_gap_or_double(open_board: Open) -
     assert len(steps) >= 30
 
 
+def test_data_that_overtake_each_other_do_not_end_the_board(open_board: Open) -> None:
+    """Streamlit then calls the cleanup of the overtaken data although the component stays."""
+    page = open_board(steps=5000)
+    until_step(page, 10)
+    plot(page, "loss").evaluate("node => { node.marked = true }")
+    for _ in range(4):
+        page.get_by_text("Earlier run").click()
+        page.emulate_media(color_scheme="dark")
+        page.emulate_media(color_scheme="light")
+    until_step(page, step(page) + 30)
+    assert plot(page, "loss").evaluate("node => node.marked") is True
+
+
+def test_leaving_closes_the_stream(open_board: Open) -> None:
+    page = open_board(steps=5000)
+    until_step(page, 10)
+    page.evaluate(
+        """() => { const close = EventSource.prototype.close
+           EventSource.prototype.close = function () { window.streamClosed = this.url; return close.call(this) } }"""
+    )
+    page.get_by_text("No board").click()
+    page.locator(".board").wait_for(state="detached")
+    page.wait_for_function("() => window.streamClosed?.includes('/live/')")
+
+
 def test_one_stream_a_page_and_none_after_the_end(open_board: Open) -> None:
     asked = list[str]()
     page = open_board(
@@ -293,7 +318,7 @@ def test_panels_keep_their_height_from_the_start(open_board: Open) -> None:
 
 def test_a_board_without_a_run_is_filled_by_the_first(open_board: Open) -> None:
     page = open_board(click=1, rate=600)
-    page.get_by_text("Nothing trained yet").wait_for()
+    page.locator(".badge[data-state=none]").wait_for()
     assert page.get_by_text("no run yet").count() > 0
     plot(page, "loss").evaluate("node => { node.marked = true }")
     page.get_by_role("button", name="Begin").click()

@@ -13,9 +13,9 @@ from torch.nn.functional import cross_entropy
 
 from engine.config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.measure import Saved, saved_for_backward
 from engine.memory import count_parameters, has_formula, predict_memory
 from engine.model.build import build_model
+from engine.training.measure import Saved, saved_for_backward
 
 SHAPES = [
     {"batch_size": 4, "seq_len": 9, "d_model": 16, "n_heads": 2, "n_layers": 1},

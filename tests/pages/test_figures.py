@@ -13,7 +13,7 @@ from engine.events import Memory
 from pages.parts.colors import INK, LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
 from pages.parts.figures.attention import gap, in_blocks, mosaic_figure, pattern_figure
 from pages.parts.figures.encoding import matrix_figure, similarity_figure
-from pages.parts.figures.gradients import gradients_figure, layer_label
+from pages.parts.figures.gradients import gradients_figure, layer_label, some_of
 from pages.parts.figures.loss import accuracy_figure, loss_figure, overlay_traces
 from pages.parts.figures.memory import memory_figure, parts_of
 
@@ -110,6 +110,17 @@ def test_gradients_show_layers_or_query_key_value_apart() -> None:
     assert len(set(dashes)) == 3
     assert layer_label("e2") == "E3"
     assert layer_label("0") == "L1"
+
+
+def test_a_deep_models_legend_names_some_layers_and_draws_all() -> None:
+    layers = [str(n) for n in range(24)]
+    assert some_of(layers, 6) >= {"0", "23"}
+    assert len(some_of(layers, 6)) == 6
+    assert some_of(["0", "1"], 6) == {"0", "1"}
+    figure = gradients_figure(100, layers, "#2F7FD6")
+    totals = [trace for trace in figure.data if trace.meta["column"].endswith(".total")]
+    assert len(totals) == 24
+    assert sum(trace.meta["legend"] for trace in totals) == 6
 
 
 def test_memory_parts_add_up_to_the_total() -> None:

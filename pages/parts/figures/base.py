@@ -16,7 +16,7 @@ GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
     """A figure in the house style, without a template of its own; the theme shown is put on in the browser."""
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "maxheight": 0.3, "bgcolor": "rgba(0,0,0,0)"}
+    legend = {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "bgcolor": "rgba(0,0,0,0)"}
     style: dict[str, Any] = {
         "template": go.layout.Template(),
         "font": {"color": INK["light"], "size": 12},

@@ -39,7 +39,7 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
         bargap=0.5,
         xaxis=axis(f"memory of a training step ({unit})", rangemode="tozero"),
         yaxis=axis("", autorange="reversed", ticks="", showgrid=False, automargin=True),
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
         annotations=notes,
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
-from engine.pool import Refused
 
 from engine.config import RunConfig
 from engine.runs import Run
+from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.lab.form import fill_form, form_config
 from pages.parts.lab.session import session_id, show_run

@@ -50,9 +50,8 @@ def take_away(run: Run | None, config: RunConfig) -> None:
                 st.download_button(
                     "All events (JSON lines)", _events_jsonl(run), f"{run.id}.jsonl", "application/jsonl"
                 )
-                weights = run.folder / "weights.safetensors"
-                if weights.exists():
-                    st.download_button("Weights (safetensors)", weights.read_bytes(), f"{run.id}.safetensors")
+                if run.weights is not None:
+                    st.download_button("Weights (safetensors)", run.weights.read_bytes(), f"{run.id}.safetensors")
 
 
 def _settings_json(run: Run) -> str:
@@ -72,7 +71,7 @@ def _numbers_csv(run: Run) -> str:
         for event in run.events
         if isinstance(event, Progress)
     ]
-    return pd.DataFrame(rows).to_csv(index=False)
+    return str(pd.DataFrame(rows).to_csv(index=False))
 
 
 def _events_jsonl(run: Run) -> str:

@@ -152,6 +152,7 @@ function newBoard(host, canvas) {
     board.data = data
     board.say = say
     board.theme = readTheme(host)
+    canvas.style.colorScheme = board.theme.name
     if (before.state !== data.state) board.reported = null
     furnish()
     if (data.run !== before.run) {
@@ -204,9 +205,11 @@ export default function ({ data, parentElement, setStateValue }) {
     boards.set(parentElement, board)
   }
   board.hear(data, setStateValue)
-  return () => {
-    board.end()
-    boards.delete(parentElement)
-    parentElement.querySelector(".board")?.replaceChildren()
-  }
+  // Streamlit also calls this when the next data overtake these, while the board lives on: then it is still in the page.
+  return () =>
+    setTimeout(() => {
+      if (board.host.isConnected || boards.get(parentElement) !== board) return
+      board.end()
+      boards.delete(parentElement)
+    })
 }

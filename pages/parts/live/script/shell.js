@@ -81,9 +81,10 @@ function downloads(board, panel) {
     const layout = dressed(panel.drawn.layout, theme, "")
     const margin = { ...layout.margin, t: (layout.margin?.t ?? 30) + 40 }
     const title = { text: plainText(heading), x: 0.02, y: 0.97, yanchor: "top" }
-    const figure = { data: panel.drawn.traces, layout: { ...layout, margin, title, paper_bgcolor: theme.surface } }
-    const { offsetWidth: width, offsetHeight: height } = panel.plot
-    saveAddress(`${name}.${format}`, await board.plotly.toImage(figure, { format, width, height: height + 40, scale: format === "png" ? 3 : 1 }))
+    const [width, height] = [panel.plot.offsetWidth, panel.plot.offsetHeight + 40]
+    const legend = { ...layout.legend, y: 1 - 34 / height }
+    const figure = { data: panel.drawn.traces, layout: { ...layout, margin, title, legend, paper_bgcolor: theme.surface } }
+    saveAddress(`${name}.${format}`, await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 }))
   }
   const item = (format, text) => el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
   const reset = el("button", { type: "button", role: "menuitem", onclick: () => ((menu.open = false), resetZoom(board, panel)) }, "Reset zoom")

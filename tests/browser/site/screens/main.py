@@ -37,6 +37,6 @@ if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording")
     done.advance(10_000)
     recorded_board(done, seconds=float(given["recorded"]), name="A recorded run")
-else:
+elif not middle.toggle("No board"):
     state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")

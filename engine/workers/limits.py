@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
-from engine import host
 from engine.config import RunConfig
 from engine.problems import ConfigError
 from engine.units import in_bytes, in_time
+from engine.workers import host
 
 if TYPE_CHECKING:
     from engine.predict import Prediction

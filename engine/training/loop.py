@@ -12,18 +12,18 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from engine.config import RunConfig
-from engine.data import Data
-from engine.device import choose_device
-from engine.diagnose import first_non_finite
-from engine.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
 from engine.events import Event, Failed, Finished, Progress, Snapshot, Started
 from engine.framing import loss_floor, shapes
-from engine.measure import measure_memory
 from engine.model.build import build_model, parameter_part
-from engine.optim import build_optimizers, learning_rate_at, set_learning_rate
 from engine.predict import predict
-from engine.randomness import RandomState
-from engine.snapshot import take_snapshot
+from engine.training.data import Data
+from engine.training.device import choose_device
+from engine.training.diagnose import first_non_finite
+from engine.training.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
+from engine.training.measure import measure_memory
+from engine.training.optim import build_optimizers, learning_rate_at, set_learning_rate
+from engine.training.randomness import RandomState
+from engine.training.snapshot import take_snapshot
 
 LOOK = "look"
 """Send this to the generator to get a snapshot of now."""

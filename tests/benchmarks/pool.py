@@ -1,4 +1,4 @@
-"""What the worker pool costs: ``python -m bench.pool [--json]``. Paired measurements in one run, about a minute.
+"""What the worker pool costs: ``python -m tests.benchmarks.pool [--json]``. Paired measurements in one run, about a minute.
 
 first event       submit to the run's facts, and to the first point of its curve (s)
 job               a short job's round trip while two long runs train (s)
@@ -24,8 +24,8 @@ import psutil
 
 from engine.config import RunConfig
 from engine.events import Progress
-from engine.pool import Pool
 from engine.runs import Run, Runs
+from engine.workers.pool import Pool
 
 CLASSIC = RunConfig()
 LONG = CLASSIC.replace(steps=50_000)
@@ -81,13 +81,17 @@ def replacement(pool: Pool) -> dict[str, float]:
         return {"noticed": noticed, "ready_again": time.perf_counter() - began}
 
 
+def bare_seconds(steps: int) -> float:
+    """From the first step to the last of the classic run, in a process of its own without any pool."""
+    command = [sys.executable, "-c", BARE, str(steps)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
 def speed(pool: Pool) -> dict[str, float]:
     """Median over pairs, each pair one after the other; from the first step to the last."""
     bare, pooled = [], []
     for _ in range(PAIRS):
-        command = [sys.executable, "-c", BARE, str(TIMED.steps)]
-        seconds = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        bare.append((TIMED.steps - 1) / seconds)
+        bare.append((TIMED.steps - 1) / bare_seconds(TIMED.steps))
         run = pool.submit(TIMED)
         while run.progress is None:
             run.wait_for(len(run.events) + 1)
@@ -146,7 +150,7 @@ def measure() -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.pool", description="What the worker pool costs.")
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.pool", description="What the worker pool costs.")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     as_json = parser.parse_args().json
     found = measure()

@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.config import RunConfig
 from engine.events import Failed, Progress
-from engine.loop import steps_of
 from engine.problems import ConfigError
 from engine.settings import to_text
+from engine.training.loop import steps_of
 
 LONGEST_TRIAL = 60
 """Remedies are tried by training again up to the failing step, if that is at most so many steps."""

@@ -10,7 +10,7 @@ import pytest
 
 from engine.config import RunConfig
 from engine.events import Progress, Snapshot
-from engine.wire import Ask, Said, Start, Turned, read_value, receive, send, write_value
+from engine.workers.wire import Ask, Said, Start, Turned, read_value, receive, send, write_value
 
 PICKLED_TENSOR_CLASS = b"ctorch\nTensor\n."
 PICKLED_DEEPER = b"ctorch._utils\n_rebuild_tensor_v2\n."

@@ -1,6 +1,6 @@
-"""``python -m engine.worker``: one child process that trains.
+"""``python -m engine.workers.worker``: one child process that trains.
 
-Commands come in on stdin and reports go out on stdout (see :mod:`engine.wire`). Between two slices of training
+Commands come in on stdin and reports go out on stdout (see :mod:`engine.workers.wire`). Between two slices of training
 it takes commands and answers short jobs, so that a click or a picture never waits for a run. It ends when its
 parent does.
 """
@@ -22,10 +22,10 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, cast
 
-from engine import wire
 from engine.config import RunConfig
 from engine.events import Failed, Finished
-from engine.slices import LiveRun, Training, Turns, in_words
+from engine.workers import wire
+from engine.workers.slices import LiveRun, Training, Turns, in_words
 
 
 class Worker:
@@ -218,7 +218,9 @@ def report_to(outward: BinaryIO, message: wire.Report) -> None:
 def main() -> None:
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parser = argparse.ArgumentParser(prog="python -m engine.worker", description="A child of the pool; not for people.")
+    parser = argparse.ArgumentParser(
+        prog="python -m engine.workers.worker", description="A child of the pool; not for people."
+    )
     parser.add_argument("--training", default="engine.train", help="module with prepare and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
     options = parser.parse_args()

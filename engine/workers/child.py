@@ -18,12 +18,12 @@ from typing import Any, BinaryIO, cast
 
 import psutil
 
-from engine import wire
 from engine.folders import DATA_VARIABLE, data_folder
 from engine.runs import Run
+from engine.workers import wire
 
-ROOT = Path(__file__).resolve().parents[1]
-"""Where ``python -m engine.worker`` finds the package."""
+ROOT = Path(__file__).resolve().parents[2]
+"""Where ``python -m engine.workers.worker`` finds the package."""
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Child:
         self._on_report, self._on_death = on_report, on_death
         self._outbox: SimpleQueue[wire.Command | None] = SimpleQueue()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "engine.worker", "--training", training, "--slot", str(slot)],
+            [sys.executable, "-m", "engine.workers.worker", "--training", training, "--slot", str(slot)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,

@@ -12,9 +12,9 @@ from safetensors.torch import load_file, load_model
 
 from engine.config import RunConfig
 from engine.events import Event, Failed, Finished, Progress, Snapshot
-from engine.pool import Pool
 from engine.runs import Run, Runs
 from engine.train import prepare, train
+from engine.workers.pool import Pool
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
 NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from engine.data import Batch
-from engine.evaluate import forward, loss_of
+from engine.training.data import Batch
+from engine.training.evaluate import forward, loss_of
 
 
 def first_non_finite(model: nn.Module, batch: Batch) -> tuple[int | None, str]:

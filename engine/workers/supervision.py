@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.child import Child, Verdict
-from engine.limits import Limits
 from engine.units import in_bytes, in_time
-from engine.wire import Stop
+from engine.workers.child import Child, Verdict
+from engine.workers.limits import Limits
+from engine.workers.wire import Stop
 
 START_SECONDS = 120.0
 """A worker that is not warm by then is ended."""

@@ -7,10 +7,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from engine.config import RunConfig
-from engine.data import Batch, Data
 from engine.encodings.base import NoRow
 from engine.framing import shapes
 from engine.tasks.rule import IGNORE
+from engine.training.data import Batch, Data
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:

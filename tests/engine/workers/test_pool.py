@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from tests.engine.workers.test_limits import predict
 
-from engine.child import ROOT
 from engine.events import Ended, Failed, Finished, Progress, Snapshot
-from engine.limits import Limits
-from engine.pool import JobError, Pool, Refused
 from engine.runs import Run, Runs
+from engine.workers.child import ROOT
+from engine.workers.limits import Limits
+from engine.workers.pool import JobError, Pool, Refused
 from tests.engine import fake_training
 from tests.engine.fake_training import config, loss_at
-from tests.engine.test_limits import predict
 
 FAKE = "tests.engine.fake_training"
 LONG = 100_000
@@ -478,11 +478,11 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
 APP = f"""
 import sys, time
 from pathlib import Path
-from engine.limits import Limits
-from engine.pool import Pool
+from engine.workers.limits import Limits
+from engine.workers.pool import Pool
 from engine.runs import Runs
 from tests.engine.fake_training import config
-from tests.engine.test_limits import predict
+from tests.engine.workers.test_limits import predict
 pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training={FAKE!r}, predict=predict)
 pool.start()
 pool.wait_until_ready(60)
@@ -534,7 +534,7 @@ def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from engine.config import RunConfig
-from engine.pool import Pool
+from engine.workers.pool import Pool
 from engine.runs import Runs
 with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
     run = pool.submit(RunConfig().replace(steps=3))

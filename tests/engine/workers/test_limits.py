@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import host
 from engine.config import RunConfig
 from engine.events import Memory
-from engine.limits import Limits, memory_of, refusal
+from engine.workers import host
+from engine.workers.limits import Limits, memory_of, refusal
 
 
 @dataclass(frozen=True)

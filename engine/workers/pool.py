@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from engine import wire
-from engine.child import Job, Ticket
 from engine.config import RunConfig
-from engine.crew import Crew
-from engine.health import Health
-from engine.limits import Limits, refusal
 from engine.predict import CPU_IS_FASTER_BELOW, Prediction, predict
 from engine.runs import Run, Runs
 from engine.units import in_time
+from engine.workers import wire
+from engine.workers.child import Job, Ticket
+from engine.workers.crew import Crew
+from engine.workers.health import Health
+from engine.workers.limits import Limits, refusal
 
 
 class Refused(ValueError):

@@ -7,8 +7,8 @@ from time import perf_counter
 
 from engine.config import RunConfig
 from engine.events import Progress
-from engine.loop import steps_of
 from engine.predict import Speed, predict, remember_speed
+from engine.training.loop import steps_of
 
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)

@@ -10,13 +10,13 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from engine.config import RunConfig, parse
-from engine.data import Batch, Data
-from engine.evaluate import forward, loss_of
 from engine.framing import shapes
-from engine.measure import measure_memory, saved_for_backward
 from engine.model.build import build_model
-from engine.optim import build_optimizers
 from engine.predict import predict
+from engine.training.data import Batch, Data
+from engine.training.evaluate import forward, loss_of
+from engine.training.measure import measure_memory, saved_for_backward
+from engine.training.optim import build_optimizers
 
 
 def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:

@@ -14,9 +14,9 @@ import torch
 from engine.config import RunConfig, parse
 from engine.events import Event, Failed, Finished, Progress, Snapshot, Started, from_json, to_json
 from engine.findings import findings
-from engine.optim import learning_rate_at
 from engine.presets import PRESETS
 from engine.train import LOOK, train
+from engine.training.optim import learning_rate_at
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
 

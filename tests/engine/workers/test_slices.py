@@ -9,7 +9,7 @@ import pytest
 
 from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
-from engine.slices import LOOK_EVERY, ROUND, SLICE, LiveRun, Turns, in_words
+from engine.workers.slices import LOOK_EVERY, ROUND, SLICE, LiveRun, Turns, in_words
 from tests.engine import fake_training
 
 

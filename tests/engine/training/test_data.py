@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from engine.config import RunConfig, parse
-from engine.data import Data, is_held_out
 from engine.framing import loss_floor, metric_names, shapes
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
+from engine.training.data import Data, is_held_out
 
 SAMPLE = [3, 1, 4]
 ANSWERS: dict[str, tuple[dict[str, Any], list[int]]] = {

@@ -19,10 +19,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from engine.config import RunConfig
-from engine.data import Batch
-from engine.evaluate import forward, loss_of
 from engine.events import Memory
 from engine.model.scores import Pattern
+from engine.training.data import Batch
+from engine.training.evaluate import forward, loss_of
 
 
 @dataclass(frozen=True)

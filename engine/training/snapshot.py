@@ -7,11 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from engine.config import RunConfig
-from engine.data import Batch
-from engine.evaluate import forward
 from engine.events import Sample, Snapshot
 from engine.framing import continues
 from engine.tasks.rule import IGNORE
+from engine.training.data import Batch
+from engine.training.evaluate import forward
 
 LARGEST_PATTERNS = 1_000_000
 """Weights in one snapshot; longer sequences are shown up to the position that fits."""

@@ -13,15 +13,15 @@ import traceback
 from threading import Event as Signal
 from threading import RLock, Thread
 
-from engine import wire
-from engine.child import Child, Job, Ticket, Verdict
 from engine.events import Ended
-from engine.health import Health, WorkerHealth
-from engine.limits import Limits
-from engine.placement import worker_for_job, worker_for_run
 from engine.runs import Runs
-from engine.supervision import end_the_greedy, end_the_stuck, stop_the_forgotten
 from engine.units import in_time
+from engine.workers import wire
+from engine.workers.child import Child, Job, Ticket, Verdict
+from engine.workers.health import Health, WorkerHealth
+from engine.workers.limits import Limits
+from engine.workers.placement import worker_for_job, worker_for_run
+from engine.workers.supervision import end_the_greedy, end_the_stuck, stop_the_forgotten
 
 TICK = 0.1
 """Seconds between two rounds of the supervisor."""
