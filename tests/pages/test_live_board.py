@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -86,6 +88,15 @@ def test_every_panel_has_a_title_and_every_script_is_there() -> None:
     drawn = {"attention": ("attention", "pattern"), "encoding": ("matrix", "similarity")}
     assert {part for name in ALL for part in drawn.get(name, (name,))} == set(TITLES)
     assert {path.stem for path in (HERE / "script").glob("*.js")} == set(SCRIPTS)
+
+
+def test_showing_a_board_needs_neither_pandas_nor_torch() -> None:
+    code = (
+        "import sys; from tests.pages.test_live_board import opened, ScriptedRun\n"
+        "run = ScriptedRun(); run.advance(20); assert not opened(run, recorded=True).exception\n"
+        "assert not {'pandas', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_run_data_never_becomes_markup() -> None:

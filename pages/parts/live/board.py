@@ -106,8 +106,9 @@ def recorded_board(
     _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": feed(run, 0)[0]})
 
 
-def _mount(key: str, data: dict[str, Any]) -> None:
-    _component()(key=key, data=data, on_state_change=_nothing, on_fallback_change=_nothing)
+def _mount(key: str, facts: dict[str, Any]) -> None:
+    # In a list: a dictionary is searched for data frames, and that imports pandas, 60 MB, into every page's process.
+    _component()(key=key, data=[facts], on_state_change=_nothing, on_fallback_change=_nothing)
 
 
 def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from tests.engine.workers.test_limits import predict
 
 from engine.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs import Run, Runs
@@ -26,6 +25,7 @@ from engine.workers.limits import Limits
 from engine.workers.pool import JobError, Pool, Refused
 from tests.engine import fake_training
 from tests.engine.fake_training import config, loss_at
+from tests.engine.workers.test_limits import predict
 
 FAKE = "tests.engine.fake_training"
 LONG = 100_000

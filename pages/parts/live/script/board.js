@@ -196,7 +196,7 @@ function warmUp(plotly) {
 
 const boards = new WeakMap()
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data: [data], parentElement, setStateValue }) {
   let board = boards.get(parentElement)
   if (!board) {
     const canvas = parentElement.querySelector(".board")
