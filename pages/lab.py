@@ -38,6 +38,7 @@ for problem in ignored:
     st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
 
 run = shown_run()
+state = run.state if run else None
 left, right = st.columns([1, 3.2], gap="medium")
 
 with left:
@@ -59,19 +60,22 @@ with left:
     other_settings()
 
 with right:
-    show_refusal()
-    slug = st.session_state.get("look_at")
-    if slug in PRESETS and config == PRESETS[slug].config:
-        st.info(PRESETS[slug].look_at, icon=":material/visibility:")
-    if run is None:
-        st.info("Press Train: the curve starts at once.", icon=":material/play_arrow:")
-    else:
-        if config is not None and (changed := difference(run.config, config)):
+    with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
+        show_refusal()
+        slug = st.session_state.get("look_at")
+        if slug in PRESETS and config == PRESETS[slug].config:
+            st.info(PRESETS[slug].look_at, icon=":material/visibility:")
+        if run is None:
+            st.info("Press Train: the curve starts at once.", icon=":material/play_arrow:")
+        elif config is not None and (changed := difference(run.config, config)):
             st.caption(f":material/edit: Settings changed since this run: {changed}.")
-        earlier = [overlay(other, named_by_difference(other.config, run.config)) for other in earlier_runs()]
-        live_board(run, earlier=earlier)
+    earlier = [overlay(other, named_by_difference(other.config, run.config)) for other in earlier_runs()] if run else []
+    live_board(run, earlier=earlier, name=run.config.task if run else "")
+    if run is not None:
         show_lengths(run)
     if config is not None:
         take_away(run, config)
 
 write_address(asked_for(), st.session_state.get(SHOWN))
+if run is not None and run.state != state:
+    st.rerun()  # it turned while this page was being written: the buttons above are of the past

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from engine.config import RunConfig
@@ -32,6 +32,8 @@ def show_lengths(run: Run) -> None:
     if finished is None or not finished.by_length:
         return
     st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
+    import pandas as pd  # 60 MB that most pages never need
+
     table = pd.DataFrame(finished.by_length)
     table["trained"] = table["trained"].map({True: "trained", False: "never trained"})
     st.dataframe(table.rename(columns=lambda name: name.replace("_", " ")), hide_index=True)
@@ -45,13 +47,16 @@ def take_away(run: Run | None, config: RunConfig) -> None:
             st.code(share_link(config, run.id if run else None), language=None, wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
-                st.download_button("Settings (JSON)", _settings_json(run), f"{run.id}.json", "application/json")
-                st.download_button("Numbers, a row a step (CSV)", _numbers_csv(run), f"{run.id}.csv", "text/csv")
+                # Functions, not values: nothing is written before somebody asks for it.
                 st.download_button(
-                    "All events (JSON lines)", _events_jsonl(run), f"{run.id}.jsonl", "application/jsonl"
+                    "Settings (JSON)", partial(_settings_json, run), f"{run.id}.json", "application/json"
                 )
+                st.download_button(
+                    "Numbers, a row a step (CSV)", partial(_numbers_csv, run), f"{run.id}.csv", "text/csv"
+                )
+                st.download_button("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl")
                 if run.weights is not None:
-                    st.download_button("Weights (safetensors)", run.weights.read_bytes(), f"{run.id}.safetensors")
+                    st.download_button("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors")
 
 
 def _settings_json(run: Run) -> str:
@@ -59,6 +64,8 @@ def _settings_json(run: Run) -> str:
 
 
 def _numbers_csv(run: Run) -> str:
+    import pandas as pd
+
     rows = [
         {
             "step": event.step,
