@@ -62,6 +62,15 @@ def step(page: Any) -> int:
     return int(loss(page).get_attribute("data-step") or 0)
 
 
+def drawn_step(page: Any) -> int:
+    """The step of the loss plot once everything that was said is drawn."""
+    before = -1
+    while (now := step(page)) != before:
+        before = now
+        page.wait_for_timeout(400)
+    return now
+
+
 def x_range(page: Any) -> list[float]:
     shown: list[float] = loss(page).evaluate("(plot) => plot._fullLayout.xaxis.range")
     return shown
@@ -135,7 +144,7 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     until_step(page, 10)
     press(page, "Pause")
     page.get_by_role("button", name="Resume", exact=True).wait_for()
-    paused = step(page)
+    paused = drawn_step(page)
     page.wait_for_timeout(500)
     assert step(page) == paused
     press(page, "Step")
