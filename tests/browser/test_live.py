@@ -169,6 +169,7 @@ def test_replay_goes_back_and_live_comes_back(open_board: Open) -> None:
     until_step(page, 60)
     page.locator(".replay input").fill("2")
     page.get_by_text(re.compile(r"looking at step 2\b")).wait_for()
+    page.wait_for_timeout(500)  # the panels follow within a frame or two
     assert "of 24 right" in page.locator(".score").inner_text()
     early = page.locator(".score").inner_text()
     assert plot(page, "loss").evaluate("node => node.layout.shapes.at(-1).x0") == 2
