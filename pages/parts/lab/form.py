@@ -50,8 +50,8 @@ def form_config() -> RunConfig:
 def main_settings() -> None:
     rows = {row.name: row for row in form_settings()}
     for names in MAIN:
-        for name, place in zip(names, st.columns(len(names), wrap=False, gap="small"), strict=True):
-            with place:
+        with st.grid(len(names), min_column_width=100):
+            for name in names:
                 setting_widget(rows[name])
 
 
