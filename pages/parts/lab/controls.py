@@ -9,7 +9,7 @@ from engine.runs import Run
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.lab.form import fill_form, form_config
-from pages.parts.lab.session import session_id, show_run
+from pages.parts.lab.session import SHOWN, session_id, show_run
 
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
 PACE = "pace"
@@ -30,8 +30,8 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
 def controls(run: Run | None, config: RunConfig | None) -> None:
     """``config`` is what the form asks for, None where it does not fit together."""
     st.session_state.setdefault(PACE, "Full speed")
-    live = run is not None and run.state in ("queued", "running", "paused")
-    going = run is not None and run.state in ("queued", "running")
+    live = run is not None and run.live
+    going = live and run is not None and run.state != "paused"
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
@@ -71,9 +71,9 @@ def _train() -> None:
 
 def _step(run: Run | None) -> None:
     """One step of the run shown, or of a new one where it has ended."""
-    if run is None or run.state not in ("queued", "running", "paused"):
+    if run is None or not run.live:
         submit(form_config(), paused=True)
-        run_id = st.session_state.get("run")
+        run_id = st.session_state.get(SHOWN)
     else:
         run_id = run.id
     if run_id:
@@ -94,7 +94,7 @@ def _new_seed() -> None:
 
 
 def _set_pace(run: Run | None) -> None:
-    if run is not None and run.state in ("queued", "running", "paused"):
+    if run is not None and run.live:
         server.pool().set_pace(run.id, PACES[st.session_state[PACE]])
 
 
