@@ -94,8 +94,10 @@ class Finished:
     by_length: list[dict[str, Any]]
     """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") where it cannot be run."""
     memory: Memory
-    """Measured."""
+    """Measured; the prediction where the run was not asked to measure it."""
     seconds: float
+    measured: dict[str, float] = field(default_factory=dict)
+    """What the run was asked to measure on the trained model (:mod:`engine.measurements`), by name."""
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,12 @@ class Runs:
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
+    def delete(self, run_id: str) -> None:
+        """Forget an ended run and its folder."""
+        run = self.get(run_id)
+        if run is not None and not run.live:
+            self._delete(RunFolder(self.folder / run_id), run_id)
+
     def prune(self, kept_runs: int, kept_bytes: int) -> None:
         """Delete the oldest ended runs until what is left is within both bounds."""
         with self._lock:

@@ -7,10 +7,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from engine.cli import encodings, predict, train
+from engine.cli import encodings, issue, issues, predict, train
 from engine.problems import ConfigError
 
-COMMANDS: dict[str, Any] = {"train": train, "encodings": encodings, "predict": predict}
+COMMANDS: dict[str, Any] = {
+    "train": train,
+    "encodings": encodings,
+    "predict": predict,
+    "issues": issues,
+    "issue": issue,
+}
 """Each is a module with HELP, ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
 
 BAD_INPUT = 2

@@ -14,6 +14,8 @@ from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from engine.config import RunConfig
 from engine.events import Event, Failed, Finished, Progress, Snapshot, Started
 from engine.framing import loss_floor, shapes
+from engine.measurements.take import take_measurements
+from engine.measurements.trained import Trained
 from engine.model.build import build_model, parameter_part
 from engine.predict import predict
 from engine.training.data import Data
@@ -24,11 +26,10 @@ from engine.training.measure import measure_memory
 from engine.training.optim import build_optimizers, learning_rate_at, set_learning_rate
 from engine.training.randomness import RandomState
 from engine.training.snapshot import take_snapshot
+from engine.watch import EVERYTHING, Watch
 
 LOOK = "look"
 """Send this to the generator to get a snapshot of now."""
-EVALUATIONS = 100
-"""About so many validation passes a run."""
 SNAPSHOT_RATIO = 1.3
 """Each snapshot comes at this many times the step of the one before."""
 
@@ -40,11 +41,14 @@ def prepare(config: RunConfig) -> nn.Module:
     return model.to(device)
 
 
-def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Event, str | None, None]:
+def steps_of(
+    config: RunConfig, model: nn.Module | None = None, watch: Watch = EVERYTHING
+) -> Generator[Event, str | None, None]:
     """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
 
-    ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next`` goes on. What is looked at changes no
-    number: the training path depends on the config alone. The same config gives the same numbers on the same device.
+    ``watch`` says what is looked at besides. ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next``
+    goes on. What is looked at changes no number: the training path depends on the config alone. The same config gives
+    the same numbers on the same device.
     """
     prediction = predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
@@ -56,7 +60,7 @@ def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Eve
     probe = validation.head(4)
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
-    every = max(1, math.ceil(config.steps / EVALUATIONS))
+    every = max(1, math.ceil(config.steps / watch.evaluations))
     next_snapshot, busy, seen = 1, 0.0, 0
 
     def snapshot(step: int) -> Snapshot:
@@ -73,7 +77,8 @@ def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Eve
         device=str(device),
         note=note,
     )
-    yield snapshot(0)
+    if watch.snapshots:
+        yield snapshot(0)
 
     for step in range(1, config.steps + 1):
         began = perf_counter()
@@ -109,7 +114,7 @@ def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Eve
         )
         while request == LOOK:
             request = yield snapshot(step)
-        if step >= next_snapshot or step == config.steps:
+        if watch.snapshots and (step >= next_snapshot or step == config.steps):
             next_snapshot = max(step + 1, math.ceil(step * SNAPSHOT_RATIO))
             request = yield snapshot(step)
             while request == LOOK:
@@ -119,8 +124,9 @@ def steps_of(config: RunConfig, model: nn.Module | None = None) -> Generator[Eve
         step=config.steps,
         metrics=final_metrics(config, model, data, device),
         by_length=by_length(config, model, data, device),
-        memory=measure_memory(config, model, batch, optimizers),
+        memory=measure_memory(config, model, batch, optimizers) if watch.memory else prediction.memory,
         seconds=busy,
+        measured=take_measurements(watch.measurements, Trained(config, model, data, device)),
     )
 
 

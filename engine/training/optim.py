@@ -46,7 +46,7 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
         return [torch.optim.SGD(groups, lr=rate)]
     # float16 squares underflow below 1e-8: a larger epsilon keeps the update finite.
     eps = 1e-8 if config.dtype != "float16" else 1e-4
-    adamw = torch.optim.AdamW(groups, lr=rate, betas=ADAM_BETAS, eps=eps, foreach=True) if groups else None
+    adamw = torch.optim.AdamW(groups, lr=rate, betas=ADAM_BETAS, eps=eps, fused=True) if groups else None
     muon = torch.optim.Muon(matrices, lr=rate, weight_decay=decay) if config.optimizer == "muon" and matrices else None
     return [optimizer for optimizer in (adamw, muon) if optimizer is not None]
 

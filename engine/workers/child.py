@@ -20,6 +20,7 @@ import psutil
 
 from engine.folders import DATA_VARIABLE, data_folder
 from engine.runs import Run
+from engine.watch import EVERYTHING, Watch
 from engine.workers import wire
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +37,7 @@ class Ticket:
     """Whether it needs a worker that owns a GPU."""
     paused: bool = False
     """Whether it starts paused."""
+    watch: Watch = EVERYTHING
     early_steps: int = 0
     """Single steps asked for before it had a worker."""
     paused_at: float | None = None

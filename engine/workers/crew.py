@@ -173,7 +173,7 @@ class Crew:
         self._queue.remove(ticket)
         run.queue_place = None
         child.tickets[run.id] = ticket
-        child.send(wire.Start(run.id, run.config, str(run.folder), run.pace, ticket.alone, ticket.paused))
+        child.send(wire.Start(run.id, run.config, str(run.folder), run.pace, ticket.alone, ticket.paused, ticket.watch))
         for _ in range(ticket.early_steps):
             child.send(wire.Step(run.id))
 

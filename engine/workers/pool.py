@@ -12,6 +12,7 @@ from engine.config import RunConfig
 from engine.predict import CPU_IS_FASTER_BELOW, Prediction, predict
 from engine.runs import Run, Runs
 from engine.units import in_time
+from engine.watch import EVERYTHING, Watch
 from engine.workers import wire
 from engine.workers.child import Job, Ticket
 from engine.workers.crew import Crew
@@ -21,6 +22,10 @@ from engine.workers.limits import Limits, refusal
 
 class Refused(ValueError):
     """The run was not started; one sentence says which setting to lower to what."""
+
+
+class NoRoom(Refused):
+    """There is no room now; later there may be."""
 
 
 class JobError(RuntimeError):
@@ -46,6 +51,11 @@ class Pool:
         self.limits = limits or Limits()
         self._predict = predict
         self._crew = Crew(runs, self.limits, size or self.limits.workers, training)
+
+    @property
+    def size(self) -> int:
+        """Worker processes there are when all are up."""
+        return self._crew.size
 
     def start(self) -> None:
         """Start the workers, one after another so that the first is ready soon; returns at once."""
@@ -74,11 +84,13 @@ class Pool:
         pace: float | None = None,
         paused: bool = False,
         alone: bool = False,
+        watch: Watch = EVERYTHING,
     ) -> Run:
         """A new run, which starts as soon as a worker has room. Raises Refused.
 
         ``pace``: steps a second; None is full speed. ``paused``: it waits at step 0, its first weights shown.
         ``alone``: for measuring time; while it goes, the other runs of its worker are held and no further ones join.
+        ``watch``: what is looked at along it.
         """
         sentence = refusal(config, self.limits, self._predict)
         if sentence:
@@ -91,7 +103,7 @@ class Pool:
             except OSError as error:
                 raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
             run.pace = pace
-            self._crew.add_run(Ticket(run, alone, accelerator, paused))
+            self._crew.add_run(Ticket(run, alone, accelerator, paused, watch))
         return run
 
     def pause(self, run_id: str) -> None:
@@ -153,10 +165,10 @@ class Pool:
         if self._crew.closing.is_set():
             raise Refused("The app is closing.")
         if self._crew.queued >= self.limits.queue_length:
-            raise Refused(f"{self._crew.queued} runs are waiting already; try again when some have ended.")
+            raise NoRoom(f"{self._crew.queued} runs are waiting already; try again when some have ended.")
         going = sum(run.session == session for run in self.runs.live()) if session else 0
         if going >= self.limits.runs_per_session:
-            raise Refused(
+            raise NoRoom(
                 f"{going} of your runs are going or waiting; this host allows {self.limits.runs_per_session} at once."
                 " Stop one, or wait until one has ended."
             )

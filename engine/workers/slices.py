@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.watch import EVERYTHING, Watch
 
 SLICE = 0.05
 """Seconds of one run before the next one's turn, at most."""
@@ -31,7 +32,7 @@ class Training(Protocol):
     """The module that trains: ``engine.train``, or a stand-in for tests."""
 
     def prepare(self, config: RunConfig) -> Any: ...
-    def train(self, config: RunConfig, model: Any) -> Generator[Event, str | None, None]: ...
+    def train(self, config: RunConfig, model: Any, watch: Watch) -> Generator[Event, str | None, None]: ...
 
 
 class LiveRun:
@@ -45,6 +46,7 @@ class LiveRun:
         pace: float | None = None,
         alone: bool = False,
         paused: bool = False,
+        watch: Watch = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_id, self.config, self.alone = run_id, config, alone
@@ -59,7 +61,7 @@ class LiveRun:
         """Whether the next delivery should not wait for its batch."""
         self._shown = False
         self._allowed = 0  # optimizer steps that a paused run may still take
-        self._training, self._clock = training, clock
+        self._training, self._watch, self._clock = training, watch, clock
         self._generator = self._events()
         self._last: Event | None = None
         self._due = clock()
@@ -69,7 +71,7 @@ class LiveRun:
 
     def _events(self) -> Generator[Event, str | None, None]:
         self.model = self._training.prepare(self.config)
-        yield from self._training.train(self.config, self.model)
+        yield from self._training.train(self.config, self.model, self._watch)
 
     @property
     def waiting(self) -> bool:
@@ -148,7 +150,7 @@ class LiveRun:
 
     def _look(self) -> None:
         """Ask for a snapshot of now; only after a step, since nothing else has changed the model."""
-        if isinstance(self._last, Progress):
+        if isinstance(self._last, Progress) and self._watch.snapshots:
             began = self._clock()
             self._next(LOOK)
             self._look_cost = self._clock() - began

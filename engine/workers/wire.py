@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 
 from engine.config import RunConfig
 from engine.events import Event
+from engine.watch import EVERYTHING, Watch
 
 LENGTH = struct.Struct("!Q")
 
@@ -30,6 +31,7 @@ class Start:
     """Whether the worker's other runs are held while this one goes."""
     paused: bool = False
     """Whether it waits at step 0, its first weights shown."""
+    watch: Watch = EVERYTHING
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, cast
 
 from engine.config import RunConfig
 from engine.events import Failed, Finished
+from engine.watch import EVERYTHING
 from engine.workers import wire
 from engine.workers.slices import LiveRun, Training, Turns, in_words
 
@@ -75,9 +76,9 @@ class Worker:
                 self._jobs.append(command)
             case wire.Forget(job_id):
                 self._jobs = deque(job for job in self._jobs if job.job_id != job_id)
-            case wire.Start(run_id, config, folder, pace, alone, paused):
+            case wire.Start(run_id, config, folder, pace, alone, paused, watch):
                 self._folders[run_id] = Path(folder)
-                self._turns.add(LiveRun(run_id, config, self._training, pace, alone, paused))
+                self._turns.add(LiveRun(run_id, config, self._training, pace, alone, paused, watch))
                 if not paused:
                     self._report(wire.Turned(run_id, "running"))
             case _:
@@ -164,7 +165,7 @@ def warm_up(training: Training, slot: int) -> dict[str, Any]:
     """Pay for everything that only the first step costs. Returns the facts about this worker's device."""
     facts = describe_device(slot)
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
-    for event in training.train(config, training.prepare(config)):
+    for event in training.train(config, training.prepare(config), EVERYTHING):
         if isinstance(event, Finished):
             break
     gc.collect()

@@ -132,8 +132,9 @@ def step(page: Page) -> int:
 
 def open_page_speed(page: Page) -> float:
     """Steps a second of a run that is being watched."""
+    before = step(page)  # of the run before, which the plot shows until the new one has begun
     page.get_by_role("button", name="Train").click()
-    while not 100 <= step(page) <= 40_000:
+    while step(page) >= before > 0 or step(page) < 100:
         page.wait_for_timeout(20)
     began, first = time.perf_counter(), step(page)
     while (now := step(page)) < first + STEPS:

@@ -9,6 +9,7 @@ import pytest
 
 from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.watch import Watch
 from engine.workers.slices import LOOK_EVERY, ROUND, SLICE, LiveRun, Turns, in_words
 from tests.engine import fake_training
 
@@ -32,8 +33,8 @@ class Timed:
     def prepare(self, config: RunConfig) -> None:
         return None
 
-    def train(self, config: RunConfig, model: None) -> Generator[Event, str | None, None]:
-        inner, request = fake_training.train(config, model), None
+    def train(self, config: RunConfig, model: None, watch: Watch) -> Generator[Event, str | None, None]:
+        inner, request = fake_training.train(config, model, watch), None
         while True:
             try:
                 event = inner.send(request)

@@ -1,0 +1,138 @@
+"""``issue``: run one documented issue, or all, over the worker pool, and weigh the evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from engine.evidence.experiment import Experiment
+from engine.evidence.report import Report
+from engine.evidence.store import keep
+from engine.evidence.table import write_table
+from engine.issues import ISSUES
+from engine.issues.issue import Issue
+from engine.runs import Runs
+from engine.workers.pool import Pool
+
+HELP = "run a documented issue as a controlled experiment and print its verdict"
+LOOK_EVERY = 0.2
+FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("slug", nargs="?", metavar="SLUG", help="one of " + ", ".join(ISSUES))
+    parser.add_argument("--all", action="store_true", help="every issue, then a table")
+    parser.add_argument("--seeds", type=int, default=8, help="paired seeds, 1 to 16; default 8")
+    parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
+    parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="with --all: the table as Markdown")
+
+
+def run(given: argparse.Namespace) -> int:
+    issues = _asked_for(given)
+    reports: list[Report] = []
+    with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
+        pool.wait_until_ready(120)
+        began = time.monotonic()
+        for issue in issues:
+            experiment = Experiment(
+                issue, pool, seeds=given.seeds, first_seed=given.first_seed, extended=given.extended
+            ).start()
+            (_follow_as_json if given.json else _follow)(experiment)
+            if experiment.state == "failed":
+                raise ValueError(experiment.problem)
+            keep(experiment)
+            reports.append(experiment.report)
+            if given.json:
+                print(json.dumps(experiment.report.to_json(), allow_nan=False), flush=True)
+            else:
+                Console().print(claims_table(experiment.report))
+        seconds = time.monotonic() - began
+    if given.all and not given.json:
+        Console().print(summary_table(reports, seconds))
+    if given.write:
+        write_table(reports, given.write, seconds)
+    return 0
+
+
+def _asked_for(given: argparse.Namespace) -> list[Issue]:
+    """Raises ValueError."""
+    if given.all == bool(given.slug):
+        raise ValueError("name one issue, or --all.")
+    if given.write and not given.all:
+        raise ValueError("write goes with --all.")
+    if given.slug and given.slug not in ISSUES:
+        raise ValueError(f"issue is {given.slug}; allowed is one of {', '.join(ISSUES)}.")
+    return list(ISSUES.values()) if given.all else [ISSUES[given.slug]]
+
+
+def _follow(experiment: Experiment) -> None:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TimeRemainingColumn(),
+    )
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(experiment.issue.slug, total=1.0)
+            while not experiment.wait(LOOK_EVERY):
+                bar.update(task, completed=experiment.done)
+    except KeyboardInterrupt:
+        experiment.stop()
+        experiment.wait()
+        raise
+
+
+def _follow_as_json(experiment: Experiment) -> None:
+    """A line for each trial that ends."""
+    said = 0
+    while True:
+        over = experiment.wait(LOOK_EVERY)
+        for trial in experiment.trials[said:]:
+            said += 1
+            row: dict[str, Any] = {
+                "event": "trial",
+                "slug": experiment.issue.slug,
+                "arm": trial.arm,
+                "seed": trial.seed,
+            }
+            row |= {"numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": experiment.total}
+            print(json.dumps(row, allow_nan=False), flush=True)
+        if over:
+            return
+
+
+def claims_table(found: Report) -> Table:
+    seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
+    table = Table(title=f"{found.slug}: {found.verdict} ({seeds}, {found.seconds:.0f} s)", show_lines=True)
+    for name in ("claim", "verdict", "effect", "95 % interval", "p", "smallest"):
+        table.add_column(name, justify="left" if name == "claim" else "right")
+    for claim in found.claims:
+        row = claim.weighed
+        sentence = claim.claim + (f" [dim]{claim.condition}[/]" if claim.condition else "")
+        table.add_row(
+            sentence,
+            row.verdict,
+            "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
+            "" if row.ci is None else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
+            "" if row.p is None else f"{row.p:.3g}",
+            f"{claim.smallest_effect:g}",
+        )
+    return table
+
+
+def summary_table(reports: list[Report], seconds: float) -> Table:
+    table = Table("issue", "verdict", "claims shown", "seconds", title=f"All issues, {seconds / 60:.1f} minutes")
+    for found in reports:
+        shown = sum(claim.weighed.verdict == "shown" for claim in found.claims)
+        table.add_row(found.slug, found.verdict, f"{shown} of {len(found.claims)}", f"{found.seconds:.0f}")
+    return table

@@ -1,0 +1,139 @@
+"""What an experiment found: the verdict of each claim, the values of each arm. As data, for a page and for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.evidence.statistics import Verdict, Weighed, to_json, weigh
+from engine.evidence.trial import Trial
+from engine.issues.issue import Arm, Claim, Issue, Role, Values
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    claim: str
+    condition: str
+    about: str
+    unit: str
+    smallest_effect: float
+    direction: str
+    weighed: Weighed
+    effects: list[float | None]
+    """One a seed; None where it is not known."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "claim": self.claim,
+            **to_json(self.weighed),
+            "unit": self.unit,
+            "smallest_effect": self.smallest_effect,
+            "direction": self.direction,
+            "condition": self.condition,
+            "about": self.about,
+            "why": self.weighed.why,
+            "effects": self.effects,
+        }
+
+
+@dataclass(frozen=True)
+class ArmReport:
+    name: str
+    role: Role
+    metric: str
+    values: list[float | None]
+    """One a seed; None where the trial has no such number."""
+    outcomes: list[str] = field(default_factory=list)
+    """How the seeds ended that did not finish."""
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Report:
+    slug: str
+    seeds: list[int]
+    seeds_done: int
+    """Seeds of which every arm has ended."""
+    extended: bool
+    claims: list[ClaimReport]
+    arms: list[ArmReport]
+    seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.claims[0].weighed.verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """The first claim's numbers at the top, as the command line's last line has them."""
+        first = to_json(self.claims[0].weighed)
+        return {
+            "event": "verdict",
+            "slug": self.slug,
+            **first,
+            "claims": [claim.to_json() for claim in self.claims],
+            "arms": [arm.to_json() for arm in self.arms],
+            "seeds": self.seeds,
+            "extended": self.extended,
+            "seconds": round(self.seconds, 2),
+        }
+
+
+def report(
+    issue: Issue, trials: Sequence[Trial], seeds: Sequence[int], *, extended: bool = False, seconds: float = 0.0
+) -> Report:
+    """Weigh every claim on the trials there are; pairs of which one is missing are left out."""
+    arms = issue.arms_of(extended)
+    by_key = {(trial.arm, trial.seed): trial for trial in trials}
+    values = values_of(by_key, seeds)
+    return Report(
+        slug=issue.slug,
+        seeds=list(seeds),
+        seeds_done=sum(all((arm.name, seed) in by_key for arm in arms) for seed in seeds),
+        extended=extended,
+        claims=[_claim_report(claim, values) for claim in issue.claims_of(extended)],
+        arms=[_arm_report(arm, by_key, seeds) for arm in arms],
+        seconds=seconds,
+    )
+
+
+def values_of(by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> Values:
+    def values(arm: str, metric: str) -> np.ndarray:
+        found = [by_key[arm, seed].number(metric) if (arm, seed) in by_key else math.nan for seed in seeds]
+        return np.array(found, dtype=float)
+
+    return values
+
+
+def _claim_report(claim: Claim, values: Values) -> ClaimReport:
+    effects = np.asarray(claim.effect(values), dtype=float)
+    return ClaimReport(
+        claim=claim.sentence,
+        condition=claim.condition,
+        about=claim.about,
+        unit=claim.unit,
+        smallest_effect=claim.smallest_effect,
+        direction=claim.direction,
+        weighed=weigh(effects, claim.smallest_effect, claim.direction),
+        effects=_plain(effects),
+    )
+
+
+def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> ArmReport:
+    ended = [by_key[arm.name, seed] for seed in seeds if (arm.name, seed) in by_key]
+    return ArmReport(
+        name=arm.name,
+        role=arm.role,
+        metric=arm.metric,
+        values=_plain(values_of(by_key, seeds)(arm.name, arm.metric)),
+        outcomes=sorted({trial.outcome for trial in ended if trial.outcome}),
+    )
+
+
+def _plain(values: np.ndarray) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]

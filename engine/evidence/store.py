@@ -1,0 +1,85 @@
+"""Evidence on this machine: one JSON file for each experiment that came to an end, the newest read first."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.evidence.experiment import Experiment
+from engine.evidence.report import Report, report
+from engine.evidence.statistics import Verdict
+from engine.evidence.trial import Trial
+from engine.folders import data_folder
+from engine.issues import ISSUES
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """An experiment as it was left."""
+
+    report: Report
+    trials: list[Trial]
+    created: float
+    """Seconds since 1970."""
+
+
+def folder_of(slug: str) -> Path:
+    return data_folder() / "evidence" / slug
+
+
+def keep(experiment: Experiment) -> Path:
+    """Write an experiment's evidence. Raises OSError where the disk does not take it."""
+    row = {
+        "format": FORMAT,
+        "created": time.time(),
+        "seeds": list(experiment.seeds),
+        "extended": experiment.extended,
+        "seconds": experiment.seconds,
+        "verdict": experiment.report.verdict,
+        "trials": [asdict(trial) for trial in experiment.trials],
+    }
+    folder = folder_of(experiment.issue.slug)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{time.time_ns()}-{secrets.token_hex(2)}.json"
+    half_written = file.with_suffix(".part")
+    half_written.write_text(json.dumps(row, allow_nan=False), encoding="utf-8")
+    half_written.replace(file)
+    return file
+
+
+def latest(slug: str) -> Evidence | None:
+    """The newest evidence on an issue, weighed anew by today's claims; None where there is none to read."""
+    for row in _rows(slug):
+        try:
+            trials = [_trial(trial) for trial in row["trials"]]
+            found = report(ISSUES[slug], trials, row["seeds"], extended=row["extended"], seconds=row["seconds"])
+            return Evidence(found, trials, row["created"])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def latest_verdict(slug: str) -> Verdict | None:
+    """The newest verdict, without weighing anything; None where the issue was not run on this machine."""
+    return next((row["verdict"] for row in _rows(slug) if "verdict" in row), None)
+
+
+def _rows(slug: str) -> Any:
+    for file in sorted(folder_of(slug).glob("*.json"), reverse=True):
+        try:
+            row = json.loads(file.read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(row, dict) and row.get("format") == FORMAT:
+            yield row
+
+
+def _trial(row: dict[str, Any]) -> Trial:
+    curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
+    return Trial(**{**row, "curves": curves})
