@@ -36,9 +36,7 @@ SNAPSHOT_RATIO = 1.3
 
 def prepare(config: RunConfig) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
-    device, _ = choose_device(config, predict(config).flops_per_step)
-    model = build_model(config, **shapes(config).of_model)
-    return model.to(device)
+    return _untrained(config, choose_device(config, predict(config).flops_per_step)[0])
 
 
 def steps_of(
@@ -52,7 +50,7 @@ def steps_of(
     """
     prediction = predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
-    model = prepare(config) if model is None else model
+    model = _untrained(config, device) if model is None else model
     data = Data(config)
     optimizers = build_optimizers(config, model)
     dropout = RandomState(config.seed, device) if config.dropout else None
@@ -128,6 +126,10 @@ def steps_of(
         seconds=busy,
         measured=take_measurements(watch.measurements, Trained(config, model, data, device)),
     )
+
+
+def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
+    return build_model(config, **shapes(config).of_model).to(device)
 
 
 def _gradient_norm(parameters: list[nn.Parameter]) -> float:
