@@ -106,7 +106,7 @@ def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page:
     assert run.wait_for(10**9, 60)
     app = open_page("lab.py", run=run.id)
     app.number_input(key="set.steps").set_value(RunConfig().steps).run()
-    address = {name: values[0] for name, values in app.query_params.items()}
+    address = dict(app.query_params)
     assert address == {"run": run.id, "steps": str(RunConfig().steps)}
     again = open_page("lab.py", **address)
     assert again.number_input(key="set.steps").value == RunConfig().steps
