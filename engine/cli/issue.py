@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from engine.evidence.experiment import Experiment
+from engine.evidence.experiment import Experiment, seed_range
 from engine.evidence.report import Report
 from engine.evidence.store import keep
 from engine.evidence.table import write_table
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     issues = _asked_for(given)
+    seed_range(given.seeds, given.first_seed)
     reports: list[Report] = []
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
         pool.wait_until_ready(120)
