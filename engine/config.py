@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, fie
 from pydantic_core import PydanticCustomError
 
 from engine.encodings import ENCODINGS
+from engine.families import FAMILIES, FamilyRow
 from engine.problems import ConfigError, Problem, problems_in
 from engine.rules import broken_rules
 from engine.settings import Parameters, Setting, from_text, setting, settings_in, to_text
@@ -21,7 +22,7 @@ COMPOSED: dict[str, tuple[str, Mapping[str, Any]]] = {
 }
 """Which field chooses a registry row, and where that row's own parameters live."""
 
-Family = Literal["decoder", "encoder", "encoder_decoder"]
+Family = Literal["decoder", "encoder", "encoder_decoder", "gru", "lstm", "cnn"]
 
 
 class RunConfig(BaseModel):
@@ -45,9 +46,7 @@ class RunConfig(BaseModel):
 
     family: Family = setting(
         "decoder", label="Family", help="What a position may see, and how the answer is written.", group="Shape",
-        labels={
-            "decoder": "Decoder (causal)", "encoder": "Encoder (bidirectional)", "encoder_decoder": "Encoder-decoder",
-        },
+        labels={name: row.label for name, row in FAMILIES.items()},
     )
     d_model: int = setting(32, label="Width (d_model)", help="Numbers in each token's vector.", group="Shape", ge=2, le=2048)
     n_layers: int = setting(1, label="Depth", help="How many blocks are stacked.", group="Shape", ge=1, le=48)
@@ -189,8 +188,12 @@ class RunConfig(BaseModel):
         return self.d_ff or 2 * self.d_model
 
     @property
+    def family_row(self) -> FamilyRow:
+        return FAMILIES[self.family]
+
+    @property
     def causal(self) -> bool:
-        return self.family != "encoder"
+        return self.family_row.causal
 
     def flat(self) -> dict[str, Any]:
         """Every setting by its one name, the chosen rows' parameters among them."""

@@ -42,7 +42,7 @@ class Shapes:
 
 def continues(config: RunConfig) -> bool:
     """Whether the model writes its answer after the question, in one sequence."""
-    return config.family == "decoder" and "encoder_decoder" in TASKS[config.task].families
+    return config.family_row.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:

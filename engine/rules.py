@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from engine.encodings import ENCODINGS
+from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
 from engine.tasks import TASKS
@@ -18,19 +19,20 @@ Rule = Callable[["RunConfig"], tuple[str, str] | None]
 
 
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
-    families = TASKS[c.task].families
+    families = [name for name, row in FAMILIES.items() if row.reads_as in TASKS[c.task].families]
     return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
 
 
 def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
-    if c.d_head is None and c.d_model % c.n_heads:
+    if c.family_row.attends and c.d_head is None and c.d_model % c.n_heads:
         divisors = [n for n in range(1, 65) if c.d_model % n == 0]
         return "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
     return None
 
 
 def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    if ENCODINGS[c.pos_encoding].acts_on != "rotation" or c.head_width % 2 == 0:
+    rotates = c.family_row.attends and ENCODINGS[c.pos_encoding].acts_on == "rotation"
+    if not rotates or c.head_width % 2 == 0:
         return None
     if c.d_head is not None:
         return "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
@@ -42,13 +44,23 @@ def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    odd = c.pos_encoding == "sinusoidal" and c.d_model % 2
+    odd = c.family_row.attends and c.pos_encoding == "sinusoidal" and c.d_model % 2
     return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
 
 
 def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
     if c.min_seq_len is not None and c.min_seq_len > c.seq_len:
         return "min_seq_len", f"at most seq_len {c.seq_len}, or auto"
+    return None
+
+
+def _long_enough(c: RunConfig) -> tuple[str, str] | None:
+    shortest = TASKS[c.task].shortest
+    for name in ("seq_len", "min_seq_len"):
+        if (c.value(name) or shortest) < shortest:
+            return name, f"at least {shortest}, the shortest question of task {c.task}"
+    if min(c.test_lengths, default=shortest) < shortest:
+        return "test_lengths", f"at least {shortest} each, the shortest question of task {c.task}"
     return None
 
 
@@ -67,14 +79,20 @@ def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
-    if c.mask_fault != "none" and not c.causal:
-        return "mask_fault", "none for family encoder, which has no causal mask to break"
+    if c.mask_fault != "none" and not (c.causal and c.family_row.attends):
+        return "mask_fault", f"none for family {c.family}, which has no causal mask to break"
+    return None
+
+
+def _softmax_needs_attention(c: RunConfig) -> tuple[str, str] | None:
+    if c.softmax_axis != "key" and not c.family_row.attends:
+        return "softmax_axis", f"key for family {c.family}, which has no softmax to turn"
     return None
 
 
 RULES: tuple[Rule, ...] = (
-    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits,
-    _fused_computes_it, _mask_faults_need_a_mask,
+    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _long_enough, _k_fits,
+    _fused_computes_it, _mask_faults_need_a_mask, _softmax_needs_attention,
 )  # fmt: skip
 
 

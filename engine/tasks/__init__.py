@@ -54,6 +54,8 @@ class TaskRow:
     """From the RunConfig: how many tokens stand before the first position."""
     pads: Callable[[Any], bool] = _never
     """From the RunConfig: whether sequences of one batch differ in length."""
+    shortest: int = 2
+    """The fewest symbols that make a question."""
 
 
 TASKS: dict[str, TaskRow] = {
@@ -116,6 +118,35 @@ TASKS: dict[str, TaskRow] = {
             n_answers=_positions,
             lead_tokens=lambda config: int(config.task_settings.bos),
             pads=lambda config: config.task_settings.variant == "padded",
+        ),
+        TaskRow(
+            "parity",
+            "Parity",
+            "After the last bit, say whether the ones so far are odd in number.",
+            "1 0 1 → · · 0",
+            p.ParityParameters,
+            LABELLER,
+            "engine.tasks.parity:TASK",
+        ),
+        TaskRow(
+            "dyck",
+            "Bracket depth",
+            "After each bracket (0 opens, 1 closes), say how many are open.",
+            "0 0 1 → 1 2 1",
+            p.DyckParameters,
+            LABELLER,
+            "engine.tasks.dyck:TASK",
+            n_answers=lambda config: int(config.task_settings.max_depth) + 1,
+        ),
+        TaskRow(
+            "recall",
+            "Associative recall",
+            "Pairs of key and value, then one of the keys: name its value.",
+            "0 7 1 5 0 → · · · · 7",
+            p.RecallParameters,
+            LABELLER,
+            "engine.tasks.recall:TASK",
+            shortest=3,
         ),
     )
 }

@@ -27,7 +27,9 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
     look: dict[str, Tensor] = {}
     predictions = forward(model, probe, look).argmax(-1)
     model.train(was_training)
-    picture = model.encoding.picture(min(probe.inputs.size(1), LONGEST_MATRIX))  # type: ignore[union-attr,operator]
+    picture: dict[str, Tensor] = {}
+    if config.family_row.attends:
+        picture = model.encoding.picture(min(probe.inputs.size(1), LONGEST_MATRIX))  # type: ignore[union-attr,operator]
     return Snapshot(
         step=step,
         patterns=patterns_in(look),
