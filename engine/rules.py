@@ -52,6 +52,18 @@ def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
     return None
 
 
+def _long_enough_to_ask(c: RunConfig) -> tuple[str, str] | None:
+    shortest = TASKS[c.task].shortest
+    for name, lengths in (
+        ("seq_len", (c.seq_len,)),
+        ("min_seq_len", (c.min_seq_len,)),
+        ("test_lengths", c.test_lengths),
+    ):
+        if any(length is not None and length < shortest for length in lengths):
+            return name, f"at least {shortest} for task {c.task}, which asks nothing of a shorter sequence"
+    return None
+
+
 def _k_fits(c: RunConfig) -> tuple[str, str] | None:
     k = getattr(c.task_settings, "k", 0)
     shortest = c.min_seq_len or c.seq_len
@@ -73,7 +85,7 @@ def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
 
 
 RULES: tuple[Rule, ...] = (
-    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits,
+    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _long_enough_to_ask, _k_fits,
     _fused_computes_it, _mask_faults_need_a_mask,
 )  # fmt: skip
 

@@ -24,6 +24,7 @@ ANSWERS: dict[str, tuple[dict[str, Any], list[int]]] = {
     "sort": ({}, [1, 3, 4]),
     "first_token": ({}, [IGNORE, 3, 3]),
     "own_position": ({}, [0, 1, 2]),
+    "markov": ({}, [IGNORE, 4, IGNORE]),
 }
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.families]
 
