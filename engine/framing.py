@@ -70,6 +70,6 @@ def loss_floor(config: RunConfig) -> float | None:
     if config.label_noise or config.min_seq_len not in (None, config.seq_len):
         return None
     if not continues(config):
-        return 0.0
+        return TASKS[config.task].floor(config)
     n = config.seq_len
     return (n - 1) / (2 * n - 1) * math.log(config.task_settings.vocab_size)  # type: ignore[attr-defined]

@@ -11,11 +11,14 @@ from typing import Any
 
 from engine.settings import Parameters
 from engine.tasks import parameters as p
+from engine.tasks.markov_source import source_of
 
 TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
 """A sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated."""
 LABELLER = ("decoder", "encoder")
 """One answer at each position read; a decoder sees the past only."""
+READER = ("decoder",)
+"""The answer stands in the sequence itself, one position on: whoever may see it need not learn anything."""
 
 
 def _symbols(config: Any) -> int:
@@ -28,6 +31,10 @@ def _none(config: Any) -> int:
 
 def _never(config: Any) -> bool:
     return False
+
+
+def _certain(config: Any) -> float:
+    return 0.0
 
 
 def _positions(config: Any) -> int:
@@ -54,8 +61,10 @@ class TaskRow:
     """From the RunConfig: how many tokens stand before the first position."""
     pads: Callable[[Any], bool] = _never
     """From the RunConfig: whether sequences of one batch differ in length."""
+    floor: Callable[[Any], float] = _certain
+    """From the RunConfig: the lowest mean loss that the answers allow, in nats; above 0 where they are drawn by chance."""
     shortest: int = 2
-    """The fewest symbols that make a question."""
+    """The shortest sequence that asks anything."""
 
 
 TASKS: dict[str, TaskRow] = {
@@ -146,6 +155,17 @@ TASKS: dict[str, TaskRow] = {
             p.RecallParameters,
             LABELLER,
             "engine.tasks.recall:TASK",
+            shortest=3,
+        ),
+        TaskRow(
+            "markov",
+            "Markov source",
+            "At each position, name the next symbol of a source that looks two symbols back.",
+            "3 1 4 → · 4 ·",
+            p.MarkovParameters,
+            READER,
+            "engine.tasks.markov:TASK",
+            floor=lambda config: source_of(config.task_settings).entropy_rate,
             shortest=3,
         ),
     )

@@ -46,3 +46,16 @@ class OwnPositionParameters(SymbolParameters):
         label="Begin-of-sequence token",
         help="A marker before position 0: an anchor from which a causal model can count.",
     )
+
+
+class MarkovParameters(SymbolParameters):
+    vocab_size: int = setting(
+        12, label="Symbols", help="How many different symbols there are; the table has their number cubed.", ge=2, le=64
+    )
+    dirichlet_alpha: float = setting(
+        0.3, label="Evenness (Dirichlet α)", help="Small: after two symbols nearly one can follow. Large: nearly any.",
+        ge=0.01, le=100.0,
+    )  # fmt: skip
+    source_seed: int = setting(
+        0, label="Source", help="Which table; the run's seed draws sequences from it.", ge=0, le=2**31 - 1
+    )

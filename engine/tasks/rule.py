@@ -22,6 +22,10 @@ def one_over_answers(settings: Any, length: int, n_outputs: int) -> float:
     return 1.0 / n_outputs
 
 
+def any_symbols(settings: Any, length: int) -> float:
+    return float(settings.vocab_size) ** length
+
+
 @dataclass(frozen=True)
 class TaskRule:
     """A task as two functions; ``settings`` is the task's own parameter model.
@@ -34,5 +38,7 @@ class TaskRule:
     draw: Callable[[int, int, Any, torch.Generator], Tensor] = uniform_symbols
     chance: Callable[[Any, int, int], float] = one_over_answers
     """``chance(settings, length, n_outputs)``: how often the best constant guess is right."""
+    distinct: Callable[[Any, int], float] = any_symbols
+    """``distinct(settings, length)``: about how many sequences it can draw; of a few none can be held out."""
     pad: int | None = None
     """Offset above the symbols of the padding token, where the task draws one."""

@@ -62,9 +62,7 @@ class Data:
         return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
 
     def holds_out(self, n: int) -> bool:
-        settings = self.config.task_settings
-        constant = getattr(settings, "variant", "") == "constant"
-        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined]
+        return self.rule.distinct(self.config.task_settings, n) >= FEWEST_DISTINCT
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
