@@ -8,7 +8,7 @@ from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.framing import continues
 
-ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "own_position")
+ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
 """Tasks whose answer depends on where a symbol stands."""
 
 Caution = Callable[[RunConfig], str | None]

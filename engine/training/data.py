@@ -62,9 +62,8 @@ class Data:
         return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
 
     def holds_out(self, n: int) -> bool:
-        settings = self.config.task_settings
-        constant = getattr(settings, "variant", "") == "constant"
-        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined]
+        constant = getattr(self.config.task_settings, "variant", "") == "constant"
+        return not constant and TASKS[self.config.task].n_symbols(self.config) ** n >= FEWEST_DISTINCT
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
@@ -111,7 +110,7 @@ class Data:
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
         """Lay question and answer out for the family; both [batch, n]."""
         config, n = self.config, source.size(1)
-        symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+        symbols = TASKS[config.task].n_symbols(config)
         bos = source.new_full((len(source), 1), symbols)
         if continues(config):
             line = torch.cat([source, answer], dim=1)  # [batch, 2n]

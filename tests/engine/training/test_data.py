@@ -17,12 +17,16 @@ from engine.tasks.rule import IGNORE, TaskRule
 from engine.training.data import Data, is_held_out
 
 SAMPLE = [3, 1, 4]
+WRITTEN = {"content_offset": [3, 1, 14]}
+"""The sample in tokens, where a token is more than a symbol."""
 ANSWERS: dict[str, tuple[dict[str, Any], list[int]]] = {
     "reverse": ({}, [4, 1, 3]),
     "copy": ({}, [3, 1, 4]),
     "k_back": ({"k": 1}, [IGNORE, 3, 1]),
     "sort": ({}, [1, 3, 4]),
     "first_token": ({}, [IGNORE, 3, 3]),
+    "permutation": ({"permutation_seed": 0}, [4, 3, 1]),
+    "content_offset": ({}, [IGNORE, 3, 3]),
     "own_position": ({}, [0, 1, 2]),
 }
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.families]
@@ -40,7 +44,7 @@ def symbol(token: str) -> int:
 @pytest.mark.parametrize("task", TASKS)
 def test_the_worked_sample_follows_the_rule(task: str) -> None:
     settings, expected = ANSWERS[task]
-    answer = rule_of(task).answer(torch.tensor([SAMPLE]), TASKS[task].parameters(**settings))
+    answer = rule_of(task).answer(torch.tensor([WRITTEN.get(task, SAMPLE)]), TASKS[task].parameters(**settings))
     assert answer.tolist() == [expected]
     assert [symbol(token) for token in TASKS[task].sample.split("→")[1].split()] == expected
 
