@@ -51,6 +51,12 @@ def _no_row(c: RunConfig) -> str | None:
     return None
 
 
+def _nothing_to_scale(c: RunConfig) -> str | None:
+    if getattr(c.encoding_settings, "rope_scaling", "none") != "none" and max(c.test_lengths, default=0) <= c.seq_len:
+        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
+    return None
+
+
 def _blow_up(c: RunConfig) -> str | None:
     if c.norm == "none" and c.skips and c.optimizer == "sgd" and c.grad_clip is None and c.n_layers >= 4:
         return "Deep, without normalisation or clipping, SGD tends to NaN in the first steps. The run will say where."
@@ -95,7 +101,7 @@ def _table_scale(c: RunConfig) -> str | None:
 
 
 CAUTIONS: tuple[Caution, ...] = (
-    _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _blow_up, _vanishing, _linear, _leaking_mask,
+    _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _nothing_to_scale, _blow_up, _vanishing, _linear, _leaking_mask,
     _coarse_numbers, _table_scale,
 )  # fmt: skip
 
