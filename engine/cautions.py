@@ -8,7 +8,7 @@ from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.framing import continues, shapes
 
-ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "own_position")
+ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
 """Tasks whose answer depends on where a symbol stands."""
 
 Caution = Callable[[RunConfig], str | None]
@@ -68,6 +68,12 @@ def _no_row(c: RunConfig) -> str | None:
     return None
 
 
+def _nothing_to_scale(c: RunConfig) -> str | None:
+    if getattr(c.encoding_settings, "rope_scaling", "none") != "none" and max(c.test_lengths, default=0) <= c.seq_len:
+        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
+    return None
+
+
 def _blow_up(c: RunConfig) -> str | None:
     if (
         c.family_row.attends
@@ -119,8 +125,8 @@ def _table_scale(c: RunConfig) -> str | None:
 
 
 CAUTIONS: tuple[Caution, ...] = (
-    _no_attention, _short_sight, _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _blow_up, _vanishing,
-    _linear, _leaking_mask, _coarse_numbers, _table_scale,
+    _no_attention, _short_sight, _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _nothing_to_scale,
+    _blow_up, _vanishing, _linear, _leaking_mask, _coarse_numbers, _table_scale,
 )  # fmt: skip
 
 

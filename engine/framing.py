@@ -49,7 +49,7 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     row, n = TASKS[config.task], n or config.seq_len
     translates = config.family == "encoder_decoder"
     return Shapes(
-        n_tokens=config.task_settings.vocab_size + row.extra_tokens + int(translates),  # type: ignore[attr-defined]
+        n_tokens=row.n_symbols(config) + row.extra_tokens + int(translates),
         n_outputs=row.n_answers(config),
         length=2 * n - 1 if continues(config) else n + row.lead_tokens(config),
         source_length=n if translates else None,

@@ -48,6 +48,18 @@ def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
     return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
 
 
+def _ntk_needs_two_pairs(c: RunConfig) -> tuple[str, str] | None:
+    if getattr(c.encoding_settings, "rope_scaling", "none") != "ntk" or c.head_width >= 4:
+        return None
+    return "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
+
+
+def _yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
+    beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
+    falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
+    return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
+
+
 def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
     if c.min_seq_len is not None and c.min_seq_len > c.seq_len:
         return "min_seq_len", f"at most seq_len {c.seq_len}, or auto"
@@ -91,8 +103,9 @@ def _softmax_needs_attention(c: RunConfig) -> tuple[str, str] | None:
 
 
 RULES: tuple[Rule, ...] = (
-    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _long_enough, _k_fits,
-    _fused_computes_it, _mask_faults_need_a_mask, _softmax_needs_attention,
+    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _ntk_needs_two_pairs,
+    _yarn_ramp_rises, _lengths_ordered, _long_enough, _k_fits, _fused_computes_it, _mask_faults_need_a_mask,
+    _softmax_needs_attention,
 )  # fmt: skip
 
 

@@ -21,8 +21,24 @@ READER = ("decoder",)
 """The answer stands in the sequence itself, one position on: whoever may see it need not learn anything."""
 
 
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
 def _symbols(config: Any) -> int:
     return int(config.task_settings.vocab_size)
+
+
+def _with_offset(config: Any) -> int:
+    return int(config.task_settings.vocab_size * config.task_settings.max_offset)
+
+
+def _number(settings: Any, token: int) -> str:
+    return str(token)
+
+
+def _symbol_and_offset(settings: Any, token: int) -> str:
+    offset, symbol = divmod(token, settings.vocab_size)
+    return str(symbol) + str(offset + 1).translate(SUBSCRIPTS)
 
 
 def _none(config: Any) -> int:
@@ -53,8 +69,12 @@ class TaskRow:
     families: tuple[str, ...]
     implementation: str
     """``module:TASK``, an :class:`engine.tasks.rule.TaskRule`."""
+    n_symbols: Callable[[Any], int] = _symbols
+    """From the RunConfig: how many different tokens the input is written with."""
+    name_of: Callable[[Any, int], str] = _number
+    """From the task's settings: how such a token is written for people."""
     extra_tokens: int = 0
-    """Tokens above the symbols (begin of sequence, padding)."""
+    """Tokens above those (begin of sequence, padding)."""
     n_answers: Callable[[Any], int] = _symbols
     """From the RunConfig: how many classes the output layer has."""
     lead_tokens: Callable[[Any], int] = _none
@@ -114,6 +134,26 @@ TASKS: dict[str, TaskRow] = {
             p.SymbolParameters,
             LABELLER,
             "engine.tasks.first_token:TASK",
+        ),
+        TaskRow(
+            "permutation",
+            "Permutation",
+            "Write the symbols in one fixed order, which has to be found out.",
+            "order 3 1 2: 3 1 4 → 4 3 1",
+            p.PermutationParameters,
+            TRANSDUCER,
+            "engine.tasks.permutation:TASK",
+        ),
+        TaskRow(
+            "content_offset",
+            "Content offset",
+            "Each token says how far back the symbol stands that it asks for.",
+            "3₁ 1₁ 4₂ → · 3 3",
+            p.ContentOffsetParameters,
+            LABELLER,
+            "engine.tasks.content_offset:TASK",
+            n_symbols=_with_offset,
+            name_of=_symbol_and_offset,
         ),
         TaskRow(
             "own_position",

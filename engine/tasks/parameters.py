@@ -34,6 +34,18 @@ class RecallParameters(Parameters):
     vocab_size: int = setting(16, label="Symbols", help="The lower half are keys, the others values.", ge=4, le=1000)
 
 
+class PermutationParameters(SymbolParameters):
+    permutation_seed: int = setting(
+        0, label="Permutation", help="Which order is asked for; the run's seed does not change it.", ge=0, le=2**31 - 1
+    )
+
+
+class ContentOffsetParameters(SymbolParameters):
+    max_offset: int = setting(
+        4, label="Largest offset", help="Each token asks for the symbol 1 to so many positions back.", ge=1, le=64
+    )
+
+
 class OwnPositionParameters(SymbolParameters):
     variant: Literal["tokens", "padded", "constant"] = setting(
         "tokens",

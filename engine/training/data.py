@@ -109,7 +109,7 @@ class Data:
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
         """Lay question and answer out for the family; both [batch, n]."""
         config, n = self.config, source.size(1)
-        symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+        symbols = TASKS[config.task].n_symbols(config)
         bos = source.new_full((len(source), 1), symbols)
         if continues(config):
             line = torch.cat([source, answer], dim=1)  # [batch, 2n]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.events import Sample, Snapshot
 from engine.framing import continues
+from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluate import forward
@@ -80,6 +81,7 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
 
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
     """Symbols by number; the tokens above them by what they mean."""
-    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+    row = TASKS[config.task]
+    symbols = row.n_symbols(config)
     special = {symbols: "⊢", symbols + 1: "·"}
-    return [special.get(token, str(token)) for token in tokens]
+    return [special.get(token) or row.name_of(config.task_settings, token) for token in tokens]

@@ -136,6 +136,10 @@ def test_changes_name_what_differs() -> None:
         "pos_encoding",
         "rope_base",
         "rope_layout",
+        "rope_scaling",
+        "rope_scale_factor",
+        "yarn_alpha",
+        "yarn_beta",
     ]
     assert list(changes_between(before, RunConfig())) == []
 
