@@ -16,6 +16,8 @@ TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
 """A sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated."""
 LABELLER = ("decoder", "encoder")
 """One answer at each position read; a decoder sees the past only."""
+ENCODER = ("encoder",)
+"""An answer may depend on what stands behind it."""
 
 
 def _symbols(config: Any) -> int:
@@ -24,6 +26,10 @@ def _symbols(config: Any) -> int:
 
 def _none(config: Any) -> int:
     return 0
+
+
+def _no_names(config: Any) -> tuple[str, ...]:
+    return ()
 
 
 def _never(config: Any) -> bool:
@@ -48,6 +54,8 @@ class TaskRow:
     """``module:TASK``, an :class:`engine.tasks.rule.TaskRule`."""
     extra_tokens: int = 0
     """Tokens above the symbols (begin of sequence, padding)."""
+    named_tokens: Callable[[Any], tuple[str, ...]] = _no_names
+    """From the RunConfig: names of the task's own tokens, numbered from just above the symbols."""
     n_answers: Callable[[Any], int] = _symbols
     """From the RunConfig: how many classes the output layer has."""
     lead_tokens: Callable[[Any], int] = _none
@@ -116,6 +124,27 @@ TASKS: dict[str, TaskRow] = {
             n_answers=_positions,
             lead_tokens=lambda config: int(config.task_settings.bos),
             pads=lambda config: config.task_settings.variant == "padded",
+        ),
+        TaskRow(
+            "key_token",
+            "Key token",
+            "One key stands somewhere; it says how far every symbol moves round the circle of symbols.",
+            "3 1 K2 → 1 3 ·",
+            p.KeyTokenParameters,
+            ENCODER,
+            "engine.tasks.key_token:TASK",
+            named_tokens=lambda config: tuple(f"K{j}" for j in range(config.task_settings.vocab_size)),
+        ),
+        TaskRow(
+            "cue_majority",
+            "Majority with a cue",
+            "At the last position, say whether most symbols are high; the cue in front may give it away.",
+            "↑ 3 7 1 → · · · 0",
+            p.CueMajorityParameters,
+            ENCODER,
+            "engine.tasks.cue_majority:TASK",
+            named_tokens=lambda config: ("↓", "↑", "□"),
+            n_answers=lambda config: 2,
         ),
     )
 }

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.events import Sample, Snapshot
 from engine.framing import continues
+from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluate import forward
@@ -79,5 +80,6 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
     """Symbols by number; the tokens above them by what they mean."""
     symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
-    special = {symbols: "⊢", symbols + 1: "·"}
+    names = TASKS[config.task].named_tokens(config) or ("⊢", "·")
+    special = {symbols + place: name for place, name in enumerate(names)}
     return [special.get(token, str(token)) for token in tokens]

@@ -24,6 +24,8 @@ ANSWERS: dict[str, tuple[dict[str, Any], list[int]]] = {
     "sort": ({}, [1, 3, 4]),
     "first_token": ({}, [IGNORE, 3, 3]),
     "own_position": ({}, [0, 1, 2]),
+    "key_token": ({}, [1, 3, IGNORE]),
+    "cue_majority": ({}, [IGNORE, IGNORE, IGNORE, 0]),
 }
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.families]
 
@@ -37,12 +39,19 @@ def symbol(token: str) -> int:
     return IGNORE if token == "·" else int(token)
 
 
+def read_token(token: str, config: RunConfig) -> int:
+    names = TASKS[config.task].named_tokens(config)
+    return config.value("vocab_size") + names.index(token) if token in names else int(token)
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_the_worked_sample_follows_the_rule(task: str) -> None:
     settings, expected = ANSWERS[task]
-    answer = rule_of(task).answer(torch.tensor([SAMPLE]), TASKS[task].parameters(**settings))
-    assert answer.tolist() == [expected]
-    assert [symbol(token) for token in TASKS[task].sample.split("→")[1].split()] == expected
+    question, said = TASKS[task].sample.split("→")
+    config = parse({"task": task, "family": TASKS[task].families[0], **settings})
+    source = [read_token(token, config) for token in question.split(":")[-1].split()]
+    assert rule_of(task).answer(torch.tensor([source]), config.task_settings).tolist() == [expected]
+    assert [symbol(token) for token in said.split()] == expected
 
 
 @pytest.mark.parametrize(("task", "family"), EVERY_FRAMING)
