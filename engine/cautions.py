@@ -62,7 +62,7 @@ def _reverse_needs_absolute(c: RunConfig) -> str | None:
 
 def _no_row(c: RunConfig) -> str | None:
     longer = [n for n in c.test_lengths if n > c.seq_len]
-    if c.family_row.attends and c.pos_encoding == "learned" and longer:
+    if c.family_row.attends and c.pos_encoding == "learned" and longer and c.randomized_positions == 1:
         lengths = ", ".join(map(str, longer))
         return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     return None
@@ -124,9 +124,15 @@ def _table_scale(c: RunConfig) -> str | None:
     )
 
 
+def _nothing_to_drop(c: RunConfig) -> str | None:
+    if c.position_dropout and ENCODINGS[c.pos_encoding].acts_on != "embedding":
+        return f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
+    return None
+
+
 CAUTIONS: tuple[Caution, ...] = (
     _no_attention, _short_sight, _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _nothing_to_scale,
-    _blow_up, _vanishing, _linear, _leaking_mask, _coarse_numbers, _table_scale,
+    _blow_up, _vanishing, _linear, _leaking_mask, _coarse_numbers, _table_scale, _nothing_to_drop,
 )  # fmt: skip
 
 

@@ -40,6 +40,11 @@ class RunConfig(BaseModel):
         None, label="Shortest length", help="Train on lengths from here up to the sequence length. Auto: always that one.",
         group="Task", ge=2, le=1024,
     )
+    length_decay: float = setting(
+        1.0, label="Length decay",
+        help="How frequent each length is in training beside the next shorter one: 1 is uniform, less a geometric law, cut off.",
+        group="Task", ge=0.01, le=1.0,
+    )
     test_lengths: tuple[int, ...] = setting(
         (), label="Test lengths", help="Also test at these lengths, which may be longer than any trained.", group="Task"
     )
@@ -66,6 +71,17 @@ class RunConfig(BaseModel):
     token_init_std: float = setting(
         1.0, label="Token init scale", help="Standard deviation of the token embedding's first values.",
         group="Encoding", ge=0.0, le=10.0,
+    )
+
+    randomized_positions: int = setting(
+        1, label="Randomized positions",
+        help="Train at positions drawn in ascending order from a range so many times the longest length. 1: the usual 0, 1, 2, and so on.",
+        group="Encoding", ge=1, le=64,
+    )
+    position_dropout: float = setting(
+        0.0, label="Position dropout",
+        help="Share of training sequences to whose embeddings no positions are added; none while testing.",
+        group="Encoding", ge=0.0, le=0.9,
     )
 
     attention_score: Literal["scaled_dot", "dot", "additive", "cosine"] = setting(

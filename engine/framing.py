@@ -33,11 +33,13 @@ class Shapes:
     """Positions the model reads: [batch, length]."""
     source_length: int | None
     """Positions of the encoder side of an encoder-decoder."""
+    position_range: int
+    """Positions are below this: the length, unless they are drawn from a larger range."""
 
     @property
     def of_model(self) -> ModelShapes:
-        """What the model is built from; a learned table has a row for each position read while training."""
-        return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.length}
+        """What the model is built from; a learned table has a row for each position met in training."""
+        return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.position_range}
 
 
 def continues(config: RunConfig) -> bool:
@@ -48,12 +50,33 @@ def continues(config: RunConfig) -> bool:
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     row, n = TASKS[config.task], n or config.seq_len
     translates = config.family == "encoder_decoder"
+    special = row.extra_tokens + len(row.named_tokens(config))
     return Shapes(
-        n_tokens=row.n_symbols(config) + row.extra_tokens + int(translates),
+        n_tokens=row.n_symbols(config) + special + int(translates),
         n_outputs=row.n_answers(config),
-        length=2 * n - 1 if continues(config) else n + row.lead_tokens(config),
+        length=_length_read(config, n),
         source_length=n if translates else None,
+        position_range=_position_range(config, n),
     )
+
+
+def _length_read(config: RunConfig, n: int) -> int:
+    return 2 * n - 1 if continues(config) else n + TASKS[config.task].lead_tokens(config)
+
+
+def _position_range(config: RunConfig, n: int) -> int:
+    """Randomized positions are drawn from one range at every length, so that longer ones fit in it too."""
+    if config.randomized_positions == 1:
+        return _length_read(config, n)
+    return config.randomized_positions * _length_read(config, max(config.seq_len, *config.test_lengths, 0))
+
+
+def length_law(config: RunConfig) -> dict[int, float]:
+    """How likely each length is in training: P(n + 1) = length_decay P(n) from the shortest to the longest."""
+    shortest = config.min_seq_len or config.seq_len
+    weights = {n: config.length_decay ** (n - shortest) for n in range(shortest, config.seq_len + 1)}
+    total = sum(weights.values())
+    return {n: weight / total for n, weight in weights.items()}
 
 
 def metric_names(config: RunConfig) -> tuple[str, ...]:

@@ -174,6 +174,8 @@ class _Kept:
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length
         masked = self.padded or (causal and c.mask_fault != "missing")
+        if c.position_dropout > 0 and ENCODINGS[c.pos_encoding].acts_on == "embedding":
+            self.add(self.batch)  # which sequences have no positions, a byte each
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:

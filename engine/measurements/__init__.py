@@ -35,6 +35,34 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Vaswani et al. 2017, Attention Is All You Need, section 3.5",
         "engine.measurements.neighbour_cosine:measure",
     ),
+    MeasurementRow(
+        "decorrelated",
+        "Without the correlation",
+        "Held-out loss and accuracy on sequences that lack the correlation of training: decorrelated_accuracy.",
+        "Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks",
+        "engine.measurements.decorrelated:measure",
+    ),
+    MeasurementRow(
+        "shuffle_meters",
+        "Content or position",
+        "Share of predictions that stay when the content is drawn anew, and when the positions are shuffled.",
+        "Sinha et al. 2022, The Curious Case of Absolute Position Embeddings (there shifted, here shuffled)",
+        "engine.measurements.shuffle_meters:measure",
+    ),
+    MeasurementRow(
+        "accuracy_by_position",
+        "Accuracy by exposure",
+        "Accuracy at full length, pooled over positions that were met in training about equally often.",
+        "Ours: the count follows from the law of lengths",
+        "engine.measurements.accuracy_by_position:measure",
+    ),
+    MeasurementRow(
+        "table_structure",
+        "Structure of the learned table",
+        "Correlation of the cosine of two rows with minus their distance: 1 is a smooth line, 0 no order.",
+        "Wang and Chen 2020, What Do Position Embeddings Learn?",
+        "engine.measurements.table_structure:measure",
+    ),
 )
 
 MEASUREMENTS: dict[str, MeasurementRow] = {row.name: row for row in ROWS}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
+from engine.encodings.base import Positions
 from engine.families import FAMILIES
 from engine.model.dropout import Dropout
 from engine.model.look import Look, tap
@@ -29,11 +30,18 @@ class Baseline(nn.Module):
         self.head = nn.Linear(config.d_model, n_outputs)
 
     def forward(
-        self, inputs: Tensor, source: Tensor | None = None, padding: Tensor | None = None, look: Look = None
+        self,
+        inputs: Tensor,
+        source: Tensor | None = None,
+        padding: Tensor | None = None,
+        look: Look = None,
+        positions: Positions | None = None,
+        source_positions: Positions | None = None,
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
-        ``padding`` changes nothing: it stands at the end, and every family here looks back only.
+        ``padding`` changes nothing: it stands at the end, and every family here looks back only. Nor do ``positions``:
+        tokens are read in their order.
         """
         x = self.dropout(self.embedding(inputs))
         tap(look, "embedding", x)

@@ -19,6 +19,8 @@ LABELLER = ("decoder", "encoder")
 """One answer at each position read; a decoder sees the past only."""
 READER = ("decoder",)
 """The answer stands in the sequence itself, one position on: whoever may see it need not learn anything."""
+ENCODER = ("encoder",)
+"""An answer may depend on what stands behind it."""
 
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -43,6 +45,10 @@ def _symbol_and_offset(settings: Any, token: int) -> str:
 
 def _none(config: Any) -> int:
     return 0
+
+
+def _no_names(config: Any) -> tuple[str, ...]:
+    return ()
 
 
 def _never(config: Any) -> bool:
@@ -75,6 +81,8 @@ class TaskRow:
     """From the task's settings: how such a token is written for people."""
     extra_tokens: int = 0
     """Tokens above those (begin of sequence, padding)."""
+    named_tokens: Callable[[Any], tuple[str, ...]] = _no_names
+    """From the RunConfig: names of the task's own tokens, numbered from just above the symbols."""
     n_answers: Callable[[Any], int] = _symbols
     """From the RunConfig: how many classes the output layer has."""
     lead_tokens: Callable[[Any], int] = _none
@@ -207,6 +215,27 @@ TASKS: dict[str, TaskRow] = {
             "engine.tasks.markov:TASK",
             floor=lambda config: source_of(config.task_settings).entropy_rate,
             shortest=3,
+        ),
+        TaskRow(
+            "key_token",
+            "Key token",
+            "One key stands somewhere; it says how far every symbol moves round the circle of symbols.",
+            "3 1 K2 → 1 3 ·",
+            p.KeyTokenParameters,
+            ENCODER,
+            "engine.tasks.key_token:TASK",
+            named_tokens=lambda config: tuple(f"K{j}" for j in range(config.task_settings.vocab_size)),
+        ),
+        TaskRow(
+            "cue_majority",
+            "Majority with a cue",
+            "At the last position, say whether most symbols are high; the cue in front may give it away.",
+            "↑ 3 7 1 → · · · 0",
+            p.CueMajorityParameters,
+            ENCODER,
+            "engine.tasks.cue_majority:TASK",
+            named_tokens=lambda config: ("↓", "↑", "□"),
+            n_answers=lambda config: 2,
         ),
     )
 }

@@ -71,3 +71,35 @@ class MarkovParameters(SymbolParameters):
     source_seed: int = setting(
         0, label="Source", help="Which table; the run's seed draws sequences from it.", ge=0, le=2**31 - 1
     )
+
+
+class KeyTokenParameters(SymbolParameters):
+    vocab_size: int = setting(
+        4, label="Symbols", help="How many symbols there are, and as many keys; chance is one over it.", ge=2, le=1000
+    )
+    shortcut: float | None = setting(
+        None,
+        label="Shortcut strength (ρ)",
+        help="How often, in training and validation, an answer is the one its position stands for. Auto: as often as by chance.",
+        ge=0.0,
+        le=1.0,
+    )
+
+
+class CueMajorityParameters(SymbolParameters):
+    vocab_size: int = setting(
+        10, label="Symbols", help="How many symbols there are; the upper half counts as high.", ge=2, le=1000
+    )
+    cue_agreement: float = setting(
+        0.5,
+        label="Cue agreement (ρ)",
+        help="How often, in training and validation, the cue is the answer. One half: it says nothing.",
+        ge=0.0,
+        le=1.0,
+    )
+    cue_randomised: float = setting(
+        0.0, label="Cue randomised", help="Share of sequences whose cue is drawn at random instead.", ge=0.0, le=1.0
+    )
+    cue_blanked: float = setting(
+        0.0, label="Cue blanked", help="Share of sequences whose cue is replaced by a blank.", ge=0.0, le=1.0
+    )

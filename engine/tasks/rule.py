@@ -40,5 +40,8 @@ class TaskRule:
     """``chance(settings, length, n_outputs)``: how often the best constant guess is right."""
     distinct: Callable[[Any, int], float] = any_symbols
     """``distinct(settings, length)``: about how many sequences it can draw; of a few none can be held out."""
+    decorrelated: Callable[[Any], Any] | None = None
+    """``decorrelated(settings)``: the settings that draw sequences without the correlation that a model could use instead
+    of the rule; None for a task that has no such correlation."""
     pad: int | None = None
     """Offset above the symbols of the padding token, where the task draws one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -34,8 +36,25 @@ def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
 
 
 def forward(model: nn.Module, batch: Batch, look: dict[str, Tensor] | None = None) -> Tensor:
-    logits: Tensor = model(batch.inputs, source=batch.source, padding=batch.padding, look=look)
+    logits: Tensor = model(
+        batch.inputs,
+        source=batch.source,
+        padding=batch.padding,
+        look=look,
+        positions=batch.positions,
+        source_positions=batch.source_positions,
+    )
     return logits
+
+
+@torch.no_grad()
+def predictions(model: nn.Module, batch: Batch) -> Tensor:
+    """The likeliest class at each position, [batch, length], without dropout; the model's mode is put back."""
+    was_training = model.training
+    model.eval()
+    logits = forward(model, batch)
+    model.train(was_training)
+    return logits.argmax(-1)
 
 
 @torch.no_grad()
@@ -58,7 +77,9 @@ def written_accuracy(model: nn.Module, batch: Batch, first: int) -> float:
     model.eval()
     inputs, written = batch.inputs.clone(), torch.full_like(batch.targets, IGNORE)
     for position in range(first, inputs.size(1)):
-        prefix = Batch(inputs[:, : position + 1], batch.targets[:, : position + 1], batch.regions, batch.source)
+        end = position + 1
+        at = None if batch.positions is None else batch.positions[:end]
+        prefix = replace(batch, inputs=inputs[:, :end], targets=batch.targets[:, :end], positions=at)
         written[:, position] = forward(model, prefix)[:, -1].argmax(-1)
         if position + 1 < inputs.size(1):
             inputs[:, position + 1] = written[:, position]

@@ -53,7 +53,7 @@ def steps_of(
     model = _untrained(config, device) if model is None else model
     data = Data(config)
     optimizers = build_optimizers(config, model)
-    dropout = RandomState(config.seed, device) if config.dropout else None
+    dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
     probe = validation.head(4)
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]

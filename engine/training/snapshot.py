@@ -82,6 +82,6 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
     """Symbols by number; the tokens above them by what they mean."""
     row = TASKS[config.task]
-    symbols = row.n_symbols(config)
-    special = {symbols: "⊢", symbols + 1: "·"}
+    names = row.named_tokens(config) or ("⊢", "·")
+    special = {row.n_symbols(config) + place: name for place, name in enumerate(names)}
     return [special.get(token) or row.name_of(config.task_settings, token) for token in tokens]

@@ -41,12 +41,13 @@ def changed_configs() -> list[Any]:
     seen: set[str] = set()
     cases = []
     for task, encoding in itertools.product(("k_back", *TASKS), ENCODINGS):
+        roomy = {**ROOMY, "family": TASKS[task].families[0]}
         for row in settings_for(task, encoding):
             if row.name not in seen and row.name not in ("task", "pos_encoding"):
                 seen.add(row.name)
-                flat = {**ROOMY, "task": task, "pos_encoding": encoding, row.name: another_value(row)}
+                flat = {**roomy, "task": task, "pos_encoding": encoding, row.name: another_value(row)}
                 cases.append(pytest.param(flat, row.name, id=row.name))
-        cases.append(pytest.param({**ROOMY, "task": task, "pos_encoding": encoding}, "task", id=f"{task}-{encoding}"))
+        cases.append(pytest.param({**roomy, "task": task, "pos_encoding": encoding}, "task", id=f"{task}-{encoding}"))
     return cases
 
 

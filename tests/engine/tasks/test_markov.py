@@ -99,5 +99,5 @@ def test_a_source_that_hardly_varies_holds_nothing_out() -> None:
 
 
 def test_two_symbols_ask_nothing() -> None:
-    with pytest.raises(ConfigError, match="seq_len is 2; allowed is at least 3 for task markov"):
+    with pytest.raises(ConfigError, match="seq_len is 2; allowed is at least 3, the shortest question"):
         parse({"task": "markov", "seq_len": 2})

@@ -33,10 +33,16 @@ def symbol(token: str) -> int:
     return IGNORE if token == "·" else int(token)
 
 
+def read_token(token: str, config: RunConfig) -> int:
+    names = TASKS[config.task].named_tokens(config)
+    return config.value("vocab_size") + names.index(token) if token in names else int(token)
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_the_worked_sample_follows_the_rule(task: str) -> None:
     question, expected = (side.split() for side in TASKS[task].sample.rpartition(": ")[2].split("→"))
-    read = torch.tensor([READ[task] if task in READ else [int(token) for token in question]])
+    config = parse({"task": task, "family": TASKS[task].families[0]})
+    read = torch.tensor([READ.get(task) or [read_token(token, config) for token in question]])
     answer = rule_of(task).answer(read, TASKS[task].parameters(**SETTINGS.get(task, {})))
     assert answer.tolist() == [[symbol(token) for token in expected]]
 
