@@ -11,7 +11,6 @@ import pytest
 
 from engine.evidence import store
 from engine.evidence.experiment import Experiment
-from engine.evidence.table import markdown
 from engine.issues import ISSUES
 from engine.issues.issue import Arm
 from engine.problems import ConfigError
@@ -138,11 +137,3 @@ def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool, monkeypatch: pyte
     (store.folder_of("fake") / "99999999999999999999.json").write_text("{")
     assert store.latest_verdict("fake") == "shown"
     assert store.latest("fake") is not None
-
-
-def test_the_table_has_a_row_for_each_claim(pool: Pool) -> None:
-    found = ended(Experiment(fake_issue(), pool, seeds=6)).report
-    rows = [line for line in markdown([found], 30.0).splitlines() if line.startswith("| ")]
-    assert len(rows) == 1 + len(found.claims)
-    assert "**shown**" in rows[1]
-    assert {line.count("|") for line in rows} == {9}
