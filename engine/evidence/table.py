@@ -88,7 +88,7 @@ def _numbers(claim: dict[str, Any] | None) -> str:
     if claim is None:
         return "not run"
     if claim["effect"] is None:
-        return claim["verdict"] + ": no value"
+        return f"{claim['verdict']}: no value"
     interval = f" ({claim['ci'][0]:+.3g} to {claim['ci'][1]:+.3g})" if claim["ci"] else ""
     p = "" if claim["p"] is None else f", p {claim['p']:.2g}"
     return f"{claim['verdict']}: {claim['effect']:+.3g} {claim['unit']}{interval}{p}"
