@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.config import RunConfig
-from engine.framing import continues, shapes
+from engine.framing import continues, labelled
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
 
@@ -90,7 +90,7 @@ class Data:
         source = self._draw(size, n, self.generator, held_out=False)
         answer = self.rule.answer(source, self.config.task_settings)
         if self.config.label_noise:
-            outputs = shapes(self.config, n).n_outputs
+            outputs = labelled(self.config, n).n_outputs
             wrong = torch.randint(outputs, answer.shape, generator=self.generator)
             noisy = torch.rand(answer.shape, generator=self.generator) < self.config.label_noise
             answer = torch.where(noisy & (answer != IGNORE), wrong, answer)
