@@ -131,9 +131,21 @@ def _nothing_to_drop(c: RunConfig) -> str | None:
 
 
 CAUTIONS: tuple[Caution, ...] = (
-    _no_attention, _short_sight, _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _nothing_to_scale,
-    _blow_up, _vanishing, _linear, _leaking_mask, _coarse_numbers, _table_scale, _nothing_to_drop,
-)  # fmt: skip
+    _no_attention,
+    _short_sight,
+    _bag_of_symbols,
+    _no_anchor,
+    _reverse_needs_absolute,
+    _no_row,
+    _nothing_to_scale,
+    _blow_up,
+    _vanishing,
+    _linear,
+    _leaking_mask,
+    _coarse_numbers,
+    _table_scale,
+    _nothing_to_drop,
+)
 
 
 def cautions(config: RunConfig) -> list[str]:

@@ -143,6 +143,14 @@ class RunConfig(BaseModel):
     dataset_size: int | None = setting(
         None, label="Training sequences", help="A fixed set of so many. Auto: fresh ones each step.", group="Data", ge=1, le=1_000_000
     )
+    pretrain_steps: int = setting(
+        0, label="Pre-training steps", help="So many of the steps come first, on plenty of related sequences; 0: none.",
+        group="Data", ge=0, le=1_000_000,
+    )
+    pretrain_on: Literal["sister", "next_token"] = setting(
+        "sister", label="Pre-train on", help="What the related sequences are.", group="Data",
+        labels={"sister": "Sister task (same rule, other symbols)", "next_token": "Next token, without the answers"},
+    )
     label_noise: float = setting(
         0.0, label="Label noise", help="Share of training answers replaced by random ones.", group="Data", ge=0.0, le=1.0
     )

@@ -8,7 +8,7 @@ token, own position) is answered at each position read.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from engine.config import RunConfig
@@ -48,6 +48,18 @@ def continues(config: RunConfig) -> bool:
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
+    """With pre-training there are tokens and classes of its own besides the task's."""
+    own = labelled(config, n)
+    if not config.pretrain_steps:
+        return own
+    if config.pretrain_on == "next_token":
+        return replace(own, n_outputs=own.n_outputs + own.n_tokens)
+    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+    return replace(own, n_tokens=own.n_tokens + symbols, n_outputs=2 * own.n_outputs)
+
+
+def labelled(config: RunConfig, n: int | None = None) -> Shapes:
+    """The sizes of the task itself, whatever came before it."""
     row, n = TASKS[config.task], n or config.seq_len
     translates = config.family == "encoder_decoder"
     special = row.extra_tokens + len(row.named_tokens(config))

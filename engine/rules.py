@@ -102,11 +102,36 @@ def _softmax_needs_attention(c: RunConfig) -> tuple[str, str] | None:
     return None
 
 
+def _own_steps_left(c: RunConfig) -> tuple[str, str] | None:
+    return ("pretrain_steps", f"at most {c.steps - 1}, less than steps") if c.pretrain_steps >= c.steps else None
+
+
+def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
+    if not c.pretrain_steps or c.pretrain_on != "next_token":
+        return None
+    if not c.causal:
+        return "pretrain_on", f"sister for family {c.family}, which sees the next token"
+    if "encoder_decoder" in TASKS[c.task].families:
+        return "pretrain_on", f"sister for task {c.task}, whose answer is predicted token by token already"
+    return None
+
+
 RULES: tuple[Rule, ...] = (
-    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _ntk_needs_two_pairs,
-    _yarn_ramp_rises, _lengths_ordered, _long_enough, _k_fits, _fused_computes_it, _mask_faults_need_a_mask,
+    _family_takes_task,
+    _heads_divide_width,
+    _rotation_needs_pairs,
+    _sinusoid_needs_pairs,
+    _ntk_needs_two_pairs,
+    _yarn_ramp_rises,
+    _lengths_ordered,
+    _long_enough,
+    _k_fits,
+    _fused_computes_it,
+    _mask_faults_need_a_mask,
     _softmax_needs_attention,
-)  # fmt: skip
+    _own_steps_left,
+    _next_token_must_be_hidden,
+)
 
 
 def broken_rules(config: RunConfig) -> Iterator[Problem]:

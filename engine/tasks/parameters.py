@@ -31,7 +31,7 @@ class DyckParameters(Parameters):
 
 
 class RecallParameters(Parameters):
-    vocab_size: int = setting(16, label="Symbols", help="The lower half are keys, the others values.", ge=4, le=1000)
+    vocab_size: int = setting(8, label="Symbols", help="The lower half are keys, the others values.", ge=4, le=1000)
 
 
 class PermutationParameters(SymbolParameters):

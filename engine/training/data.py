@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.config import RunConfig
 from engine.encodings.base import Positions
-from engine.framing import continues, length_law, shapes
+from engine.framing import continues, labelled, length_law, shapes
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
 from engine.training.positions import drawn, spread
@@ -123,7 +123,7 @@ class Data:
         source = self._draw(size, n, self.config.task_settings, self.generator, held_out=False)
         answer = self.rule.answer(source, self.config.task_settings)
         if self.config.label_noise:
-            outputs = shapes(self.config, n).n_outputs
+            outputs = labelled(self.config, n).n_outputs
             wrong = torch.randint(outputs, answer.shape, generator=self.generator)
             noisy = torch.rand(answer.shape, generator=self.generator) < self.config.label_noise
             answer = torch.where(noisy & (answer != IGNORE), wrong, answer)

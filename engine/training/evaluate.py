@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from engine.config import RunConfig
 from engine.encodings.base import NoRow
-from engine.framing import shapes
+from engine.framing import labelled
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch, Data
 
@@ -113,7 +113,7 @@ def by_length(config: RunConfig, model: nn.Module, data: Data, device: torch.dev
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
     """What blind guessing scores: metric name to value, ``loss`` in nats."""
-    sizes = shapes(config)
+    sizes = labelled(config)
     guess = data.rule.chance(config.task_settings, config.seq_len, sizes.n_outputs)
     uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
     return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}

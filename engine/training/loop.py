@@ -24,6 +24,7 @@ from engine.training.diagnose import first_non_finite
 from engine.training.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
 from engine.training.measure import measure_memory
 from engine.training.optim import build_optimizers, learning_rate_at, set_learning_rate
+from engine.training.pretraining import Pretraining
 from engine.training.randomness import RandomState
 from engine.training.snapshot import take_snapshot
 from engine.watch import EVERYTHING, Watch
@@ -52,6 +53,7 @@ def steps_of(
     device, note = choose_device(config, prediction.flops_per_step)
     model = _untrained(config, device) if model is None else model
     data = Data(config)
+    pretraining = Pretraining(config) if config.pretrain_steps else None
     optimizers = build_optimizers(config, model)
     dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
@@ -80,7 +82,9 @@ def steps_of(
 
     for step in range(1, config.steps + 1):
         began = perf_counter()
-        batch = data.training_batch().to(device)
+        if pretraining is not None and step == config.pretrain_steps + 1:
+            pretraining, optimizers = None, build_optimizers(config, model)
+        batch = (pretraining or data).training_batch().to(device)
         rate = learning_rate_at(config, step)
         set_learning_rate(optimizers, rate)
         with dropout.active() if dropout else nullcontext():

@@ -13,12 +13,17 @@ ADAM_BETAS = (0.9, 0.98)
 
 
 def learning_rate_at(config: RunConfig, step: int) -> float:
-    """The learning rate of a step counted from 1: linear warm-up, then the schedule down to zero at the end."""
+    """The learning rate of a step counted from 1: linear warm-up, then the schedule down to zero at the end.
+
+    Pre-training and the training after it have a schedule each.
+    """
+    pretraining = config.pretrain_steps
+    step, steps = (step, pretraining) if step <= pretraining else (step - pretraining, config.steps - pretraining)
     if step <= config.warmup_steps:
         return config.learning_rate * step / config.warmup_steps
     if config.schedule == "constant":
         return config.learning_rate
-    done = (step - config.warmup_steps) / max(1, config.steps - config.warmup_steps + 1)
+    done = (step - config.warmup_steps) / max(1, steps - config.warmup_steps + 1)
     left = 1 - done if config.schedule == "linear" else (1 + math.cos(math.pi * done)) / 2
     return config.learning_rate * left
 
