@@ -13,6 +13,8 @@ from engine.presets import PRESETS
 from engine.run_folder import RunFolder
 from engine.runs import Run
 from pages.parts import server
+from pages.parts.issues.map import show_small_map
+from pages.parts.lab.session import session_id
 from pages.parts.live.board import recorded_board
 
 RECORDED = Path(engine.__file__).parent / "recorded" / "reverse"
@@ -68,3 +70,6 @@ for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fai
                     "lab.py", label=preset.title, icon=":material/arrow_forward:", query_params={"preset": slug}
                 )
                 st.caption(preset.look_at)
+
+st.subheader("What goes wrong, as experiments")
+show_small_map(session_id())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from engine.evidence.experiment import Experiment
 from engine.evidence.report import Report, report
@@ -67,17 +69,31 @@ def latest(slug: str) -> Evidence | None:
 
 def latest_verdict(slug: str) -> Verdict | None:
     """The newest verdict, without weighing anything; None where the issue was not run on this machine."""
-    return next((row["verdict"] for row in _rows(slug) if "verdict" in row), None)
+    return next((verdict for file in _files(slug) if (verdict := _verdict_in(file)) is not None), None)
 
 
-def _rows(slug: str) -> Any:
-    for file in sorted(folder_of(slug).glob("*.json"), reverse=True):
-        try:
-            row = json.loads(file.read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(row, dict) and row.get("format") == FORMAT:
-            yield row
+def _files(slug: str) -> list[Path]:
+    """The newest first."""
+    return sorted(folder_of(slug).glob("*.json"), reverse=True)
+
+
+@lru_cache(1024)
+def _verdict_in(file: Path) -> Verdict | None:
+    """A file never changes once it is there, so it is read once: a map asks for all of them again and again."""
+    verdict = (_row(file) or {}).get("verdict")
+    return verdict if verdict in get_args(Verdict) else None
+
+
+def _rows(slug: str) -> Iterator[dict[str, Any]]:
+    return (row for file in _files(slug) if (row := _row(file)) is not None)
+
+
+def _row(file: Path) -> dict[str, Any] | None:
+    try:
+        row = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return row if isinstance(row, dict) and row.get("format") == FORMAT else None
 
 
 def _trial(row: dict[str, Any]) -> Trial:

@@ -49,6 +49,8 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
     ``best_loss``       lowest validation loss along the run
     ``overtraining``    validation loss at the end minus ``best_loss``
     ``seconds``         of training
+    ``chance.loss``, ``chance.accuracy``, ...   what blind guessing gives
+    ``floor``           the lowest loss any model can reach, where known
     ``loss``, ``accuracy``, ...       held-out metrics at the end
     ``accuracy@24``, ``loss@24``      the same at a test length
     ``grad.<part>``     gradient norm by part ("0.q", "embedding") averaged over the validation passes
@@ -60,6 +62,8 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
         match event:
             case Started():
                 numbers["parameters"] = event.parameters
+                numbers |= {f"chance.{name}": value for name, value in event.chance.items()}
+                numbers["floor"] = math.nan if event.floor is None else event.floor
             case Failed():
                 numbers |= {"finite": 0.0, "failed_step": event.step}
             case Finished():

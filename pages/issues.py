@@ -1,0 +1,112 @@
+"""The documented issues: a map, and each as a live controlled experiment at its own link."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.evidence.store import latest, latest_verdict
+from engine.framing import metric_names
+from engine.issues import ISSUES
+from engine.issues.issue import Issue
+from pages.parts.figures.arms import metric_label
+from pages.parts.issues.address import EXTENDED, FIRST_SEED, key_of, open_address, write_address
+from pages.parts.issues.arms import show_arms
+from pages.parts.issues.board import experiment_board, kept_board
+from pages.parts.issues.controls import RAN, offer_more_seeds, predicted, run_settings
+from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.issues.map import show_lesson, show_map
+from pages.parts.issues.prediction import ask_prediction, show_comparison
+from pages.parts.issues.shown import Shown, of_evidence, of_experiment
+from pages.parts.issues.states import state_of
+from pages.parts.issues.take_away import take_away
+from pages.parts.issues.words import (
+    show_claim,
+    show_mechanism,
+    show_notes,
+    show_published,
+    show_remedies,
+    show_way,
+)
+from pages.parts.lab.session import session_id
+
+CURVE, KEPT = "issues.curve", "issues.kept"
+
+
+def show_all() -> None:
+    st.title("Issues", anchor=False)
+    st.markdown(
+        "What can go wrong in a deep stack of self-attention on positional encoding: each claim is an experiment that runs here, "
+        "one thing changed at a time, several seeds, and a verdict computed from them."
+    )
+    show_lesson()
+    show_map(session_id())
+
+
+def show_issue(issue: Issue) -> str | None:
+    """The whole page of an issue; the id of the experiment that is looked at."""
+    name = st.session_state.setdefault(RAN, {}).get(issue.slug)
+    experiment = EXPERIMENTS.find(name) if name else None
+    extended = bool(st.session_state[key_of(EXTENDED)])
+    state = experiment.state if experiment else ""
+    show_way(issue)
+    show_claim(issue, state_of(issue, session_id()))
+    show_mechanism(issue)
+    show_arms(issue, extended, int(st.session_state[key_of(FIRST_SEED)]))
+    if experiment is None:
+        ask_prediction(issue, extended)
+    st.subheader("The experiment", anchor=False)
+    run_settings(issue, experiment)
+    shown: Shown | None = None
+    with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
+        if name and experiment:
+            if experiment.state != "running":
+                show_comparison(predicted(name), experiment.report)
+                offer_more_seeds(issue, experiment)
+            experiment_board(name, experiment, curve=choose_curve(issue))
+            shown = of_experiment(experiment)
+            if experiment.state != "running":
+                st.button("Predict anew", icon=":material/replay:", on_click=forget, args=(issue,))
+        elif (
+            latest_verdict(issue.slug)
+            and st.toggle("Show what the last run on this machine found", key=KEPT)
+            and (evidence := latest(issue.slug))
+        ):
+            shown = of_evidence(issue, evidence)
+            kept_board(f"kept-{evidence.created}", shown, curve=choose_curve(issue))
+    if shown and shown.state != "running" and shown.trials:
+        take_away(shown)
+    show_remedies(issue)
+    show_published(issue, shown.report if shown else None, tuple(shown.trials) if shown else ())
+    show_notes(issue)
+    if experiment and experiment.state != state:
+        st.rerun()  # it turned while this page was being written: the buttons above are of the past
+    return name if experiment else None
+
+
+def choose_curve(issue: Issue) -> str:
+    """Which curve the panels show."""
+    config = issue.config(issue.arms[0])
+    options = ["loss", "validation.loss", *(f"validation.{metric}" for metric in metric_names(config))]
+    chosen: str = st.segmented_control(
+        "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
+        format_func=lambda name: "Training loss" if name == "loss" else metric_label(name).capitalize(),
+    ) or "loss"  # fmt: skip
+    return chosen if chosen in options else "loss"
+
+
+def forget(issue: Issue) -> None:
+    """Look away from the experiment: the prediction can be made again."""
+    st.session_state[RAN].pop(issue.slug, None)
+
+
+asked = open_address()
+for problem in asked.ignored:
+    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+found: str | None = None
+if asked.slug is None:
+    show_all()
+else:
+    if asked.experiment is not None:
+        st.session_state.setdefault(RAN, {}).setdefault(asked.slug, asked.experiment)
+    found = show_issue(ISSUES[asked.slug])
+write_address(ISSUES[asked.slug] if asked.slug else None, found)

@@ -1,0 +1,60 @@
+"""What the figures of an experiment share: a colour for each role, labels, axes that stand still."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from engine.issues.issue import Role
+from pages.parts.colors import Pair, shade
+
+ROLE_COLORS: dict[Role, str] = {
+    "fault": "#C2570C",
+    "control": "#2B6CB0",
+    "remedy": "#0B7A6C",
+    "comparison": "#7A5AE0",
+}
+"""Apart also for those who do not tell red from green: orange, blue, teal, violet."""
+SPREAD = 30.0
+"""Largest over smallest value from which an axis is logarithmic."""
+
+
+def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
+    """The role's colour; where several arms of a role share a figure, darker from one to the next."""
+    return shade(ROLE_COLORS[role], 0.7 * place / max(1, of - 1))
+
+
+def metric_label(name: str) -> str:
+    """A number's name in words: ``first_half_accuracy`` is "first half accuracy", ``loss@24`` "loss at length 24"."""
+    kind, _, rest = name.partition(".")
+    if kind == "validation":
+        return f"validation {metric_label(rest)}"
+    if kind == "grad":
+        return f"gradient norm, {rest}"
+    quantity, _, length = name.replace("_", " ").partition("@")
+    return f"{quantity} at length {length}" if length else quantity
+
+
+def is_spread(values: Iterable[float]) -> bool:
+    """Whether the values are positive and so far apart that a linear axis would hide the small ones."""
+    found = list(values)
+    return bool(found) and min(found) > 0 and max(found) / min(found) > SPREAD
+
+
+def round_up(value: float) -> float:
+    """The next number with one digit, or one and a half: an axis that ends there seldom moves while values come in."""
+    if value <= 0 or not math.isfinite(value):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15) if step * power >= value * (1 - 1e-9))
+
+
+def wrapped(text: str, width: int = 18) -> str:
+    """A label broken into lines by ``<br>``, its signs harmless as markup."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;") for line in lines)

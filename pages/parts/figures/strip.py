@@ -1,0 +1,162 @@
+"""Where the arms ended: a point a seed, a bar at the mean; an arm a row, or a line over x."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import plotly.graph_objects as go
+
+from pages.parts.colors import Pair
+from pages.parts.figures.arms import is_spread, wrapped
+from pages.parts.figures.base import axis, figure, level
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+ROW = 46
+"""Pixels a row."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """An arm's number at the end of each seed; None where a seed has none (yet)."""
+
+    name: str
+    color: Pair
+    values: Sequence[float | None]
+    seeds: Sequence[int]
+    without: int = 0
+    """Seeds that ended without the number."""
+
+    @property
+    def known(self) -> list[float]:
+        return [value for value in self.values if value is not None]
+
+
+def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
+    """The first row on top."""
+    traces = [trace for place, row in enumerate(rows) for trace in (_points(place, row), _mean_bar(place, row))]
+    known = [value for row in rows for value in row.known]
+    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}")]
+    return figure(
+        traces,
+        xaxis=_values_axis(label, known),
+        yaxis=axis(
+            "",
+            range=[len(rows) - 0.5, -0.5],
+            tickvals=list(range(len(rows))),
+            ticktext=[wrapped(_named(row)) for row in rows],
+            showgrid=False,
+            fixedrange=True,
+        ),
+        showlegend=False,
+        margin={"l": 8, "r": 14, "t": 20 if levels else 6, "b": 38},
+        hovermode="closest",
+        shapes=levels,
+    )
+
+
+def strip_height(rows: int) -> int:
+    """Pixels."""
+    return 64 + ROW * rows
+
+
+def _named(row: Ended) -> str:
+    return f"{row.name} ({row.without} without)" if row.without else row.name
+
+
+def _values_axis(label: str, known: Sequence[float]) -> dict[str, object]:
+    if "accuracy" in label and all(0 <= value <= 1 for value in known):
+        return axis(label, range=[-0.03, 1.03])
+    if is_spread(known):
+        return axis(label, type="log", exponentformat="power")
+    return axis(label)
+
+
+def _points(place: int, row: Ended) -> go.Scatter:
+    """Seeds side by side in their row, so that equal values stay apart."""
+    count = len(row.values)
+    found = [
+        (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
+    ]
+    return go.Scatter(
+        x=[float(f"{value:.5g}") for _, value, _ in found],
+        y=[place + 0.3 * (2 * (n + 0.5) / count - 1) for _, _, n in found],
+        text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found],
+        name=row.name, uid=f"points-{place}", mode="markers", opacity=0.65, cliponaxis=False,
+        marker={"color": row.color["light"], "size": 8},
+        hovertemplate="%{text}: %{x:.4g}<extra></extra>", meta={"color": row.color, "label": row.name},
+    )  # fmt: skip
+
+
+def _mean_bar(place: int, row: Ended) -> go.Scatter:
+    known = row.known
+    mean = [float(f"{fmean(known):.5g}")] if known else []
+    return go.Scatter(
+        x=mean * 2, y=[place - 0.38, place + 0.38] if known else [], name=f"{row.name}, mean", uid=f"mean-{place}",
+        mode="lines", line={"color": row.color["light"], "width": 3.5}, cliponaxis=False,
+        hovertemplate="mean %{x:.4g}<extra></extra>", meta={"color": row.color, "label": f"{row.name}, mean"},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OverX:
+    """A line: what each seed reached at each x."""
+
+    name: str
+    color: Pair
+    points: Mapping[float, Ended]
+
+
+def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: float | None = None) -> go.Figure:
+    """A bold line of means and a small mark for each seed; lines differ by colour, dash and mark."""
+    traces: list[go.Scatter] = []
+    for place, line in enumerate(lines):
+        symbol, dash = SYMBOLS[place % len(SYMBOLS)], DASHES[place % len(DASHES)]
+        named = line.name.replace("<", "&lt;")
+        known = {x: ended.known for x, ended in sorted(line.points.items()) if ended.known}
+        seeds = [
+            (x, seed, v)
+            for x, e in sorted(line.points.items())
+            for seed, v in zip(e.seeds, e.values, strict=True)
+            if v is not None
+        ]
+        traces += [
+            go.Scatter(
+                x=[x for x, _, _ in seeds], y=[float(f"{value:.5g}") for _, _, value in seeds],
+                text=[f"{named}, seed {seed}" for _, seed, _ in seeds],
+                name=named, uid=f"seeds-{place}", mode="markers", opacity=0.45, showlegend=False, legendgroup=str(place),
+                marker={"color": line.color["light"], "size": 5, "symbol": symbol}, cliponaxis=False,
+                hovertemplate="%{text}, %{x:g}: %{y:.4g}<extra></extra>", meta={"color": line.color, "label": line.name},
+            ),
+            go.Scatter(
+                x=list(known), y=[float(f"{fmean(values):.5g}") for values in known.values()],
+                name=named, uid=f"line-{place}", mode="lines+markers", legendgroup=str(place), cliponaxis=False,
+                line={"color": line.color["light"], "width": 2.6, "dash": dash},
+                marker={"color": line.color["light"], "size": 8, "symbol": symbol},
+                hovertemplate=f"{named}, mean at %{{x:g}}: %{{y:.4g}}<extra></extra>",
+                meta={"color": line.color, "label": f"{line.name}, mean"},
+            ),
+        ]  # fmt: skip
+    xs = sorted({x for line in lines for x in line.points})
+    far = is_spread(xs) or (len(xs) > 2 and xs[0] > 0 and xs[-1] / xs[0] >= 8)
+    values = [value for line in lines for ended in line.points.values() for value in ended.known]
+    levels = [] if chance is None else [level(chance, f"chance {chance:.3g}")]
+    return figure(
+        traces,
+        xaxis=axis(x_label, tickvals=xs, ticktext=[f"{x:g}" for x in xs], type="log" if far else "linear"),
+        yaxis=_values_axis(label, values),
+        margin={"l": 52, "r": 14, "t": 34, "b": 42},
+        hovermode="closest",
+        shapes=levels,
+    )
+
+
+def upright(value: float, text: str, *, dash: str = "dash") -> dict[str, object]:
+    """An upright level line over the whole height, its name at the top."""
+    return {
+        "type": "line", "xref": "x", "x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1,
+        "line": {"width": 1.2, "dash": dash}, "layer": "below", "name": text,
+        "label": {"text": text, "textposition": "end", "textangle": 0, "yanchor": "bottom", "font": {"size": 11}},
+    }  # fmt: skip

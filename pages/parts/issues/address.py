@@ -1,0 +1,95 @@
+"""The address of the issues page: which issue, how it is to be run, which experiment is looked at. It never starts one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from engine.evidence.experiment import MOST_SEEDS
+from engine.issues import ISSUES
+from engine.issues.issue import Issue
+from engine.problems import Problem
+from pages.parts.issues.experiments import EXPERIMENTS
+
+ISSUE, EXPERIMENT = "issue", "experiment"
+SEEDS, FIRST_SEED, EXTENDED = "seeds", "first_seed", "extended"
+DEFAULTS: dict[str, int | bool] = {SEEDS: 8, FIRST_SEED: 0, EXTENDED: False}
+LARGEST_FIRST_SEED = 10_000
+WRITTEN, SEEN = "issues.written", "issues.seen"
+"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
+
+
+def key_of(name: str) -> str:
+    """The session key of the widget for a setting of the run."""
+    return f"issues.{name}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a query asks for, as far as it is allowed, and what was ignored."""
+
+    slug: str | None
+    experiment: str | None
+    settings: dict[str, int | bool]
+    ignored: list[Problem]
+
+
+def read(query: Mapping[str, str]) -> Asked:
+    ignored: list[Problem] = []
+    slug, experiment = query.get(ISSUE), query.get(EXPERIMENT)
+    if slug is not None and slug not in ISSUES:
+        ignored.append(Problem(ISSUE, slug, "one of " + ", ".join(ISSUES)))
+        slug = experiment = None
+    if experiment is not None:
+        found = EXPERIMENTS.find(experiment)
+        if found is None or found.issue.slug != slug:
+            ignored.append(Problem(EXPERIMENT, experiment, "one of this issue that this server still holds"))
+            experiment = None
+    settings: dict[str, int | bool] = {}
+    for name, (low, high) in {SEEDS: (1, MOST_SEEDS), FIRST_SEED: (0, LARGEST_FIRST_SEED)}.items():
+        if name in query:
+            text = query[name]
+            if text.isascii() and text.isdecimal() and len(text) < 9 and low <= int(text) <= high:
+                settings[name] = int(text)
+            else:
+                ignored.append(Problem(name, text, f"a whole number from {low} to {high}"))
+    if EXTENDED in query:
+        if query[EXTENDED] in ("true", "false"):
+            settings[EXTENDED] = query[EXTENDED] == "true"
+        else:
+            ignored.append(Problem(EXTENDED, query[EXTENDED], "true or false"))
+    known = {ISSUE, EXPERIMENT, *DEFAULTS}
+    ignored += [Problem(name, value, "a name this page knows") for name, value in query.items() if name not in known]
+    return Asked(slug, experiment, settings, ignored)
+
+
+def open_address() -> Asked:
+    """What the address asks for; a link's settings of the run are put into their widgets once."""
+    query = st.query_params.to_dict()
+    asked = read(query)
+    # A quick second click arrives with the address of before the first: that is no link.
+    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
+    st.session_state[SEEN] = query
+    for name, default in DEFAULTS.items():
+        if linked and name in asked.settings:
+            st.session_state[key_of(name)] = asked.settings[name]
+        st.session_state.setdefault(key_of(name), default)
+    return asked
+
+
+def write_address(issue: Issue | None, experiment: str | None) -> None:
+    """Keep the address a link to what is on the page; what is as by default is left out."""
+    query: dict[str, str] = {}
+    if issue is not None:
+        query[ISSUE] = issue.slug
+        for name, default in DEFAULTS.items():
+            value = st.session_state.get(key_of(name), default)
+            if value != default:
+                query[name] = str(value).lower()
+        if experiment is not None:
+            query[EXPERIMENT] = experiment
+    st.session_state[WRITTEN] = query
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)

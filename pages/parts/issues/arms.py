@@ -1,0 +1,59 @@
+"""The arms: what each changes against the control, and the way into the lab with its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from engine.issues.issue import Arm, Issue, Role
+from engine.link import to_query
+from engine.settings import Setting, to_text
+
+ROLE_MARKS: dict[Role, str] = {
+    "fault": ":orange-badge[fault]",
+    "control": ":blue-badge[control]",
+    "remedy": ":green-badge[remedy]",
+    "comparison": ":violet-badge[comparison]",
+}
+WIDTHS = [2.2, 1, 4, 2]
+
+
+def show_arms(issue: Issue, extended: bool, seed: int) -> None:
+    st.subheader("The arms", anchor=False, help="Ways to train that are compared. All else is the same in all of them.")
+    with st.container(border=True, gap="xsmall"):
+        for arm in issue.arms_of(extended):
+            name, role, changes, way = st.columns(WIDTHS, gap="small", vertical_alignment="center")
+            name.markdown(f"**{escaped(arm.name)}**")
+            role.markdown(ROLE_MARKS[arm.role])
+            changes.markdown(changes_in_words(issue, arm))
+            with way:
+                st.page_link(
+                    "lab.py", label="Open in the lab", icon=":material/science:",
+                    query_params=to_query(issue.config(arm, seed)),
+                    help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
+                )  # fmt: skip
+    hidden = len(issue.arms) - len(issue.arms_of(extended))
+    if hidden:
+        st.caption(f"{hidden} more take longer; “Extended” adds them.")
+
+
+def changes_in_words(issue: Issue, arm: Arm) -> str:
+    """ "Mask fault: None → Missing", one after the other; for the control itself, that it is what others change."""
+    changes = issue.changes(arm)
+    if not changes:
+        return ":gray[what the others are compared with]"
+    return " · ".join(f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**" for row, there, here in changes)
+
+
+def _shown(row: Setting, value: Any) -> str:
+    if value is None and not row.optional:
+        return "none"
+    return escaped(row.label_of(to_text(value)) if row.kind == "choice" else to_text(value))
+
+
+def escaped(text: str) -> str:
+    """A name as Markdown that shows it as it is."""
+    for sign in "\\*_[]$`<:~":
+        text = text.replace(sign, "\\" + sign)
+    return text

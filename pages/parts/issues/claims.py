@@ -1,0 +1,51 @@
+"""Each claim of an experiment: its verdict, the numbers behind it, its dot and whiskers."""
+
+from __future__ import annotations
+
+from engine.evidence.report import ClaimReport
+from engine.evidence.statistics import Weighed
+from pages.parts.figures.effect import effect_figure
+from pages.parts.issues.plain import Plain, Remember
+from pages.parts.issues.shown import Shown
+
+EFFECT_HEIGHT = 118
+ABOUT = {"issue": "the issue", "condition": "a condition", "remedy": "a remedy"}
+
+
+def claims_section(shown: Shown, remember: Remember) -> Plain:
+    panels = [_claim_panel(shown, place, claim, remember) for place, claim in enumerate(shown.report.claims)]
+    return {
+        "id": "claims", "title": "What the evidence says",
+        "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
+        "least as large as the smallest worth naming, declared beforehand.",
+        "panels": panels, "width": 420, "table": None,
+    }  # fmt: skip
+
+
+def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remember) -> Plain:
+    row, name = claim.weighed, f"claim.{place}"
+    facts = facts_of(claim)
+    over = shown.state not in ("running", "none")
+    verdict = row.verdict if over else f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
+    return {
+        "id": name, "title": claim.claim, "chip": verdict, "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
+        "lines": [*([f"Tested {claim.condition}."] if claim.condition else []), *([row.why] if row.seeds else [])],
+        "words": " · ".join(f"{label} {value}" for label, value in facts),
+        "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
+        "figure": remember(
+            name, (tuple(claim.effects), row),
+            lambda: effect_figure(claim.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
+        ),
+    }  # fmt: skip
+
+
+def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:
+    """The numbers behind a verdict, as label and value."""
+    row: Weighed = claim.weighed
+    sign = "" if claim.direction == "more" else "−"
+    facts = [] if row.effect is None else [("effect", f"{row.effect:+.3g} {claim.unit}")]
+    if row.ci is not None:
+        facts.append(("95 % interval", f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}"))
+    if row.p is not None:
+        facts.append(("p", f"{row.p:.2g}"))
+    return [*facts, ("smallest worth naming", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]

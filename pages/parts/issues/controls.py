@@ -1,0 +1,109 @@
+"""How the experiment is run: seeds, first seed, extended arms; Run and Stop."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import streamlit as st
+
+from engine.evidence.experiment import MOST_SEEDS, Experiment
+from engine.issues.issue import Issue
+from engine.predict import predict
+from engine.problems import ConfigError
+from engine.units import in_time
+from engine.workers.pool import Refused
+from pages.parts import server
+from pages.parts.issues.address import EXTENDED, FIRST_SEED, LARGEST_FIRST_SEED, SEEDS, key_of
+from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.issues.prediction import Prediction, prediction_of
+from pages.parts.lab.session import session_id
+
+RAN = "issues.ran"
+"""Session key: by issue, the experiment looked at."""
+PREDICTED = "issues.predicted"
+"""Session key: by experiment, what had been predicted when it was started."""
+REFUSED = "issues.refused"
+
+
+def run_settings(issue: Issue, experiment: Experiment | None) -> None:
+    """Widgets and buttons."""
+    running = experiment is not None and experiment.state == "running"
+    with st.container(border=True):
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            st.number_input(
+                "Seeds", 1, MOST_SEEDS, key=key_of(SEEDS), disabled=running, width=120, persist_state="session",
+                help="Paired: every arm starts from the same weights and data under the same seed. Six can decide, eight are better.",
+            )  # fmt: skip
+            st.number_input(
+                "First seed", 0, LARGEST_FIRST_SEED, key=key_of(FIRST_SEED), disabled=running, width=120, persist_state="session",
+                help="The seeds are this one and those that follow.",
+            )  # fmt: skip
+            slow = any(arm.extended for arm in issue.arms) or any(claim.extended for claim in issue.claims)
+            st.toggle(
+                "Extended", key=key_of(EXTENDED), disabled=running or not slow, persist_state="session",
+                help="Also the arms that take longer." if slow else "This issue has no longer arms.",
+            )  # fmt: skip
+            st.button(
+                "Run",
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=running,
+                on_click=begin,
+                args=(issue,),
+                width=120,
+            )
+            st.button(
+                "Stop", icon=":material/stop:", disabled=not running, on_click=_stop, args=(experiment,), width=120
+            )
+        st.caption(forecast(issue, st.session_state[key_of(SEEDS)], bool(st.session_state[key_of(EXTENDED)])))
+    if sentence := st.session_state.pop(REFUSED, None):
+        st.error(sentence, icon=":material/block:")
+
+
+def forecast(issue: Issue, seeds: int, extended: bool) -> str:
+    """What it will take, in a sentence."""
+    arms = issue.arms_of(extended)
+    words = f"{len(arms)} arms × {seeds} seeds = {len(arms) * seeds} trials"
+    per_step = [(predict(config).seconds_per_step, config.steps) for config in map(issue.config, arms)]
+    if any(pace is None for pace, _ in per_step):
+        return f"{words}."
+    seconds = seeds * sum((pace or 0.0) * steps for pace, steps in per_step) / server.pool().size
+    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do."
+
+
+def begin(issue: Issue, seeds: int | None = None) -> None:
+    """Start the experiment; a refusal is kept to be shown, and nothing else changes."""
+    if seeds is not None:
+        st.session_state[key_of(SEEDS)] = seeds
+    try:
+        name = EXPERIMENTS.begin(
+            issue, server.pool(), seeds=int(st.session_state[key_of(SEEDS)]), first_seed=int(st.session_state[key_of(FIRST_SEED)]),
+            extended=bool(st.session_state[key_of(EXTENDED)]), session=session_id(),
+        )  # fmt: skip
+    except (Refused, ConfigError, ValueError) as error:
+        st.session_state[REFUSED] = str(error)
+        return
+    st.session_state.setdefault(RAN, {})[issue.slug] = name
+    st.session_state.setdefault(PREDICTED, {})[name] = asdict(prediction_of(issue))
+
+
+def predicted(name: str) -> Prediction:
+    """What had been said before this experiment was started; nothing where another session started it."""
+    return Prediction(**st.session_state.get(PREDICTED, {}).get(name, {"guesses": {}}))
+
+
+def offer_more_seeds(issue: Issue, experiment: Experiment) -> None:
+    """Where the seeds could not decide."""
+    open_claims = [claim for claim in experiment.report.claims if claim.weighed.verdict == "inconclusive"]
+    more = min(MOST_SEEDS, 2 * max(4, len(experiment.seeds)))
+    if open_claims and more > len(experiment.seeds):
+        st.button(
+            f"Inconclusive so far: run again with {more} seeds",
+            icon=":material/add:",
+            on_click=begin,
+            args=(issue, more),
+        )
+
+
+def _stop(experiment: Experiment) -> None:
+    experiment.stop()

@@ -1,0 +1,83 @@
+"""The map of all issues: three groups, the state of each on this machine, an order for a lesson."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.issues import ISSUES
+from engine.issues.issue import GROUPS, Group, Issue
+from pages.parts.issues.states import COLORS, ICONS, state_of
+
+PAGE = "issues.py"
+LESSON = (
+    ("missing-mask", 7),
+    ("no-encoding", 7),
+    ("missing-skips", 7),
+    ("no-normalization", 6),
+    ("position-shortcut", 8),
+    ("longer-sequences", 8),
+    ("overfitting-depth", 7),
+)
+"""Slugs and minutes: fifty in all, each running while the class guesses. Those not in the registry are skipped."""
+ABOUT_GROUP: dict[Group, str] = {
+    "depth": "What stacking brings and breaks.",
+    "attention": "What looking everywhere costs and allows.",
+    "encoding": "How the model is told where a token stands.",
+}
+
+
+def lesson() -> list[tuple[Issue, int]]:
+    return [(ISSUES[slug], minutes) for slug, minutes in LESSON if slug in ISSUES]
+
+
+def in_groups() -> dict[Group, list[Issue]]:
+    """The issues of each group in the registry's order; every group is there."""
+    return {group: [issue for issue in ISSUES.values() if issue.group == group] for group in GROUPS}
+
+
+def issue_link(issue: Issue, label: str = "", icon: str | None = None, **more: str) -> None:
+    st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug, **more})
+
+
+def show_map(session: str) -> None:
+    """A card an issue, a column a group."""
+    for column, (group, issues) in zip(st.columns(len(GROUPS), gap="medium"), in_groups().items(), strict=True):
+        with column:
+            st.subheader(GROUPS[group], anchor=False)
+            st.caption(ABOUT_GROUP[group])
+            for issue in issues:
+                with st.container(border=True, gap="xsmall"):
+                    state = state_of(issue, session)
+                    st.badge(state, icon=ICONS[state], color=COLORS[state])
+                    issue_link(issue)
+                    st.caption(first_sentence(issue.summary))
+            if not issues:
+                st.caption("No experiment here yet.")
+
+
+def first_sentence(text: str) -> str:
+    head, stop, _ = text.partition(". ")
+    return head + stop.strip()
+
+
+def show_lesson() -> None:
+    steps = lesson()
+    if not steps:
+        return
+    with st.expander(
+        f"An order for a lesson: {sum(minutes for _, minutes in steps)} minutes", icon=":material/school:"
+    ):
+        st.caption("Open each, let everybody predict, press Run, and talk while the points come in.")
+        for place, (issue, minutes) in enumerate(steps, start=1):
+            issue_link(issue, f"{place}. {issue.title} · {minutes} min")
+
+
+def show_small_map(session: str) -> None:
+    """Titles and states alone, for the start page."""
+    for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
+        with column, st.container(gap="xsmall"):
+            st.markdown(f"**{GROUPS[group]}**")
+            for issue in issues:
+                issue_link(issue, icon=ICONS[state_of(issue, session)])
+    words = " · ".join(f"{icon} {state}" for state, icon in ICONS.items())
+    st.caption(f"On this machine: {words}")

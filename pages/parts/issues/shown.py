@@ -1,0 +1,75 @@
+"""What the board shows: an experiment as it stands at this moment, or evidence as it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.evidence.experiment import Experiment
+from engine.evidence.report import Report
+from engine.evidence.store import Evidence
+from engine.evidence.trial import Curve, Trial, curves_of
+from engine.issues.issue import Arm, Issue
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A trial under way."""
+
+    arm: str
+    seed: int
+    share: float
+    curves: dict[str, Curve]
+    queue_place: int | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    issue: Issue
+    report: Report
+    trials: Sequence[Trial]
+    growing: Sequence[Growing]
+    state: str
+    """Of the experiment; ``kept`` for evidence from the disk, ``none`` before anything ran."""
+    done: float = 1.0
+    seconds_left: float | None = None
+    problem: str = ""
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        return self.issue.arms_of(self.report.extended)
+
+    @property
+    def seeds(self) -> list[int]:
+        return self.report.seeds
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """Changes whenever there is something new to see."""
+        under_way = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.growing)
+        return self.state, len(self.trials), under_way, self.report.seeds_done, self.report.seconds
+
+
+def of_experiment(experiment: Experiment) -> Shown:
+    # Read before the trials: one that ends between the two is then shown twice at worst, never not at all.
+    under_way = experiment.under_way
+    trials = experiment.trials
+    ended = {(trial.arm, trial.seed) for trial in trials}
+    return Shown(
+        issue=experiment.issue,
+        report=experiment.report,
+        trials=trials,
+        growing=[
+            Growing(one.arm.name, one.seed, one.share, curves_of(one.events), one.run.queue_place)
+            for one in under_way
+            if (one.arm.name, one.seed) not in ended
+        ],
+        state=experiment.state,
+        done=experiment.done,
+        seconds_left=experiment.seconds_left,
+        problem=experiment.problem,
+    )
+
+
+def of_evidence(issue: Issue, evidence: Evidence) -> Shown:
+    return Shown(issue, evidence.report, evidence.trials, (), "kept")

@@ -1,0 +1,34 @@
+"""How each issue stands on this machine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from engine.evidence.store import latest_verdict
+from engine.issues.issue import Issue
+from pages.parts.issues.experiments import EXPERIMENTS
+
+State = Literal["not run", "running", "shown", "not shown", "inconclusive"]
+ICONS: dict[State, str] = {
+    "not run": ":material/radio_button_unchecked:",
+    "running": ":material/hourglass_top:",
+    "shown": ":material/check_circle:",
+    "not shown": ":material/cancel:",
+    "inconclusive": ":material/help:",
+}
+COLORS: dict[State, Literal["gray", "blue", "green", "orange"]] = {
+    "not run": "gray",
+    "running": "blue",
+    "shown": "green",
+    "not shown": "orange",
+    "inconclusive": "gray",
+}
+
+
+def state_of(issue: Issue, session: str) -> State:
+    """Running in this session, else the newest verdict that was measured here."""
+    going = EXPERIMENTS.running_of(session)
+    experiment = EXPERIMENTS.find(going) if going else None
+    if experiment is not None and experiment.issue.slug == issue.slug:
+        return "running"
+    return latest_verdict(issue.slug) or "not run"

@@ -1,0 +1,96 @@
+"""An issue in words: claim, mechanism, sources, remedies, published numbers, notes."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import streamlit as st
+
+from engine.evidence.report import Report
+from engine.evidence.trial import Trial
+from engine.issues import ISSUES
+from engine.issues.issue import GROUPS, Issue, Published
+from pages.parts.issues.map import PAGE, issue_link
+from pages.parts.issues.states import COLORS, ICONS, State
+
+
+def show_way(issue: Issue) -> None:
+    """To the map, the issue before and the one after."""
+    order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
+    place = order.index(issue)
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+        st.page_link(PAGE, label="All issues", icon=":material/apps:", query_params={})
+        with st.container(horizontal=True, width="content", gap="small"):
+            if place > 0:
+                issue_link(order[place - 1], f"Previous: {order[place - 1].title}", ":material/arrow_back:")
+            if place + 1 < len(order):
+                issue_link(order[place + 1], f"Next: {order[place + 1].title}", ":material/arrow_forward:")
+
+
+def show_claim(issue: Issue, state: State) -> None:
+    st.title(issue.title, anchor=False)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.badge(GROUPS[issue.group], color="blue")
+        st.badge(f"on this machine: {state}", icon=ICONS[state], color=COLORS[state])
+    st.markdown(issue.summary)
+
+
+def show_mechanism(issue: Issue) -> None:
+    st.subheader("Why it would happen", anchor=False)
+    st.markdown(issue.mechanism)
+    st.caption("Sources: " + "; ".join(issue.sources) + ".")
+
+
+def show_remedies(issue: Issue) -> None:
+    st.subheader("What to do about it", anchor=False)
+    st.markdown("\n".join(f"- {line}" for line in issue.remedies))
+
+
+def show_notes(issue: Issue) -> None:
+    if issue.notes:
+        st.subheader("How it is measured", anchor=False)
+        st.markdown("\n".join(f"- {note}" for note in issue.notes))
+
+
+def show_published(issue: Issue, report: Report | None, trials: tuple[Trial, ...]) -> None:
+    """Their numbers and ours in one table, and what differs."""
+    if not issue.published:
+        return
+    st.subheader("Published numbers beside ours", anchor=False)
+    for published in issue.published:
+        st.markdown(f"**{published.source}.** {published.what}")
+        st.markdown(published_table(published, trials))
+        if published.differs:
+            st.caption(f"What differs: {published.differs}")
+        if report is None:
+            st.caption("Ours come with the first run.")
+
+
+def published_table(published: Published, trials: tuple[Trial, ...]) -> str:
+    """A Markdown table; beside each published column ours where the issue names one, a mean over seeds."""
+    has_ours = [
+        any(place < len(cells) and cells[place][0] for cells in published.ours.values())
+        for place in range(len(published.columns))
+    ]
+    head = [""]
+    for column, ours in zip(published.columns, has_ours, strict=True):
+        head += [_cell(column), "ours"] if ours else [_cell(column)]
+    lines = [head, ["--", *(["--:"] * (len(head) - 1))]]
+    for name, values in published.rows.items():
+        cells = [_cell(name)]
+        for place, value in enumerate(values):
+            cells.append(f"{value:g}")
+            if has_ours[place]:
+                own = published.ours.get(name, ())
+                cells.append(_our_mean(*own[place], trials) if place < len(own) else "")
+        lines.append(cells)
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _our_mean(arm: str, metric: str, trials: tuple[Trial, ...]) -> str:
+    values = [trial.numbers[metric] for trial in trials if trial.arm == arm and metric in trial.numbers]
+    return f"**{fmean(values):.3g}**" if values else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
