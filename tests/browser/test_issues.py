@@ -119,8 +119,6 @@ def test_links_within_the_page_change_the_address_and_the_way_back_works(open_pa
 @pytest.mark.parametrize(("path", "heading"), [("issues", "Issues"), ("issues?issue=missing-mask", MASK.title)])
 def test_nothing_is_cut_off(open_page: Open, path: str, heading: str, viewport: dict[str, int]) -> None:
     page = open_page(path, heading, viewport)
-        page.get_by_role("heading", name=heading, exact=True)
-    ).first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     cut = page.evaluate(
         """() => [...document.querySelectorAll('[data-testid="stMain"] a, [data-testid="stMain"] button')]
