@@ -52,19 +52,17 @@ def show_issue(issue: Issue) -> str | None:
     show_claim(issue, state_of(issue, session_id()))
     show_mechanism(issue)
     show_arms(issue, extended, int(st.session_state[key_of(FIRST_SEED)]))
-    if experiment is None:
-        ask_prediction(issue, extended)
+    ask_prediction(issue, extended, disabled=experiment is not None)
     st.subheader("The experiment", anchor=False)
     run_settings(issue, experiment)
     shown: Shown | None = None
     with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
         if name and experiment:
-            if experiment.state != "running":
-                show_comparison(predicted(name), experiment.report)
-                offer_more_seeds(issue, experiment)
             experiment_board(name, experiment, curve=choose_curve(issue))
             shown = of_experiment(experiment)
             if experiment.state != "running":
+                show_comparison(predicted(name), experiment.report)
+                offer_more_seeds(issue, experiment)
                 st.button("Predict anew", icon=":material/replay:", on_click=forget, args=(issue,))
         elif (
             latest_verdict(issue.slug)
@@ -107,6 +105,6 @@ if asked.slug is None:
     show_all()
 else:
     if asked.experiment is not None:
-        st.session_state.setdefault(RAN, {}).setdefault(asked.slug, asked.experiment)
+        st.session_state.setdefault(RAN, {})[asked.slug] = asked.experiment
     found = show_issue(ISSUES[asked.slug])
 write_address(ISSUES[asked.slug] if asked.slug else None, found)

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config import RunConfig, settings_of
+from engine.issues import ISSUES
 from engine.link import from_query, to_query
 from engine.presets import PRESETS
 from pages.parts import server
@@ -54,7 +55,7 @@ def test_the_start_page_is_alive_and_leads_on(open_page: Open) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
     assert "Learned" in said(app)
-    assert len(app.get("page_link")) == len(PRESETS)
+    assert len(app.get("page_link")) == len(PRESETS) + len(ISSUES)
 
 
 def test_every_setting_has_its_widget(open_page: Open) -> None:

@@ -52,7 +52,10 @@ def curves_figure(
     color: Pair,
     levels: Mapping[str, float] | None = None,
 ) -> go.Figure:
-    """``done`` and ``growing`` by seed. ``levels``: dashed lines by name, such as chance."""
+    """``done`` and ``growing`` by seed. ``levels``: dashed lines by name, such as chance.
+
+    Small, one of many: what the axes show is said once above them all.
+    """
 
     low, high = (math.log10(frame.low), math.log10(frame.high)) if frame.log else (frame.low, frame.high)
     margin = 0.04 * (high - low)
@@ -62,18 +65,18 @@ def curves_figure(
             _lines("under way", growing, color, 1.6, 1.0),
             _mean(done, color),
         ],
-        xaxis=axis("step", range=[0, steps], tickformat=",d", nticks=4),
+        xaxis=axis("", range=[0, steps], tickformat=",d", nticks=4),
         yaxis=axis(
-            frame.label,
+            "",
             range=[low - margin, high + margin],
             type="log" if frame.log else "linear",
             nticks=5,
             **({"exponentformat": "power", "dtick": max(1, round((high - low) / 4))} if frame.log else {}),
         ),
         showlegend=False,
-        margin={"l": 44, "r": 10, "t": 6, "b": 34},
+        margin={"l": 36, "r": 10, "t": 8, "b": 24},
         hovermode="closest",
-        shapes=[level(value, name) for name, value in (levels or {}).items()],
+        shapes=[level(value, name, above=not name.startswith("floor")) for name, value in (levels or {}).items()],
     )
 
 

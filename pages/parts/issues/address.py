@@ -66,7 +66,9 @@ def read(query: Mapping[str, str]) -> Asked:
 
 
 def open_address() -> Asked:
-    """What the address asks for; a link's settings of the run are put into their widgets once."""
+    """What the address asks for. A link is taken at its word once: its settings go into the widgets, its experiment is
+    looked at; from then on the page decides.
+    """
     query = st.query_params.to_dict()
     asked = read(query)
     # A quick second click arrives with the address of before the first: that is no link.
@@ -76,7 +78,7 @@ def open_address() -> Asked:
         if linked and name in asked.settings:
             st.session_state[key_of(name)] = asked.settings[name]
         st.session_state.setdefault(key_of(name), default)
-    return asked
+    return asked if linked else Asked(asked.slug, None, {}, [])
 
 
 def write_address(issue: Issue | None, experiment: str | None) -> None:
@@ -90,6 +92,7 @@ def write_address(issue: Issue | None, experiment: str | None) -> None:
                 query[name] = str(value).lower()
         if experiment is not None:
             query[EXPERIMENT] = experiment
-    st.session_state[WRITTEN] = query
-    if st.query_params.to_dict() != query:
+    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
+    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
+    st.session_state[WRITTEN] = query

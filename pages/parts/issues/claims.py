@@ -30,7 +30,7 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     return {
         "id": name, "title": claim.claim, "chip": verdict, "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
         "lines": [*([f"Tested {claim.condition}."] if claim.condition else []), *([row.why] if row.seeds else [])],
-        "words": " · ".join(f"{label} {value}" for label, value in facts),
+        "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": remember(
             name, (tuple(claim.effects), row),

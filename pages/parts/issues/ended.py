@@ -1,8 +1,8 @@
-"""Where the arms of an experiment ended: a section for each number that arms are reported by."""
+"""Where the arms of an experiment ended: rows of points, and lines over x."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from engine.issues.issue import Arm
@@ -14,47 +14,49 @@ from pages.parts.issues.shown import Shown
 LINE_HEIGHT = 300
 
 
-def ended_sections(shown: Shown, remember: Remember) -> list[Plain]:
+def ended_section(shown: Shown, remember: Remember) -> Plain:
     """Arms side by side as rows, and those that belong together as lines over x."""
-    return [_section(shown, metric, remember) for metric in dict.fromkeys(arm.metric for arm in shown.arms)]
+    rows = {arm.name: _row_of(shown, arm) for arm in shown.arms}
+    metrics = dict.fromkeys(arm.metric for arm in shown.arms)
+    lines = any(arm.line and arm.x is not None for arm in shown.arms)
+    return {
+        "id": "ended",
+        "title": "Where they ended",
+        "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
+        "panels": [panel for metric in metrics for panel in _panels(shown, metric, rows, remember)],
+        "width": 420,
+        "table": _table_of(shown, rows),
+    }
 
 
-def _section(shown: Shown, metric: str, remember: Remember) -> Plain:
+def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
+    """Of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
-    rows = {arm.name: _row_of(shown, arm) for arm in arms}
     label, stamp = metric_label(metric), (len(shown.trials), len(shown.seeds))
     levels = levels_of(shown.trials, metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     lines, alone = _lines_of(arms, rows), [rows[arm.name] for arm in arms if not arm.line or arm.x is None]
-    panels, x_label = list[Plain](), shown.issue.x_label or "x"
     if lines:
-        name = f"line.{metric}"
+        name, x_label = f"line.{metric}", shown.issue.x_label or "x"
         drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
-        panels.append(_panel(name, f"{label} over {x_label}", LINE_HEIGHT, label, list(rows.values()), drawn))
+        in_line = [row for row in rows.values() if row not in alone]
+        yield _panel(name, f"{label} over {x_label}", LINE_HEIGHT, label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
         drawn = remember(name, stamp, lambda: strip_figure(alone, label, chance))
-        panels.append(_panel(name, label, strip_height(len(alone)), label, alone, drawn))
-    return {
-        "id": f"ended.{metric}",
-        "title": f"Where they ended: {label}",
-        "note": "A small mark a seed, the line through the means." if lines else "A point a seed, a bar at the mean.",
-        "panels": panels,
-        "width": 420,
-        "table": _table_of(shown, arms, rows),
-    }
+        yield _panel(name, label, strip_height(len(alone)), label, alone, drawn)
 
 
 def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
-    return {"id": name, "title": title, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
+    titled = title[:1].upper() + title[1:]
+    return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
 
 
 def _row_of(shown: Shown, arm: Arm) -> Ended:
-    of_role = [other for other in shown.arms if other.role == arm.role and other.metric == arm.metric]
     by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
     values = [by_seed[seed].numbers.get(arm.metric) if seed in by_seed else None for seed in shown.seeds]
     without = sum(arm.metric not in trial.numbers for trial in by_seed.values())
-    return Ended(arm.name, role_color(arm.role, of_role.index(arm), len(of_role)), values, shown.seeds, without)
+    return Ended(arm.name, role_color(arm.role), values, shown.seeds, without)
 
 
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
@@ -75,13 +77,16 @@ def _rows_in_words(label: str, rows: Sequence[Ended]) -> str:
     )  # fmt: skip
 
 
-def _table_of(shown: Shown, arms: Sequence[Arm], rows: dict[str, Ended]) -> Plain:
+def _table_of(shown: Shown, rows: dict[str, Ended]) -> Plain:
     return {
         "summary": "In numbers, seed by seed",
-        "head": ["arm", "role", "mean", *(f"seed {seed}" for seed in shown.seeds)],
+        "head": ["arm", "role", "number", "mean", *(f"seed {seed}" for seed in shown.seeds)],
         "rows": [
-            [arm.name, arm.role, f"{fmean(row.known):.4g}" if row.known else "", *(_number(v) for v in row.values)]
-            for arm in arms
+            [
+                *(arm.name, arm.role, metric_label(arm.metric)),
+                *(f"{fmean(row.known):.4g}" if row.known else "", *(_number(value) for value in row.values)),
+            ]
+            for arm in shown.arms
             for row in [rows[arm.name]]
         ],
     }

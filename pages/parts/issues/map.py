@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.issues import ISSUES
 from engine.issues.issue import GROUPS, Group, Issue
@@ -39,8 +40,19 @@ def issue_link(issue: Issue, label: str = "", icon: str | None = None, **more: s
     st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug, **more})
 
 
+def _wrapping(key: str) -> DeltaGenerator:
+    """A place in which the titles of links run on to a second line instead of being cut off."""
+    st.html(f"<style>.st-key-{key} a, .st-key-{key} a * {{ white-space: normal; overflow: visible; }}</style>")
+    return st.container(key=key)
+
+
 def show_map(session: str) -> None:
     """A card an issue, a column a group."""
+    with _wrapping("issues-map"):
+        _cards(session)
+
+
+def _cards(session: str) -> None:
     for column, (group, issues) in zip(st.columns(len(GROUPS), gap="medium"), in_groups().items(), strict=True):
         with column:
             st.subheader(GROUPS[group], anchor=False)
@@ -74,10 +86,11 @@ def show_lesson() -> None:
 
 def show_small_map(session: str) -> None:
     """Titles and states alone, for the start page."""
-    for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
-        with column, st.container(gap="xsmall"):
-            st.markdown(f"**{GROUPS[group]}**")
-            for issue in issues:
-                issue_link(issue, icon=ICONS[state_of(issue, session)])
+    with _wrapping("issues-small-map"):
+        for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
+            with column, st.container(gap="xsmall"):
+                st.markdown(f"**{GROUPS[group]}**")
+                for issue in issues:
+                    issue_link(issue, icon=ICONS[state_of(issue, session)])
     words = " · ".join(f"{icon} {state}" for state, icon in ICONS.items())
     st.caption(f"On this machine: {words}")

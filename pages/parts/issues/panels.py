@@ -11,7 +11,7 @@ from engine.units import in_time
 from pages.parts.figures.arms import metric_label, role_color
 from pages.parts.figures.curves import Frame, curves_figure, frame_of
 from pages.parts.issues.claims import claims_section
-from pages.parts.issues.ended import ended_sections
+from pages.parts.issues.ended import ended_section
 from pages.parts.issues.plain import Plain, Remember, levels_of, make
 from pages.parts.issues.shown import Growing, Shown
 
@@ -19,7 +19,7 @@ CURVE_HEIGHT = 150
 
 
 def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
-    found = [_curves(shown, curve, remember), *ended_sections(shown, remember), claims_section(shown, remember)]
+    found = [_curves(shown, curve, remember), ended_section(shown, remember), claims_section(shown, remember)]
     return [section for section in found if section["panels"]]
 
 
@@ -56,11 +56,15 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
         _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels, remember)
         for arm in shown.arms
     ]
+    unit = " (nats)" if label.endswith("loss") else ""
     return {
-        "id": "curves", "title": f"{label.capitalize()} of each arm",
-        "note": "A thin line a seed, the mean bold. The same axis everywhere.", "panels": panels, "width": 250,
+        "id": "curves",
+        "title": "While they train",
+        "note": f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all.",
+        "panels": panels,
+        "width": 250,
         "table": None,
-    }  # fmt: skip
+    }
 
 
 def _all_curves(shown: Shown) -> list[dict[str, Curve]]:

@@ -35,24 +35,28 @@ def prediction_of(issue: Issue) -> Prediction:
     return Prediction(guesses, size if isinstance(size, int | float) and math.isfinite(size) else None)
 
 
-def ask_prediction(issue: Issue, extended: bool) -> None:
+def ask_prediction(issue: Issue, extended: bool, *, disabled: bool) -> None:
     st.subheader("Your prediction", anchor=False, help="Before running: what do you expect? Kept in this session only.")
-    for place, claim in enumerate(issue.claims):
-        if claim.extended and not extended:
-            continue
-        with st.container(border=True, gap="xsmall"):
-            st.markdown(sentence_of(claim))
-            with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-                st.segmented_control(
-                    f"Claim {place + 1}", list(MEANS), key=_key(issue, place), label_visibility="collapsed",
-                    persist_state="session",
-                )  # fmt: skip
-                if place == 0:
-                    st.number_input(
-                        f"How large will the effect be? ({claim.unit})", value=None, step=claim.smallest_effect,
-                        format="%.4g", placeholder="a number", key=_key(issue, "size"), persist_state="session", width=330,
-                        help="Positive the way the claim says.",
-                    )  # fmt: skip
+    with st.container(border=True, gap="small"):
+        for place, claim in enumerate(issue.claims):
+            if extended or not claim.extended:
+                _ask(issue, place, claim, disabled)
+
+
+def _ask(issue: Issue, place: int, claim: Claim, disabled: bool) -> None:
+    sentence, answer = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
+    sentence.markdown(sentence_of(claim))
+    with answer:
+        st.segmented_control(
+            f"Claim {place + 1}", list(MEANS), key=_key(issue, place), label_visibility="collapsed", disabled=disabled,
+            persist_state="session",
+        )  # fmt: skip
+        if place == 0:
+            st.number_input(
+                f"How large will the effect be? ({claim.unit})", value=None, step=claim.smallest_effect, format="%.4g",
+                placeholder="a number", key=_key(issue, "size"), disabled=disabled, persist_state="session",
+                help="Positive the way the claim says.",
+            )  # fmt: skip
 
 
 def show_comparison(prediction: Prediction, report: Report) -> None:

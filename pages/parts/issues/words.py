@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from statistics import fmean
 
 import streamlit as st
@@ -10,6 +11,8 @@ from engine.evidence.report import Report
 from engine.evidence.trial import Trial
 from engine.issues import ISSUES
 from engine.issues.issue import GROUPS, Issue, Published
+from pages.parts.figures.stack import stack_svg
+from pages.parts.issues.drawing import show_drawing
 from pages.parts.issues.map import PAGE, issue_link
 from pages.parts.issues.states import COLORS, ICONS, State
 
@@ -36,9 +39,19 @@ def show_claim(issue: Issue, state: State) -> None:
 
 
 def show_mechanism(issue: Issue) -> None:
-    st.subheader("Why it would happen", anchor=False)
-    st.markdown(issue.mechanism)
-    st.caption("Sources: " + "; ".join(issue.sources) + ".")
+    words, drawing = st.columns([2.2, 1], gap="large")
+    with words:
+        st.subheader("Why it would happen", anchor=False)
+        st.markdown(with_formulas_apart(issue.mechanism))
+        st.caption("Sources: " + "; ".join(issue.sources).rstrip(".") + ".")
+    with drawing:
+        show_drawing(stack_svg(issue), key=f"drawing.{issue.slug}")
+        st.caption("Coloured: what the arms change.", text_alignment="center")
+
+
+def with_formulas_apart(text: str) -> str:
+    """``$$...$$`` as a paragraph of its own, wherever it stood: only then is it set as a display."""
+    return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
 
 
 def show_remedies(issue: Issue) -> None:

@@ -17,17 +17,25 @@ from pages.parts.server import find
 
 RUN = "run"
 PRESET = "preset"
+VERSION_NAME = "v"
+READ = "address"
+"""Session key of the link that was read last; empty when the address bar has moved on."""
 
 
 def read_address() -> tuple[str | None, list[Problem]]:
-    """Once a session: fill the form from the link; returns the run it names and what was ignored.
+    """Once a link: fill the form from it; returns the run it names and what was ignored.
 
-    A link never starts training. Settings in a link win over those of its preset, these over those of the run it names.
+    The first address of a session is a link, and so is any later one that a page of this app wrote: those name a preset or
+    the version, which the address bar of this page never does. A link never starts training. Settings in a link win
+    over those of its preset, these over those of the run it names.
     """
-    if "address" in st.session_state:
-        return None, []
-    st.session_state["address"] = "read"
     query = st.query_params.to_dict()
+    link = urlencode(query) if VERSION_NAME in query or PRESET in query else ""
+    # A click that overtakes the address bar arrives with the link once more: it has been read.
+    if st.session_state.get(READ) == link or (not link and READ in st.session_state):
+        st.session_state[READ] = link
+        return None, []
+    st.session_state[READ] = link
     run_id, preset = query.pop(RUN, None), query.pop(PRESET, None)
     problems: list[Problem] = []
     run = find(run_id) if run_id is not None else None

@@ -155,7 +155,9 @@ function evidencePanel({ id, height }) {
     set(title, told.title)
     set(kind, told.kind)
     set(chip, told.chip)
-    set(words, told.words)
+    if (told.facts) {
+      if (words.textContent !== told.facts.join("")) words.replaceChildren(...told.facts.map((fact) => el("span", {}, fact)))
+    } else set(words, told.words)
     chip.dataset.kind = (told.chip ?? "").replace(/^so far /, "").replace(/ /g, "-")
     if (told.tone) root.style.setProperty("--tone", told.tone[theme])
     if (lines.textContent !== (told.lines ?? []).join("")) lines.replaceChildren(...(told.lines ?? []).map((text) => el("p", {}, text)))

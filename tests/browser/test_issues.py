@@ -1,0 +1,129 @@
+"""An issue in a real browser: predict, run to the verdict, watch the panels fill, open an arm in the lab."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from engine.issues import ISSUES
+from engine.link import from_query
+from tests.browser.conftest import STREAMLITS_OWN
+
+WIDE = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+MASK = ISSUES["missing-mask"]
+SLOW = 240_000
+"""Milliseconds that an experiment may take on a busy machine."""
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def app(serve: Any) -> str:
+    address: str = serve("app.py", ATTENTION_LAB_WORKERS="1")
+    return address
+
+
+@pytest.fixture
+def open_page(chromium: Any, app: str) -> Iterator[Open]:
+    """Open an address of the app in a new browser profile; at the end no console error may have been logged."""
+    contexts, wrong = [], list[str]()
+
+    def noticed(message: Any) -> None:
+        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
+            wrong.append(f"{message.text} {message.location}")
+
+    def open_it(path: str, heading: str, viewport: dict[str, int] = WIDE) -> Any:
+        contexts.append(chromium.new_context(viewport=viewport))
+        page = contexts[-1].new_page()
+        page.on("console", noticed)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(app + path)
+        page.get_by_role("heading", name=heading, exact=True).wait_for()
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def plot(page: Any, panel: str) -> Any:
+    return page.locator(f'article[data-id="{panel}"] .plot')
+
+
+def until_drawn(page: Any, panel: str) -> None:
+    plot(page, panel).scroll_into_view_if_needed()
+    page.locator(f'article[data-id="{panel}"] .plot .main-svg').first.wait_for(timeout=SLOW)
+
+
+def test_from_a_prediction_to_the_verdict_and_on_into_the_lab(open_page: Open, app: str) -> None:
+    page = open_page("issues?issue=missing-mask&seeds=6", MASK.title)
+    page.get_by_role("radio", name="will hold", exact=True).first.click()
+    page.get_by_role("radio", name="will not hold", exact=True).nth(1).click()
+    size = page.get_by_role("spinbutton", name=re.compile("How large will the effect be"))
+    size.fill("0.9")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".badge").get_by_text("Running").wait_for()
+    first = f"curves.{MASK.arms[0].name}"
+    until_drawn(page, first)
+    plot(page, first).evaluate("(plot) => { plot.marked = true }")
+    page.wait_for_url(re.compile("experiment="))
+    page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
+    assert plot(page, first).evaluate("(plot) => plot.marked"), "the same node from the first point to the last"
+    page.wait_for_function(
+        """(id) => {
+          const hosts = [...document.querySelectorAll('*')].filter((node) => node.shadowRoot)
+          const plot = hosts.map((host) => host.shadowRoot.querySelector(`article[data-id="${id}"] .plot`)).find(Boolean)
+          return plot?.data?.[0].text.filter((seed) => seed === 'seed 5').length > 0 && plot.data[1].x.length === 0
+        }""",
+        arg=first,
+        timeout=SLOW,
+    )
+    verdicts = page.locator('section[data-id="claims"] .chip').all_inner_texts()
+    assert {verdict.lstrip("✓✗? ") for verdict in verdicts} <= {"shown", "not shown", "inconclusive"}
+    page.get_by_text(re.compile(r"Your prediction: \d of 3 right")).wait_for()
+    page.get_by_role("button", name="Evidence (JSON)").wait_for()
+    page.get_by_role("link", name="Open in the lab").first.click()
+    page.get_by_role("button", name="Train").wait_for()
+    page.get_by_role("button", name="Share", exact=True).click()
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    pairs = (pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
+    assert from_query({name: value for name, value in pairs if name != "run"}) == (MASK.config(MASK.arms[0]), [])
+
+
+def test_a_reload_finds_the_experiment_and_stop_ends_it(open_page: Open) -> None:
+    page = open_page("issues?issue=missing-mask&seeds=16", MASK.title)
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_url(re.compile("experiment="))
+    page.reload()
+    page.locator(".badge").get_by_text("Running").wait_for()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.locator(".badge").get_by_text("Stopped").wait_for()
+
+
+def test_links_within_the_page_change_the_address_and_the_way_back_works(open_page: Open) -> None:
+    page = open_page("issues", "Issues")
+    page.get_by_role("link", name=MASK.title, exact=True).first.click()
+    page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
+    page.wait_for_url(re.compile("issue=missing-mask"))
+    page.get_by_role("link", name="All issues").click()
+    page.get_by_role("heading", name="Issues", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize(("path", "heading"), [("issues", "Issues"), ("issues?issue=missing-mask", MASK.title)])
+def test_nothing_is_cut_off(open_page: Open, path: str, heading: str, viewport: dict[str, int]) -> None:
+    page = open_page(path, heading, viewport)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid="stMain"] a, [data-testid="stMain"] button')]
+          .filter((node) => [...node.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0
+            && getComputedStyle(part).textOverflow === 'ellipsis'))
+          .map((node) => node.innerText)"""
+    )
+    assert cut == []

@@ -1,0 +1,147 @@
+"""Issues of every size and experiments without training: the test says when a trial ends and with which numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from engine.config import RunConfig
+from engine.events import Event, Finished, Memory, Progress, Started
+from engine.evidence.trial import Trial, read_trial
+from engine.issues.issue import Arm, Claim, Issue, Published, Role, difference
+
+MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
+LONG = (
+    "Trained on short sequences only, a model with a sinusoidal encoding loses most of what it learned when it is asked about "
+    "sequences twice as long, although nothing about the task has changed."
+)
+ROLES: tuple[Role, ...] = ("fault", "control", "remedy", "comparison")
+
+
+def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool = False, **more: Any) -> Issue:
+    """An issue with so many arms of all roles and so many claims, every other one long."""
+    made = tuple(
+        Arm(
+            f"arm {n}" if n % 3 else f"arm {n} with a long name: residual branches scaled",
+            ROLES[n % 4],
+            {"n_layers": 1 + n} if n != 1 else {},
+            "accuracy",
+            line=f"line {n % 3}" if lines and n < arms - 2 else "",
+            x=float(2 ** (n // 3)) if lines else None,
+        )
+        for n in range(arms)
+    )
+    first, second = made[0].name, made[min(1, arms - 1)].name
+    return Issue(
+        slug=slug,
+        group="encoding",
+        title=f"Scripted, {arms} arms",
+        summary=f"{LONG} Another sentence.",
+        mechanism="Inline $x_1$ and displayed $$\\sum_i x_i = 1$$ and on.",
+        base={"task": "k_back", "steps": 40, "seq_len": 8},
+        arms=made,
+        claims=tuple(
+            Claim(
+                LONG if n % 2 else f"Claim {n} holds.",
+                difference(first, second, "accuracy") if arms > 1 else lambda values: values(first, "accuracy"),
+                "accuracy",
+                0.2 * (n + 1),
+                direction="less" if n % 3 == 2 else "more",
+                condition="at 512 sequences" if n % 4 == 1 else "",
+                about=("issue", "condition", "remedy")[n % 3],
+            )
+            for n in range(claims)
+        ),
+        remedies=("Use it.", "Test it.", "Read it."),
+        sources=("Somebody et al. 2020, A paper, section 3",),
+        x_label="training length",
+        **more,
+    )
+
+
+PUBLISHED = Published(
+    source="Press et al. 2022, Table 2",
+    what="Perplexity, 247 M parameters, WikiText-103.",
+    columns=("512", "1012"),
+    rows={"sinusoidal": (20.05, 43.54), "ALiBi": (19.73, 18.73)},
+    ours={"sinusoidal": (("arm 1", "accuracy"),)},
+    differs="Size, data, steps.",
+)
+
+
+def events_of(config: RunConfig, value: float, steps: int | None = None) -> list[Event]:
+    """A run that reaches this accuracy, so far up to ``steps``."""
+    upto = config.steps if steps is None else steps
+    found: list[Event] = [Started(10, MEMORY, 100.0, {"loss": 2.3, "accuracy": 0.1}, 0.5, "cpu")]
+    for step in range(1, upto + 1):
+        loss = 0.5 + 1.8 * math.exp(-step * value / 10) + 0.02 * math.sin(step + config.seed)
+        at = {"loss": loss, "accuracy": value * step / config.steps} if step % 10 == 0 else None
+        found.append(Progress(step, loss, 1.0, 0.01, 1000.0, validation=at))
+    if upto == config.steps:
+        found.append(Finished(config.steps, {"loss": 0.5, "accuracy": value}, [], MEMORY, 0.1))
+    return found
+
+
+def value_of(arm: Arm, seed: int) -> float:
+    """Faults at .9, all others at .3 and a little noise."""
+    noise = float(np.random.default_rng([seed, len(arm.name)]).normal(0, 0.02))
+    return min(1.0, (0.9 if arm.role == "fault" else 0.3) + noise)
+
+
+def trials_of(issue: Issue, seeds: Sequence[int]) -> list[Trial]:
+    return [
+        read_trial(arm.name, seed, events_of(issue.config(arm, seed), value_of(arm, seed)))
+        for seed in seeds
+        for arm in issue.arms
+    ]
+
+
+class ScriptedRun:
+    """A run that ends when it is told to."""
+
+    def __init__(self, config: RunConfig, value: float) -> None:
+        self.id, self.config, self.value = f"run-{id(self)}", config, value
+        self.live, self.queue_place, self.step = True, None, 0
+
+    @property
+    def events(self) -> list[Event]:
+        return events_of(self.config, self.value, self.step)
+
+    def advance(self, steps: int) -> None:
+        self.step = min(self.config.steps, self.step + steps)
+        self.live = self.step < self.config.steps
+
+
+class ScriptedPool:
+    """A pool of one worker whose runs wait for the test, or end at once."""
+
+    size = 1
+
+    def __init__(self, value: Callable[[RunConfig], float], *, at_once: bool = True) -> None:
+        self.value, self.at_once = value, at_once
+        self.submitted: list[ScriptedRun] = []
+        self.sessions: list[str] = []
+        self.runs = self
+
+    def submit(self, config: RunConfig, session: str = "", **_: Any) -> ScriptedRun:
+        run = ScriptedRun(config, self.value(config))
+        self.submitted.append(run)
+        self.sessions.append(session)
+        if self.at_once:
+            run.advance(config.steps)
+        return run
+
+    def stop(self, run_id: str) -> None:
+        for run in self.submitted:
+            if run.id == run_id:
+                run.live = False
+
+    def health(self) -> SimpleNamespace:
+        return SimpleNamespace(ready=0)
+
+    def delete(self, run_id: str) -> None:
+        """As ``Runs.delete``."""

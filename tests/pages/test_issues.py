@@ -1,0 +1,304 @@
+"""The issues page by its widgets and words: map, link, prediction, experiment, evidence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.config import RunConfig
+from engine.evidence.experiment import Experiment
+from engine.evidence.store import latest_verdict
+from engine.issues import ISSUES
+from engine.issues.issue import GROUPS, Issue
+from engine.link import from_query, to_query
+from engine.workers.pool import Refused
+from pages.parts import server
+from pages.parts.issues.controls import RAN
+from pages.parts.issues.experiments import EXPERIMENTS, Experiments
+from pages.parts.issues.map import LESSON, in_groups, lesson
+from pages.parts.issues.shown import of_experiment
+from pages.parts.issues.states import state_of
+from pages.parts.issues.take_away import as_csv, as_json
+from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
+
+Open = Callable[..., AppTest]
+MASK = ISSUES["missing-mask"]
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> tuple[Issue, ScriptedPool]:
+    """An issue of four arms in the registry, and a pool whose runs end at once."""
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    issue = issue_of(4, 3, published=(PUBLISHED,), notes=("How it is measured.",))
+    monkeypatch.setitem(ISSUES, issue.slug, issue)
+    by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
+    # Arm 0 and the control have the same settings: the first of a seed is arm 0.
+    calls: dict[int, int] = {}
+
+    def value(config: RunConfig) -> float:
+        calls[config.seed] = calls.get(config.seed, -1) + 1
+        return value_of(
+            issue.arms[calls[config.seed] % 4] if config.n_layers == 1 else by_depth[config.n_layers], config.seed
+        )
+
+    pool = ScriptedPool(value)
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    return issue, pool
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label.startswith(label)).click()
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(
+        str(box.value) for kind in ("markdown", "caption", "warning", "error", "title") for box in app.get(kind)
+    )
+
+
+def links(app: AppTest) -> dict[str, str]:
+    """The links of the page by their labels, with their queries."""
+    return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+
+
+def experiment_of(app: AppTest, slug: str = "scripted") -> Experiment:
+    found = EXPERIMENTS.find(app.session_state[RAN][slug])
+    assert found is not None
+    return found
+
+
+def ran(app: AppTest) -> AppTest:
+    press(app, "Run")
+    assert experiment_of(app).wait(30)
+    return app.run()
+
+
+def test_the_map_has_every_issue_in_its_group_with_its_state(open_page: Open) -> None:
+    app = open_page("issues.py")
+    assert [row.value for row in app.subheader] == list(GROUPS.values())
+    assert {issue.slug for group in in_groups().values() for issue in group} == set(ISSUES)
+    assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
+    assert "not run" in said(app)
+
+
+def test_the_lesson_takes_fifty_minutes_and_names_only_issues_there_are() -> None:
+    assert sum(minutes for _, minutes in LESSON) == 50
+    assert [issue.slug for issue, _ in lesson()] == [slug for slug, _ in LESSON if slug in ISSUES]
+
+
+def test_an_unknown_issue_is_named_and_the_map_stays(open_page: Open) -> None:
+    app = open_page("issues.py", issue="zork")
+    assert "issue is zork; allowed is one of" in said(app)
+    assert MASK.title in links(app)
+
+
+def test_an_issue_opens_at_its_link_with_all_its_sections(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-mask")
+    assert app.title[0].value == MASK.title
+    headings = [row.value for row in app.subheader]
+    for heading in ("Why it would happen", "The arms", "Your prediction", "The experiment", "What to do about it"):
+        assert heading in headings
+    assert MASK.sources[0] in said(app)
+    assert all(line in said(app) for line in MASK.remedies)
+    assert "Mask fault: None → **Missing**" in said(app)
+
+
+def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-mask", first_seed="5")
+    queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
+    from urllib.parse import parse_qsl
+
+    found = [from_query(dict(parse_qsl(query))) for query in queries]
+    assert found == [(MASK.config(arm, 5), []) for arm in MASK.arms]
+
+
+def test_the_lab_takes_a_second_link_of_the_same_session(open_page: Open) -> None:
+    app = open_page("lab.py", **to_query(MASK.config(MASK.arms[0])))
+    app.switch_page("issues.py").run()
+    app.switch_page("lab.py")
+    app.query_params.update(to_query(MASK.config(MASK.arms[1], 3)))
+    app.run()
+    assert app.selectbox(key="set.mask_fault").value == "transposed"
+    assert app.number_input(key="set.seed").value == 3
+    app.number_input(key="set.seed").set_value(4).run()
+    assert app.number_input(key="set.seed").value == 4, "what is changed after a link stays changed"
+
+
+def test_settings_in_the_link_are_validated_and_nothing_starts(open_page: Open) -> None:
+    app = open_page(
+        "issues.py", issue="missing-mask", seeds="99", first_seed="100", extended="yes", zork="1", experiment="x"
+    )
+    for sentence in (
+        "seeds is 99; allowed is a whole number from 1 to 16",
+        "extended is yes",
+        "zork is 1",
+        "experiment is x",
+    ):
+        assert sentence in said(app)
+    assert app.number_input(key="issues.seeds").value == 8
+    assert app.number_input(key="issues.first_seed").value == 100
+    assert not app.session_state[RAN]
+
+
+def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+    issue, pool = scripted
+    app = open_page("issues.py", issue="scripted", seeds="6", first_seed="3")
+    ran(app)
+    experiment = experiment_of(app)
+    assert experiment.state == "finished"
+    assert experiment.report.seeds == [3, 4, 5, 6, 7, 8]
+    assert len(pool.submitted) == 24
+    assert len(set(pool.sessions)) == 1
+    assert app.query_params["experiment"] == app.session_state[RAN]["scripted"]
+    deadline = time.monotonic() + 10
+    while latest_verdict(issue.slug) is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert latest_verdict(issue.slug) == experiment.report.verdict == "shown"
+    app.run()
+    assert "on this machine: shown" in said(app)
+    assert "| sinusoidal | 20.05 | **0.3" in said(app), "ours stands beside theirs"
+
+
+def test_a_prediction_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    app.button_group(key="predict.scripted.0").set_value("will hold")
+    app.button_group(key="predict.scripted.1").set_value("will not hold")
+    app.number_input(key="predict.scripted.size").set_value(5.0)
+    app.run()
+    ran(app)
+    assert "Your prediction: 1 of 3 right" in said(app)
+    assert "You said “5”" in said(app)
+    press(app, "Predict anew")
+    assert "scripted" not in app.session_state[RAN]
+    assert "Your prediction: 1 of 3 right" not in said(app)
+
+
+def test_a_prediction_changed_after_the_start_does_not_count(
+    open_page: Open, scripted: tuple[Issue, ScriptedPool]
+) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    ran(app)
+    assert "Your prediction:" not in said(app)
+    assert app.button_group(key="predict.scripted.0").proto.disabled
+
+
+def test_an_inconclusive_claim_offers_more_seeds(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="2")
+    ran(app)
+    assert experiment_of(app).report.verdict == "inconclusive"
+    press(app, "Inconclusive so far: run again with 8 seeds")
+    assert experiment_of(app).wait(30)
+    assert len(experiment_of(app).seeds) == 8
+    assert app.run().number_input(key="issues.seeds").value == 8
+
+
+def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
+    open_page: Open, scripted: tuple[Issue, ScriptedPool]
+) -> None:
+    _, pool = scripted
+    pool.at_once = False
+    app = open_page("issues.py", issue="scripted", seeds="2")
+    press(app, "Run")
+    experiment = experiment_of(app)
+    assert "on this machine: running" in said(app)
+    app.query_params["issue"] = MASK.slug
+    press(app.run(), "Run")
+    assert "Your experiment on “Scripted, 4 arms” is still going" in said(app)
+    assert MASK.slug not in app.session_state[RAN]
+    app.query_params["issue"] = "scripted"
+    app.run()
+    while not pool.submitted:
+        time.sleep(0.01)
+    pool.submitted[0].advance(10**6)
+    while not experiment.trials:
+        time.sleep(0.01)
+    press(app, "Stop")
+    assert experiment.wait(10)
+    assert (experiment.state, len(experiment.trials)) == ("stopped", 1)
+    app.run()
+    assert "running" not in said(app)
+
+
+def test_a_link_to_an_experiment_finds_it_in_a_new_session(
+    open_page: Open, scripted: tuple[Issue, ScriptedPool]
+) -> None:
+    _, pool = scripted
+    first = open_page("issues.py", issue="scripted", seeds="6")
+    ran(first)
+    before = len(pool.submitted)
+    again = open_page("issues.py", issue="scripted", experiment=first.session_state[RAN]["scripted"])
+    assert "Predict anew" in labels(again)
+    assert len(pool.submitted) == before, "a link starts nothing"
+
+
+def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+    ran(open_page("issues.py", issue="scripted", seeds="6"))
+    deadline = time.monotonic() + 10
+    while latest_verdict("scripted") is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    app = open_page("issues.py", issue="scripted")
+    assert not app.get("download_button")
+    app.toggle(key="issues.kept").set_value(True).run()
+    assert not app.exception
+    assert app.get("download_button")
+
+
+def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, ScriptedPool], monkeypatch: Any) -> None:
+    _, pool = scripted
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise Refused("steps is 40; this host allows at most 10.")
+
+    monkeypatch.setattr(pool, "submit", refuse)
+    app = open_page("issues.py", issue="scripted", seeds="2")
+    ran(app)
+    assert (experiment_of(app).state, experiment_of(app).problem) == (
+        "failed",
+        "steps is 40; this host allows at most 10.",
+    )
+
+
+def test_evidence_is_taken_away_as_json_and_csv(scripted: tuple[Issue, ScriptedPool]) -> None:
+    issue, pool = scripted
+    experiment = Experiment(issue, pool, seeds=2).start()  # type: ignore[arg-type]
+    assert experiment.wait(30)
+    shown = of_experiment(experiment)
+    row = json.loads(as_json(shown))
+    assert (row["slug"], len(row["trials"]), len(row["claims"])) == ("scripted", 8, 3)
+    rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
+    accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
+    assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
+
+
+def test_the_registry_forgets_old_experiments_but_none_that_goes(scripted: tuple[Issue, ScriptedPool]) -> None:
+    issue, pool = scripted
+    experiments = Experiments()
+    slow = ScriptedPool(lambda config: 0.5, at_once=False)
+    going = experiments.begin(issue, slow, seeds=1, first_seed=0, extended=False, session="slow")  # type: ignore[arg-type]
+    names = []
+    for n in range(70):
+        names.append(experiments.begin(issue, pool, seeds=1, first_seed=0, extended=False, session=f"s{n}"))  # type: ignore[arg-type]
+        found = experiments.find(names[-1])
+        assert found is not None
+        found.wait(10)
+    assert experiments.find(names[0]) is None
+    assert experiments.running_of("slow") == going
+    assert state_of(issue, "nobody") != "running"
+    experiment = experiments.find(going)
+    assert experiment is not None
+    experiment.stop()
+    assert experiment.wait(10)

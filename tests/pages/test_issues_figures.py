@@ -1,0 +1,249 @@
+"""An experiment's figures and panels: what they show, what they say, and that nothing is made anew for nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.evidence.report import report
+from engine.issues import ISSUES
+from engine.issues.issue import Issue
+from pages.parts.colors import LINE_CONTRAST, SURFACE, contrast
+from pages.parts.figures.arms import ROLE_COLORS, is_spread, metric_label, role_color, round_up, wrapped
+from pages.parts.figures.base import to_plain
+from pages.parts.figures.curves import curves_figure, frame_of
+from pages.parts.figures.effect import effect_figure
+from pages.parts.figures.stack import stack_svg, touched
+from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure
+from pages.parts.issues.arms import changes_in_words, escaped
+from pages.parts.issues.panels import sections, status_words
+from pages.parts.issues.plain import remembering
+from pages.parts.issues.prediction import Prediction, compared
+from pages.parts.issues.shown import Growing, Shown
+from pages.parts.issues.words import published_table, with_formulas_apart
+from tests.pages.scripted_experiment import PUBLISHED, issue_of, trials_of
+
+BLUE = role_color("control")
+
+
+def shown_of(
+    issue: Issue, seeds: int = 8, state: str = "finished", ended: int | None = None, growing: Any = ()
+) -> Shown:
+    trials = trials_of(issue, range(seeds))[:ended]
+    return Shown(issue, report(issue, trials, range(seeds), seconds=4.0), trials, growing, state)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("role", ROLE_COLORS)
+def test_role_colours_stand_out_in_both_themes(role: Any, theme: Any) -> None:
+    for place in range(4):
+        assert contrast(role_color(role, place, 4)[theme], SURFACE[theme]) >= LINE_CONTRAST
+
+
+def test_roles_have_colours_of_their_own() -> None:
+    assert len({role_color(role)["light"] for role in ROLE_COLORS}) == len(ROLE_COLORS)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("first_half_accuracy", "first half accuracy"),
+        ("loss@24", "loss at length 24"),
+        ("validation.loss", "validation loss"),
+        ("grad.0.q", "gradient norm, 0.q"),
+    ],
+)
+def test_a_numbers_name_in_words(name: str, words: str) -> None:
+    assert metric_label(name) == words
+
+
+@pytest.mark.parametrize(("value", "end"), [(2.31, 3), (1.01, 1.5), (100, 100), (0.042, 0.05), (0, 1)])
+def test_an_axis_ends_at_a_round_number(value: float, end: float) -> None:
+    assert round_up(value) == pytest.approx(end)
+
+
+def test_labels_wrap_and_are_no_markup() -> None:
+    assert wrapped("one <b> two three", 9) == "one &lt;b><br>two three"
+    assert escaped("a*b_[c]") == "a\\*b\\_\\[c\\]"
+
+
+def test_an_axis_is_logarithmic_only_where_positive_values_lie_far_apart() -> None:
+    assert is_spread([0.001, 10])
+    assert not is_spread([0.0, 10])
+    assert not is_spread([1, 10])
+
+
+def test_frames_start_at_zero_and_stand_still_while_values_come_in() -> None:
+    few, more = [[(1, 2.31), (2, 1.9)]], [[(1, 2.31), (2, 1.9)], [(1, 2.4), (2, 0.4)]]
+    assert frame_of("training loss", few) == frame_of("training loss", more)
+    assert (frame_of("training loss", few).low, frame_of("training loss", few).high) == (0, 3)
+    assert (frame_of("validation accuracy", few).low, frame_of("validation accuracy", few).high) == (0, 1)
+    far = frame_of("training loss", [[(1, 200.0), (2, 0.5)]])
+    assert (far.log, far.low, far.high) == (True, 0.1, 1000)
+
+
+def test_curves_keep_seeds_apart_and_average_what_at_least_two_have() -> None:
+    done = {0: [(1, 1.0), (2, 2.0)], 1: [(1, 3.0), (2, 4.0), (3, 9.0)]}
+    figure = curves_figure(
+        done, {2: [(1, 5.0)]}, frame_of("training loss", list(done.values())), 10, BLUE, {"chance 2.3": 2.3}
+    )
+    seeds, growing, mean = figure.data
+    assert list(seeds.x) == [1, 2, None, 1, 2, 3, None]
+    assert not seeds.connectgaps
+    assert seeds.text[0] == "seed 0"
+    assert list(growing.y) == [5.0, None]
+    assert (list(mean.x), list(mean.y)) == ([1, 2], [2.0, 3.0])
+    assert mean.line.width > seeds.line.width
+    assert list(figure.layout.xaxis.range) == [0, 10]
+    assert [shape.label.text for shape in figure.layout.shapes] == ["chance 2.3"]
+
+
+def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:
+    rows = [Ended("a", BLUE, [0.2, None, 0.4], [0, 1, 2], without=1), Ended("b", BLUE, [None] * 3, [0, 1, 2])]
+    figure = strip_figure(rows, "accuracy", 0.1)
+    points, mean, none, no_mean = figure.data
+    assert list(points.x) == [0.2, 0.4]
+    assert len(set(points.y)) == 2, "equal values stay apart"
+    assert list(mean.x) == pytest.approx([0.3, 0.3])
+    assert (len(none.x), len(no_mean.x)) == (0, 0)
+    assert figure.layout.yaxis.ticktext[0] == "a (1 without)"
+    assert figure.layout.shapes[0].label.text == "chance 0.1"
+    assert figure.layout.xaxis.range[1] > 1
+
+
+def test_lines_over_x_show_means_and_single_seeds() -> None:
+    line = OverX(
+        "rope", BLUE, {8.0: Ended("r8", BLUE, [0.9, 0.7], [0, 1]), 64.0: Ended("r64", BLUE, [0.1, None], [0, 1])}
+    )
+    figure = over_x_figure([line], "test length", "accuracy")
+    seeds, mean = figure.data
+    assert list(seeds.x) == [8, 8, 64]
+    assert list(mean.y) == pytest.approx([0.8, 0.1])
+    assert list(figure.layout.xaxis.ticktext) == ["8", "64"]
+    assert figure.layout.xaxis.title.text == "test length"
+
+
+@pytest.mark.parametrize(("direction", "where"), [("more", 0.2), ("less", -0.2)])
+def test_an_effect_has_zero_and_the_smallest_effect_on_the_claimed_side(direction: str, where: float) -> None:
+    figure = effect_figure([0.3, None, 0.5], 0.4, (0.1, 0.7), 0.2, direction, "nats")
+    seeds, interval, mean = figure.data
+    assert list(seeds.x) == [0.3, 0.5]
+    assert list(interval.x) == [0.1, 0.7]
+    assert list(mean.x) == [0.4]
+    zero, smallest, claimed = figure.layout.shapes
+    assert (zero.x0, smallest.x0, claimed.x0) == (0, where, where)
+    low, high = figure.layout.xaxis.range
+    assert low < min(0, where) < max(0.7, where) < high
+    assert figure.layout.xaxis.title.text == "nats"
+
+
+def test_an_effect_that_is_not_known_yet_still_shows_its_axis() -> None:
+    figure = effect_figure([None], None, None, 0.2, "more", "nats")
+    assert all(len(trace.x) == 0 for trace in figure.data)
+
+
+def test_zero_is_not_named_where_it_would_cover_the_smallest_effect() -> None:
+    far, near = (effect_figure([value], value, None, 0.2, "more", "nats").layout.shapes for value in (500.0, 0.5))
+    assert (far[0].label.text, near[0].label.text) == ("", "0")
+
+
+@pytest.mark.parametrize("issue", [*ISSUES.values(), issue_of(16, 10)], ids=lambda issue: issue.slug)
+def test_the_drawing_is_sound_and_names_what_the_arms_change(issue: Issue) -> None:
+    drawing = ElementTree.fromstring(stack_svg(issue))
+    words = "".join(drawing.itertext()) + drawing.attrib["aria-label"]
+    for _, labels in touched(issue).values():
+        assert all(label in words for label in labels)
+
+
+# Panels
+
+
+@pytest.mark.parametrize(("arms", "claims"), [(1, 1), (4, 2), (16, 10)])
+@pytest.mark.parametrize("state", ["running", "finished"])
+def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) -> None:
+    issue = issue_of(arms, claims, lines=arms == 16)
+    drawn = sections(shown_of(issue, state=state))
+    by_id = {section["id"]: section for section in drawn}
+    assert [panel["title"] for panel in by_id["curves"]["panels"]] == [arm.name for arm in issue.arms]
+    assert len(by_id["claims"]["panels"]) == claims
+    assert len(by_id["ended"]["table"]["rows"]) == arms
+    assert [panel["id"] for panel in by_id["ended"]["panels"]] == (
+        ["line.accuracy", "strip.accuracy"] if arms == 16 else ["strip.accuracy"]
+    )
+    ids = [panel["id"] for section in drawn for panel in section["panels"]]
+    assert len(set(ids)) == len(ids)
+    for section in drawn:
+        for panel in section["panels"]:
+            assert panel["alt"]
+    json.dumps(drawn, allow_nan=False)
+
+
+def test_panels_before_the_first_trial_are_empty_and_say_so() -> None:
+    drawn = sections(shown_of(issue_of(3, 2), state="running", ended=0))
+    assert drawn[0]["panels"][0]["words"] == "0 of 8"
+    assert "no seed has ended yet" in drawn[0]["panels"][0]["alt"]
+    assert drawn[-1]["panels"][0]["chip"] == "waiting for seeds"
+
+
+def test_verdicts_are_so_far_while_it_runs() -> None:
+    issue = issue_of(4, 1)
+    running = sections(shown_of(issue, state="running", ended=12))[-1]["panels"][0]["chip"]
+    assert running == "so far inconclusive"
+    assert sections(shown_of(issue))[-1]["panels"][0]["chip"] == "shown"
+
+
+def test_the_status_says_what_goes_or_where_it_waits() -> None:
+    issue = issue_of(2)
+    going = [Growing("arm 1", 3, 0.5, {})]
+    assert "now arm 1, seed 3" in status_words(shown_of(issue, state="running", growing=going))
+    waiting = [Growing("arm 1", 3, 0.0, {}, queue_place=2)]
+    assert "place 2 in the queue" in status_words(shown_of(issue, state="running", growing=waiting))
+    assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
+
+
+def test_only_what_changed_is_drawn_anew() -> None:
+    issue, kept = issue_of(4, 2), dict[str, Any]()
+    before = sections(shown_of(issue, state="running", ended=17), remember=remembering(kept))
+    after = sections(shown_of(issue, state="running", ended=18), remember=remembering(kept))
+    same = [a["figure"] is b["figure"] for a, b in zip(before[0]["panels"], after[0]["panels"], strict=True)]
+    assert same == [True, False, True, True]
+
+
+def test_figures_are_plain_json() -> None:
+    figure = strip_figure([Ended("a", BLUE, [0.2], [0])], "accuracy")
+    json.dumps(to_plain(figure), allow_nan=False)
+
+
+# Words
+
+
+def test_a_prediction_is_right_by_what_was_measured() -> None:
+    found = shown_of(issue_of(4, 3)).report
+    effect = found.claims[0].weighed.effect
+    assert effect is not None
+    rows = compared(Prediction({0: "will hold", 2: "will hold"}, effect + 0.1), found)
+    assert [row.right for row in rows] == [True, True, False]
+    assert not compared(Prediction({}, effect + 0.3), found)[0].right
+    assert compared(Prediction({}), found) == []
+
+
+def test_the_arms_say_what_they_change() -> None:
+    mask = ISSUES["missing-mask"]
+    assert changes_in_words(mask, mask.arm("no mask")) == "Mask fault: None → **Missing**"
+    assert "compared with" in changes_in_words(mask, mask.arm("causal mask"))
+
+
+def test_published_numbers_stand_beside_ours() -> None:
+    trials = tuple(trials_of(issue_of(2), range(3)))
+    mean = sum(t.numbers["accuracy"] for t in trials if t.arm == "arm 1") / 3
+    lines = published_table(PUBLISHED, trials).splitlines()
+    assert lines[0] == "|  | 512 | ours | 1012 |"
+    assert lines[2] == f"| sinusoidal | 20.05 | **{mean:.3g}** | 43.54 |"
+    assert lines[3] == "| ALiBi | 19.73 |  | 18.73 |"
+
+
+def test_displayed_formulas_stand_in_paragraphs_of_their_own() -> None:
+    assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
