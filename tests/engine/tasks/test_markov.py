@@ -74,7 +74,9 @@ def test_chance_is_how_often_the_commonest_symbol_comes() -> None:
     data = Data(SMALL)
     targets = data.validation_batch(size=20_000).targets
     asked = targets[targets != IGNORE]
-    assert data.rule.chance(SMALL.task_settings, 8, 4) == pytest.approx(asked.bincount().max().item() / len(asked), abs=0.02)
+    assert data.rule.chance(SMALL.task_settings, 8, 4) == pytest.approx(
+        asked.bincount().max().item() / len(asked), abs=0.02
+    )
 
 
 def test_the_source_is_one_for_all_seeds_and_another_by_its_own_setting() -> None:
