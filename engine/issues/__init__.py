@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask, missing_skips, overfitting_depth
+from engine.issues import missing_mask, missing_skips, no_normalization, overfitting_depth, shared_layers
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -14,6 +14,8 @@ ISSUES: dict[str, Issue] = {
         # Depth
         overfitting_depth,
         missing_skips,
+        no_normalization,
+        shared_layers,
         # Self-attention
         missing_mask,
         # Positional encoding
