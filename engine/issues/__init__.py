@@ -5,13 +5,17 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask
+from engine.issues import missing_mask, missing_skips, no_normalization, overfitting_depth, shared_layers
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
     module.ISSUE.slug: module.ISSUE
     for module in (
         # Depth
+        overfitting_depth,
+        missing_skips,
+        no_normalization,
+        shared_layers,
         # Self-attention
         missing_mask,
         # Positional encoding
