@@ -18,6 +18,8 @@ HELD_OUT_SHARE = 5
 FEWEST_DISTINCT = 64
 """With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
 VALIDATION_SIZE = 256
+LONG = 128
+"""Of sequences longer than this fewer are held out, so that their matrices together take no more room."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,10 @@ class Data:
         rows = torch.randint(len(source), (self.config.batch_size,), generator=self.generator)
         return self.frame(source[rows], answer[rows])
 
-    def validation_batch(self, n: int | None = None, size: int = VALIDATION_SIZE) -> Batch:
-        """Held-out sequences with clean answers, always the same for one seed and length."""
+    def validation_batch(self, n: int | None = None, size: int | None = None) -> Batch:
+        """Held-out sequences with clean answers, always the same for one seed, length and size."""
         n = n or self.config.seq_len
+        size = size or max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
         generator = torch.Generator().manual_seed(2**32 + self.config.seed)
         source = self._draw(size, n, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, self.config.task_settings))
