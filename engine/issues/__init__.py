@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask
+from engine.issues import missing_mask, quadratic_cost
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -13,6 +13,7 @@ ISSUES: dict[str, Issue] = {
     for module in (
         # Depth
         # Self-attention
+        quadratic_cost,
         missing_mask,
         # Positional encoding
     )

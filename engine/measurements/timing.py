@@ -7,7 +7,7 @@ from time import perf_counter
 
 import torch
 
-ENOUGH = 0.1
+ENOUGH = 0.05
 """Seconds after which no further go is made, beyond the fewest."""
 FEWEST, MOST = 5, 40
 
