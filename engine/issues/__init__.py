@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask, quadratic_cost
+from engine.issues import data_hunger, missing_mask, parameter_growth, quadratic_cost
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -13,7 +13,9 @@ ISSUES: dict[str, Issue] = {
     for module in (
         # Depth
         # Self-attention
+        data_hunger,
         quadratic_cost,
+        parameter_growth,
         missing_mask,
         # Positional encoding
     )

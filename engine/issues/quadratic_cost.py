@@ -61,7 +61,8 @@ MEMORY, TIME = "saved_bytes", "train_ms"
 
 def _share_that_agrees(values: Values) -> np.ndarray:
     shapes = [values(arm, "formula_agrees") for line in (WRITTEN, FUSED) for arm in _along(line).values()]
-    return np.array(shapes).mean(axis=0)  # [shape, seed] -> [seed]
+    share: np.ndarray = np.array(shapes).mean(axis=0)  # [shape, seed] -> [seed]
+    return share
 
 
 ISSUE = Issue(
