@@ -21,7 +21,7 @@ from engine.events import Memory
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 STATISTIC = 4
-"""Bytes of a log-sum-exp or a log-probability, which are float32 at any precision."""
+"""Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
 
 Shape = tuple[int, ...]
 
@@ -116,6 +116,7 @@ def predict_memory(
         if source_length is not None:
             kept.stack(source_length, None, causal=False)
         kept.add(STATISTIC, config.batch_size, length, n_outputs)  # log-probabilities
+        kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
         saved, scores = kept.bytes, kept.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)
 

@@ -5,7 +5,16 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask, missing_skips, no_normalization, overfitting_depth, shared_layers
+from engine.issues import (
+    data_hunger,
+    missing_mask,
+    missing_skips,
+    no_normalization,
+    overfitting_depth,
+    parameter_growth,
+    quadratic_cost,
+    shared_layers,
+)
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -17,6 +26,9 @@ ISSUES: dict[str, Issue] = {
         no_normalization,
         shared_layers,
         # Self-attention
+        data_hunger,
+        quadratic_cost,
+        parameter_growth,
         missing_mask,
         # Positional encoding
     )

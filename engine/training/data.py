@@ -21,6 +21,8 @@ HELD_OUT_SHARE = 5
 FEWEST_DISTINCT = 64
 """With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
 VALIDATION_SIZE = 256
+LONG = 128
+"""Of sequences longer than this fewer are held out, so that their matrices together take no more room."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,11 @@ class Data:
         source = None if batch.source is None else drawn(batch.source.size(1), limit, self.generator)
         return replace(batch, positions=at, source_positions=source)
 
-    def validation_batch(self, n: int | None = None, size: int = VALIDATION_SIZE) -> Batch:
-        """Held-out sequences with clean answers, drawn as in training, always the same for one seed and length."""
+    def validation_batch(self, n: int | None = None, size: int | None = None) -> Batch:
+        """Held-out sequences with clean answers, drawn as in training, always the same for one seed, length and size."""
         return self._held_out_batch(self.config.task_settings, n, size, stream=1)
 
-    def decorrelated_batch(self, n: int | None = None, size: int = VALIDATION_SIZE, stream: int = 1) -> Batch:
+    def decorrelated_batch(self, n: int | None = None, size: int | None = None, stream: int = 1) -> Batch:
         """Held-out sequences without the correlation that training has, if the task has one.
 
         Each ``stream`` gives other sequences, always the same for one seed and length.
@@ -113,9 +115,11 @@ class Data:
         remove = self.rule.decorrelated
         return self._held_out_batch(settings if remove is None else remove(settings), n, size, stream)
 
-    def _held_out_batch(self, settings: Any, n: int | None, size: int, stream: int) -> Batch:
+    def _held_out_batch(self, settings: Any, n: int | None, size: int | None, stream: int) -> Batch:
+        n = n or self.config.seq_len
+        size = size or max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
         generator = torch.Generator().manual_seed(stream * 2**32 + self.config.seed)
-        source = self._draw(size, n or self.config.seq_len, settings, generator, held_out=True)
+        source = self._draw(size, n, settings, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, settings))
 
     def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
