@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask
+from engine.issues import longer_sequences, missing_mask
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -15,5 +15,6 @@ ISSUES: dict[str, Issue] = {
         # Self-attention
         missing_mask,
         # Positional encoding
+        longer_sequences,
     )
 }

@@ -37,6 +37,8 @@ class Arm:
     line: str = ""
     """Arms of one name here are joined into a line over ``x``."""
     x: float | None = None
+    points: tuple[tuple[float, str], ...] = ()
+    """Where one trial gives a whole line: (x, metric), such as the accuracy at each test length."""
 
 
 @dataclass(frozen=True)
