@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import longer_sequences, missing_mask
+from engine.issues import fixed_encoding, longer_sequences, missing_mask, no_encoding, stacking_does_not_help
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -16,5 +16,8 @@ ISSUES: dict[str, Issue] = {
         missing_mask,
         # Positional encoding
         longer_sequences,
+        stacking_does_not_help,
+        fixed_encoding,
+        no_encoding,
     )
 }

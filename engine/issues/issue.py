@@ -132,3 +132,8 @@ def difference(arm: str, other: str, metric: str) -> Callable[[Values], np.ndarr
 def above(arm: str, metric: str, level: float = 0.0) -> Callable[[Values], np.ndarray]:
     """The effect "this arm's number minus a level known beforehand", such as chance."""
     return lambda values: values(arm, metric) - level
+
+
+def rise(arm: str, metric: str, before: str) -> Callable[[Values], np.ndarray]:
+    """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
+    return lambda values: values(arm, metric) - values(arm, before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.issues.issue import Arm, Claim, Issue, Published, Values, difference
+from engine.issues.issue import Arm, Claim, Issue, Published, Values, difference, rise
 
 TRAINED = 12
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
@@ -28,11 +28,6 @@ def _arm(name: str, role: str, encoding: str, **settings: object) -> Arm:
 def _copy(name: str, encoding: str, **settings: object) -> Arm:
     given = {**COPY, "pos_encoding": encoding, **settings}
     return Arm(f"copy, {name}", "comparison", given, COPY_FAR, extended=True, points=tuple(COPY_AT.items()))
-
-
-def _lost(arm: str) -> object:
-    """How much accuracy an arm loses from the trained length to four times it."""
-    return lambda values: values(arm, AT[1.0]) - values(arm, FAR)
 
 
 def _has_no_row(values: Values) -> np.ndarray:
@@ -121,9 +116,10 @@ than three did.
         ),
         Claim(
             "A relative encoding alone is no guarantee: T5's bias loses accuracy with length.",
-            _lost("T5 bias"),  # type: ignore[arg-type]
-            "accuracy lost from 1 to 4 times the trained length",
+            rise("T5 bias", FAR, AT[1.0]),
+            "accuracy at 4 times the trained length minus at 1",
             0.1,
+            "less",
             about="condition",
         ),
         Claim(
