@@ -21,7 +21,7 @@ COPY_FAR = COPY_AT[1.5]
 
 
 def _arm(name: str, role: str, encoding: str, **settings: object) -> Arm:
-    given = {"pos_encoding": encoding, **settings}
+    given = {"k": 3, "pos_encoding": encoding, **settings}
     return Arm(name, role, given, FAR, points=POINTS)  # type: ignore[arg-type]
 
 
@@ -63,7 +63,6 @@ than three did.
 """,
     base={
         "task": "k_back",
-        "k": 3,
         "seq_len": TRAINED,
         "min_seq_len": 5,
         "test_lengths": (12, 18, 24, 48),
