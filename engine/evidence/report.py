@@ -136,9 +136,7 @@ def _claim_report(claim: Claim, values: Values) -> ClaimReport:
     )
 
 
-def _arm_report(
-    arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int], values: Values
-) -> ArmReport:
+def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int], values: Values) -> ArmReport:
     ended = [by_key[arm.name, seed] for seed in seeds if (arm.name, seed) in by_key]
     return ArmReport(
         name=arm.name,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.issues.issue import Arm, Claim, Issue, Role, difference
 
-THREE_BACK = {"task": "k_back", "k": 3}
-CONTENT = {"task": "content_offset"}
+Settings = Mapping[str, object]
+PERMUTATION: Settings = {"task": "permutation"}
+THREE_BACK: Settings = {"task": "k_back", "k": 3}
+CONTENT: Settings = {"task": "content_offset"}
 
 
-def _arm(name: str, role: Role, encoding: str, *, extended: bool = False, **settings: object) -> Arm:
-    return Arm(name, role, {**settings, "pos_encoding": encoding}, extended=extended)
+def _arm(
+    name: str, role: Role, encoding: str, task: Settings = PERMUTATION, *, extended: bool = False, **settings: object
+) -> Arm:
+    return Arm(name, role, {**task, **settings, "pos_encoding": encoding}, extended=extended)
 
 
 ISSUE = Issue(
@@ -31,7 +37,6 @@ offsets alone (RoPE, T5, Shaw) has no $i$ to look up $\pi(i)$ by, except what it
 names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the query chooses among offsets.
 """,
     base={
-        "task": "permutation",
         "family": "encoder",
         "vocab_size": 8,
         "seq_len": 16,
@@ -48,17 +53,17 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
         _arm("RoPE", "comparison", "rope"),
         _arm("T5 bias", "comparison", "t5_bias"),
         _arm("sinusoidal, rate .01", "comparison", "sinusoidal", learning_rate=0.01),
-        _arm("3 back, sinusoidal", "control", "sinusoidal", **THREE_BACK),
-        _arm("3 back, learned table", "comparison", "learned", **THREE_BACK),
-        _arm("content offset, sinusoidal", "comparison", "sinusoidal", **CONTENT),
-        _arm("content offset, learned table", "comparison", "learned", **CONTENT),
-        _arm("content offset, RoPE", "remedy", "rope", **CONTENT),
+        _arm("3 back, sinusoidal", "control", "sinusoidal", THREE_BACK),
+        _arm("3 back, learned table", "comparison", "learned", THREE_BACK),
+        _arm("content offset, sinusoidal", "comparison", "sinusoidal", CONTENT),
+        _arm("content offset, learned table", "comparison", "learned", CONTENT),
+        _arm("content offset, RoPE", "remedy", "rope", CONTENT),
         _arm("sinusoidal, 900 steps", "comparison", "sinusoidal", steps=900, extended=True),
         _arm("Shaw relative", "comparison", "shaw", extended=True),
         _arm("no encoding", "comparison", "nope", extended=True),
         _arm("RoPE, 2 layers, 900 steps", "comparison", "rope", n_layers=2, steps=900, extended=True),
-        _arm("3 back, RoPE", "comparison", "rope", **THREE_BACK, extended=True),
-        _arm("content offset, Shaw relative", "remedy", "shaw", **CONTENT, extended=True),
+        _arm("3 back, RoPE", "comparison", "rope", THREE_BACK, extended=True),
+        _arm("content offset, Shaw relative", "remedy", "shaw", CONTENT, extended=True),
     ),
     claims=(
         Claim(

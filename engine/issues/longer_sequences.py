@@ -38,8 +38,8 @@ def _has_no_row(values: Values) -> np.ndarray:
 
 def _relative_over_rope(values: Values) -> np.ndarray:
     """The worst of ALiBi, T5 and none, minus RoPE, when copying."""
-    others = [values(f"copy, {name}", COPY_FAR) for name in ("ALiBi", "T5 bias", "no encoding")]
-    return np.min(others, axis=0) - values("copy, RoPE", COPY_FAR)
+    others = np.stack([values(f"copy, {name}", COPY_FAR) for name in ("ALiBi", "T5 bias", "no encoding")])
+    return np.asarray(others.min(axis=0) - values("copy, RoPE", COPY_FAR))
 
 
 ISSUE = Issue(

@@ -50,8 +50,8 @@ ISSUE = Issue(
     mechanism=r"""
 Let $\Pi$ permute the tokens. Without positions every part of an encoder commutes with it,
 $$f(\Pi X) = \Pi f(X),$$
-since $\mathrm{softmax}(\Pi Q K^\top \Pi^\top)\, \Pi V = \Pi\, \mathrm{softmax}(Q K^\top) V$: equal symbols get equal answers wherever they stand. The best
-such an encoder can do when reversing is to name the commonest symbol everywhere.
+since $\mathrm{softmax}(\Pi Q K^\top \Pi^\top)\, \Pi V = \Pi\, \mathrm{softmax}(Q K^\top) V$: equal symbols get equal answers
+wherever they stand. The best such an encoder can do when reversing is to name the commonest symbol everywhere.
 
 A causal mask breaks the symmetry: query $i$ averages over $i + 1$ keys. If all tokens are the same, the average is the same for
 every $i$ and nothing is told. With one token that differs, at the start, its weight is
