@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,16 @@ class ClaimReport:
 
 
 @dataclass(frozen=True)
+class Point:
+    """One place of an arm's line."""
+
+    x: float
+    metric: str
+    values: list[float | None]
+    """One a seed; None where the trial has no such number."""
+
+
+@dataclass(frozen=True)
 class ArmReport:
     name: str
     role: Role
@@ -49,9 +59,11 @@ class ArmReport:
     """One a seed; None where the trial has no such number."""
     outcomes: list[str] = field(default_factory=list)
     """How the seeds ended that did not finish."""
+    points: list[Point] = field(default_factory=list)
+    """The arm's own line, where it has one."""
 
     def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -97,7 +109,7 @@ def report(
         seeds_done=sum(all((arm.name, seed) in by_key for arm in arms) for seed in seeds),
         extended=extended,
         claims=[_claim_report(claim, values) for claim in issue.claims_of(extended)],
-        arms=[_arm_report(arm, by_key, seeds) for arm in arms],
+        arms=[_arm_report(arm, by_key, seeds, values) for arm in arms],
         seconds=seconds,
     )
 
@@ -124,14 +136,15 @@ def _claim_report(claim: Claim, values: Values) -> ClaimReport:
     )
 
 
-def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> ArmReport:
+def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int], values: Values) -> ArmReport:
     ended = [by_key[arm.name, seed] for seed in seeds if (arm.name, seed) in by_key]
     return ArmReport(
         name=arm.name,
         role=arm.role,
         metric=arm.metric,
-        values=_plain(values_of(by_key, seeds)(arm.name, arm.metric)),
+        values=_plain(values(arm.name, arm.metric)),
         outcomes=sorted({trial.outcome for trial in ended if trial.outcome}),
+        points=[Point(x, metric, _plain(values(arm.name, metric))) for x, metric in arm.points],
     )
 
 

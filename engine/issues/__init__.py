@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from engine.issues import (
     data_hunger,
+    fixed_encoding,
+    longer_sequences,
     missing_mask,
     missing_skips,
+    no_encoding,
     no_normalization,
     overfitting_depth,
     parameter_growth,
     quadratic_cost,
     shared_layers,
+    stacking_does_not_help,
 )
 from engine.issues.issue import Issue
 
@@ -31,5 +35,9 @@ ISSUES: dict[str, Issue] = {
         parameter_growth,
         missing_mask,
         # Positional encoding
+        longer_sequences,
+        stacking_does_not_help,
+        fixed_encoding,
+        no_encoding,
     )
 }

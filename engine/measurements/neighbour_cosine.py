@@ -18,6 +18,8 @@ from engine.measurements.trained import Trained
 
 LENGTHS = (8, 64, 512)
 SQUEEZED = 8
+DIGITS = 6
+"""An encoding's similarities are in single precision: what is beyond is rounding."""
 
 
 @torch.no_grad()
@@ -26,7 +28,7 @@ def measure(trained: Trained) -> dict[str, float]:
     for n in LENGTHS:
         with suppress(NoRow):
             similarity = trained.model.encoding.picture(n)["similarity"]  # type: ignore[union-attr,operator]
-            numbers[f"neighbour_cosine@{n}"] = float(similarity.double().diagonal(1).mean())
+            numbers[f"neighbour_cosine@{n}"] = round(float(similarity.double().diagonal(1).mean()), DIGITS)
     if config.pos_encoding == "sinusoidal":
         waves = config.value("sinusoid_base") ** -(torch.arange(0, config.d_model, 2).double() / config.d_model)
         for n in LENGTHS:
