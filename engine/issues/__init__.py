@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask
+from engine.issues import learned_needs_data, missing_mask, position_shortcut, table_scale, trivial_solutions
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -13,7 +13,11 @@ ISSUES: dict[str, Issue] = {
     for module in (
         # Depth
         # Self-attention
+        trivial_solutions,
         missing_mask,
         # Positional encoding
+        position_shortcut,
+        learned_needs_data,
+        table_scale,
     )
 }

@@ -21,6 +21,8 @@ HELD_OUT_SHARE = 5
 FEWEST_DISTINCT = 64
 """With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
 VALIDATION_SIZE = 256
+STREAM_STEP = 0x9E3779B1
+"""Between the seeds of two streams of held-out sequences; odd and large, so that those of nearby runs do not meet."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ class Data:
         return self._held_out_batch(settings if remove is None else remove(settings), n, size, stream)
 
     def _held_out_batch(self, settings: Any, n: int | None, size: int, stream: int) -> Batch:
-        generator = torch.Generator().manual_seed(stream * 2**32 + self.config.seed)
+        # A generator takes the low 32 bits of its seed only: streams have to differ there.
+        generator = torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
         source = self._draw(size, n or self.config.seq_len, settings, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, settings))
 
