@@ -20,8 +20,8 @@ ISSUE = Issue(
     group="encoding",
     title="What a learned table learns",
     summary=(
-        "Plots of a learned table often show neighbours alike, and are read as proof that order was learned. Whether they do depends on the "
-        "scale at which the table began. The same scale, beside that of the tokens, can decide whether the model learns at all."
+        "Plots of a learned table often show neighbours alike, and are read as proof that order was learned. Whether they do depends on "
+        "the scale at which the table began. The same scale, beside that of the tokens, can decide whether the model learns at all."
     ),
     mechanism=r"""
 The rows start as $P_i \sim \mathcal N(0, \sigma_P^2)$ beside tokens $E_x \sim \mathcal N(0, \sigma_E^2)$. In $d$ dimensions random
