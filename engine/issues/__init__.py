@@ -8,6 +8,7 @@ from __future__ import annotations
 from engine.issues import (
     data_hunger,
     fixed_encoding,
+    learned_needs_data,
     longer_sequences,
     missing_mask,
     missing_skips,
@@ -15,9 +16,12 @@ from engine.issues import (
     no_normalization,
     overfitting_depth,
     parameter_growth,
+    position_shortcut,
     quadratic_cost,
     shared_layers,
     stacking_does_not_help,
+    table_scale,
+    trivial_solutions,
 )
 from engine.issues.issue import Issue
 
@@ -33,11 +37,15 @@ ISSUES: dict[str, Issue] = {
         data_hunger,
         quadratic_cost,
         parameter_growth,
+        trivial_solutions,
         missing_mask,
         # Positional encoding
         longer_sequences,
         stacking_does_not_help,
         fixed_encoding,
+        position_shortcut,
+        learned_needs_data,
         no_encoding,
+        table_scale,
     )
 }

@@ -23,6 +23,8 @@ FEWEST_DISTINCT = 64
 VALIDATION_SIZE = 256
 LONG = 128
 """Of sequences longer than this fewer are held out, so that their matrices together take no more room."""
+STREAM_STEP = 0x9E3779B1
+"""Between the seeds of two streams of held-out sequences; odd and large, so that those of nearby runs do not meet."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ class Data:
     def _held_out_batch(self, settings: Any, n: int | None, size: int | None, stream: int) -> Batch:
         n = n or self.config.seq_len
         size = size or max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
-        generator = torch.Generator().manual_seed(stream * 2**32 + self.config.seed)
+        # A generator takes the low 32 bits of its seed only: streams have to differ there.
+        generator = torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
         source = self._draw(size, n, settings, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, settings))
 
