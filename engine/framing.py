@@ -45,11 +45,19 @@ def continues(config: RunConfig) -> bool:
     return config.family == "decoder" and "encoder_decoder" in TASKS[config.task].families
 
 
+def embedding_rows(config: RunConfig) -> int:
+    row = TASKS[config.task]
+    parts = row.token_parts(config)
+    if parts is not None:
+        return 1 + max(max(part) for part in parts)
+    return row.n_symbols(config) + row.extra_tokens + int(config.family == "encoder_decoder")
+
+
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     row, n = TASKS[config.task], n or config.seq_len
     translates = config.family == "encoder_decoder"
     return Shapes(
-        n_tokens=config.task_settings.vocab_size + row.extra_tokens + int(translates),  # type: ignore[attr-defined]
+        n_tokens=embedding_rows(config),
         n_outputs=row.n_answers(config),
         length=2 * n - 1 if continues(config) else n + row.lead_tokens(config),
         source_length=n if translates else None,
@@ -67,9 +75,9 @@ def loss_floor(config: RunConfig) -> float | None:
     A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 places.
     Where the training answers are noisy the best model of the noise is not the best of the clean answers.
     """
-    if config.label_noise or config.min_seq_len not in (None, config.seq_len):
+    if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
         return None
     if not continues(config):
         return 0.0
     n = config.seq_len
-    return (n - 1) / (2 * n - 1) * math.log(config.task_settings.vocab_size)  # type: ignore[attr-defined]
+    return (n - 1) / (2 * n - 1) * math.log(TASKS[config.task].n_symbols(config))

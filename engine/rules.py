@@ -17,6 +17,9 @@ Rule = Callable[["RunConfig"], tuple[str, str] | None]
 """Returns the setting to name and what it may be, or None where the rule holds."""
 
 
+MOST_ANSWERS = 4096
+
+
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
     families = TASKS[c.task].families
     return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
@@ -58,6 +61,20 @@ def _k_fits(c: RunConfig) -> tuple[str, str] | None:
     return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
 
 
+def _lookup_fits(c: RunConfig) -> tuple[str, str] | None:
+    if c.task != "lookup":
+        return None
+    keys, values, lookups = (c.value(name) for name in ("n_keys", "vocab_size", "lookups"))
+    shortest, longest = c.min_seq_len or c.seq_len, max(c.seq_len, *c.test_lengths, 0)
+    if longest > keys + 1:
+        return "n_keys", f"a whole number from {longest - 1}: a sequence is pairs of different keys, then the query"
+    if lookups > shortest - 1:
+        return "lookups", f"a whole number from 1 to {shortest - 1}, the pairs in the shortest sequence"
+    if values**lookups > MOST_ANSWERS:
+        return "lookups", f"one with vocab_size to this power at most {MOST_ANSWERS}, the answers to tell apart"
+    return None
+
+
 def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
     if c.attention_impl == "fused" and c.attention_score == "additive":
         return "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
@@ -73,7 +90,7 @@ def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
 
 
 RULES: tuple[Rule, ...] = (
-    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits,
+    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits, _lookup_fits,
     _fused_computes_it, _mask_faults_need_a_mask,
 )  # fmt: skip
 

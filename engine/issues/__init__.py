@@ -5,15 +5,17 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import missing_mask
+from engine.issues import heads, interpretability, missing_mask
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
     module.ISSUE.slug: module.ISSUE
     for module in (
         # Depth
+        interpretability,
         # Self-attention
         missing_mask,
+        heads,
         # Positional encoding
     )
 }

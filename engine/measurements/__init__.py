@@ -20,6 +20,21 @@ class MeasurementRow:
     """``module:function``, an :data:`engine.measurements.trained.Measure`."""
 
 
-ROWS: tuple[MeasurementRow, ...] = ()
+ROWS: tuple[MeasurementRow, ...] = (
+    MeasurementRow(
+        "pointing",
+        "Pointing",
+        "How often the top token of an explanation is the one that the answer truly came from.",
+        "Abnar and Zuidema 2020; Shrikumar et al. 2016; Simonyan et al. 2014; Li et al. 2016",
+        "engine.measurements.pointing:measure",
+    ),
+    MeasurementRow(
+        "head_pruning",
+        "Head pruning",
+        "How many heads can go without loss, by gradient importance and in random order.",
+        "Michel et al. 2019",
+        "engine.measurements.head_pruning:measure",
+    ),
+)
 
 MEASUREMENTS: dict[str, MeasurementRow] = {row.name: row for row in ROWS}

@@ -26,6 +26,10 @@ def _none(config: Any) -> int:
     return 0
 
 
+def _whole(config: Any) -> tuple[tuple[int, ...], ...] | None:
+    return None
+
+
 def _never(config: Any) -> bool:
     return False
 
@@ -52,6 +56,12 @@ class TaskRow:
     """From the RunConfig: how many classes the output layer has."""
     lead_tokens: Callable[[Any], int] = _none
     """From the RunConfig: how many tokens stand before the first position."""
+    n_symbols: Callable[[Any], int] = _symbols
+    """From the RunConfig: how many symbols a source sequence may hold."""
+    token_parts: Callable[[Any], tuple[tuple[int, ...], ...] | None] = _whole
+    """From the RunConfig: for each token the rows of the embedding whose sum it is; None where each token has its own."""
+    corpus: bool = False
+    """Whether sequences are cut from a text rather than drawn by a rule."""
     pads: Callable[[Any], bool] = _never
     """From the RunConfig: whether sequences of one batch differ in length."""
 
@@ -116,6 +126,18 @@ TASKS: dict[str, TaskRow] = {
             n_answers=_positions,
             lead_tokens=lambda config: int(config.task_settings.bos),
             pads=lambda config: config.task_settings.variant == "padded",
+        ),
+        TaskRow(
+            "lookup",
+            "Look-up",
+            "Find the pair with the asked key and name its value.",
+            "c1 a0 b3 b? → · · · 3",
+            p.LookupParameters,
+            LABELLER,
+            "engine.tasks.lookup:TASK",
+            n_answers=lambda config: int(config.task_settings.vocab_size**config.task_settings.lookups),
+            n_symbols=lambda config: int(config.task_settings.n_keys * (config.task_settings.vocab_size + 1)),
+            token_parts=lambda config: p.key_and_value(config.task_settings),
         ),
     )
 }

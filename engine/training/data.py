@@ -34,6 +34,8 @@ class Batch:
     """[batch, source_length] tokens of the encoder side."""
     padding: Tensor | None = None
     """[batch, length] bool, True where a real token stands; None where all are real."""
+    text: bool = False
+    """Whether it is a stretch of text, so that exp(loss) is the perplexity."""
 
     def to(self, device: torch.device) -> Batch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
@@ -44,19 +46,25 @@ class Batch:
         return Batch(**{**vars(self), **cut})
 
 
+def rule_of(config: RunConfig) -> TaskRule:
+    module, name = TASKS[config.task].implementation.split(":")
+    rule: TaskRule = getattr(import_module(module), name)
+    return rule
+
+
 class Data:
     """The training and the held-out sequences of a run. Decided by the config alone."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
-        module, name = TASKS[config.task].implementation.split(":")
-        self.rule: TaskRule = getattr(import_module(module), name)
+        self.rule = rule_of(config)
+        self.corpus = None if self.rule.corpus is None else self.rule.corpus(config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
 
     def _set_sizes(self) -> dict[int, int]:
         """Length to number of sequences of a fixed training set, spread evenly; empty for fresh data."""
-        if self.config.dataset_size is None:
+        if self.config.dataset_size is None or self.corpus is not None:
             return {}
         lengths = range(self.config.min_seq_len or self.config.seq_len, self.config.seq_len + 1)
         return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
@@ -64,7 +72,14 @@ class Data:
     def holds_out(self, n: int) -> bool:
         settings = self.config.task_settings
         constant = getattr(settings, "variant", "") == "constant"
-        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined]
+        return self.corpus is not None or (not constant and self.rule.distinct(settings, n) >= FEWEST_DISTINCT)
+
+    def chance(self) -> float:
+        """How often the best constant guess is right."""
+        n = self.config.seq_len
+        if self.corpus is not None:
+            return self.corpus.chance
+        return self.rule.chance(self.config.task_settings, n, shapes(self.config).n_outputs)
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
@@ -72,6 +87,8 @@ class Data:
         n = longest
         if shortest < longest:
             n = int(torch.randint(shortest, longest + 1, (1,), generator=self.generator))
+        if self.corpus is not None:
+            return self.frame(*self.corpus.draw(self.config.batch_size, n, self.generator, held_out=False))
         if not self._sets:
             return self.frame(*self._pairs(self.config.batch_size, n))
         source, answer = self._sets[n]
@@ -82,6 +99,8 @@ class Data:
         """Held-out sequences with clean answers, always the same for one seed and length."""
         n = n or self.config.seq_len
         generator = torch.Generator().manual_seed(2**32 + self.config.seed)
+        if self.corpus is not None:
+            return self.frame(*self.corpus.draw(size, n, generator, held_out=True))
         source = self._draw(size, n, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, self.config.task_settings))
 
@@ -111,7 +130,7 @@ class Data:
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
         """Lay question and answer out for the family; both [batch, n]."""
         config, n = self.config, source.size(1)
-        symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+        symbols = TASKS[config.task].n_symbols(config)
         bos = source.new_full((len(source), 1), symbols)
         if continues(config):
             line = torch.cat([source, answer], dim=1)  # [batch, 2n]
@@ -124,7 +143,8 @@ class Data:
             source = torch.cat([bos, source], dim=1)
             answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
         padding = None if self.rule.pad is None else source != symbols + self.rule.pad
-        return Batch(source, answer, whole, padding=None if padding is None or padding.all() else padding)
+        padding = None if padding is None or padding.all() else padding
+        return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
 
 
 def is_held_out(source: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -11,6 +13,9 @@ from engine.encodings.base import NoRow
 from engine.framing import shapes
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch, Data
+
+LARGEST_EXPONENT = 700.0
+"""exp of more overflows."""
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
@@ -45,7 +50,9 @@ def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
     model.eval()
     logits = forward(model, batch)
     model.train(was_training)
-    return {"loss": loss_of(logits.float(), batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
+    loss = loss_of(logits.float(), batch.targets).item()
+    perplexity = {"perplexity": math.exp(min(loss, LARGEST_EXPONENT))} if batch.text else {}
+    return {"loss": loss, **accuracies(logits.argmax(-1), batch), **perplexity}
 
 
 @torch.no_grad()
@@ -93,6 +100,6 @@ def by_length(config: RunConfig, model: nn.Module, data: Data, device: torch.dev
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
     """What blind guessing scores: metric name to value, ``loss`` in nats."""
     sizes = shapes(config)
-    guess = data.rule.chance(config.task_settings, config.seq_len, sizes.n_outputs)
+    guess = data.chance()
     uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
     return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}
