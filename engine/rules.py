@@ -9,6 +9,7 @@ from engine.encodings import ENCODINGS
 from engine.problems import Problem
 from engine.settings import to_text
 from engine.tasks import TASKS
+from engine.text.own import NAME
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -75,6 +76,24 @@ def _lookup_fits(c: RunConfig) -> tuple[str, str] | None:
     return None
 
 
+def _text_names_itself(c: RunConfig) -> tuple[str, str] | None:
+    text = getattr(c.task_settings, "text", "shakespeare")
+    if text == "shakespeare" or NAME.fullmatch(text):
+        return None
+    return "text", "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)"
+
+
+def _text_keeps_its_answers(c: RunConfig) -> tuple[str, str] | None:
+    return ("label_noise", f"0 for task {c.task}") if TASKS[c.task].corpus and c.label_noise else None
+
+
+def _stride_overlaps(c: RunConfig) -> tuple[str, str] | None:
+    shortest = c.min_seq_len or c.seq_len
+    if getattr(c.task_settings, "windows", "") == "overlapping" and c.value("stride") >= shortest:
+        return "stride", f"a whole number from 1 to {shortest - 1}: windows of {shortest} tokens then overlap"
+    return None
+
+
 def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
     if c.attention_impl == "fused" and c.attention_score == "additive":
         return "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
@@ -91,6 +110,7 @@ def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
 
 RULES: tuple[Rule, ...] = (
     _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits, _lookup_fits,
+    _text_names_itself, _text_keeps_its_answers, _stride_overlaps,
     _fused_computes_it, _mask_faults_need_a_mask,
 )  # fmt: skip
 

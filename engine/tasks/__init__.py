@@ -17,6 +17,9 @@ TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
 LABELLER = ("decoder", "encoder")
 """One answer at each position read; a decoder sees the past only."""
 
+READER = ("decoder",)
+"""The next token at each position; whoever sees it would only copy it."""
+
 
 def _symbols(config: Any) -> int:
     return int(config.task_settings.vocab_size)
@@ -138,6 +141,26 @@ TASKS: dict[str, TaskRow] = {
             n_answers=lambda config: int(config.task_settings.vocab_size**config.task_settings.lookups),
             n_symbols=lambda config: int(config.task_settings.n_keys * (config.task_settings.vocab_size + 1)),
             token_parts=lambda config: p.key_and_value(config.task_settings),
+        ),
+        TaskRow(
+            "shakespeare_chars",
+            "Next character",
+            "Name the next character of Shakespeare's plays, or of a text of your own.",
+            "T o ␣ b → o ␣ b e",
+            p.CharacterParameters,
+            READER,
+            "engine.tasks.shakespeare_chars:TASK",
+            corpus=True,
+        ),
+        TaskRow(
+            "shakespeare_words",
+            "Next word",
+            "Name the next word, or what stands before it, of Shakespeare's plays or of a text of your own.",
+            "to ␣ be → ␣ be ,",
+            p.WordParameters,
+            READER,
+            "engine.tasks.shakespeare_words:TASK",
+            corpus=True,
         ),
     )
 }

@@ -33,10 +33,15 @@ def number(settings: Any, index: int) -> str:
 class Corpus(Protocol):
     """Sequences that are cut from a text instead of drawn by a rule; what is held out is a part of the text."""
 
-    names: Sequence[str]
-    """What each token stands for."""
-    chance: float
-    """How often the best constant guess is right on the training text."""
+    @property
+    def names(self) -> Sequence[str]:
+        """What each token stands for."""
+        ...
+
+    @property
+    def chance(self) -> float:
+        """How often the best constant guess is right on the training text."""
+        ...
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
         """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
