@@ -47,6 +47,16 @@ def continues(config: RunConfig) -> bool:
     return config.family_row.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
 
 
+def embedding_rows(config: RunConfig) -> int:
+    """Tokens of the task's own, one row each unless a token is the sum of parts."""
+    row = TASKS[config.task]
+    parts = row.token_parts(config)
+    if parts is not None:
+        return 1 + max(max(part) for part in parts)
+    special = row.extra_tokens + len(row.named_tokens(config))
+    return row.n_symbols(config) + special + int(config.family == "encoder_decoder")
+
+
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     """With pre-training there are tokens and classes of its own besides the task's."""
     own = labelled(config, n)
@@ -62,9 +72,8 @@ def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of the task itself, whatever came before it."""
     row, n = TASKS[config.task], n or config.seq_len
     translates = config.family == "encoder_decoder"
-    special = row.extra_tokens + len(row.named_tokens(config))
     return Shapes(
-        n_tokens=row.n_symbols(config) + special + int(translates),
+        n_tokens=embedding_rows(config),
         n_outputs=row.n_answers(config),
         length=_length_read(config, n),
         source_length=n if translates else None,
@@ -102,9 +111,9 @@ def loss_floor(config: RunConfig) -> float | None:
     A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 places.
     Where the training answers are noisy the best model of the noise is not the best of the clean answers.
     """
-    if config.label_noise or config.min_seq_len not in (None, config.seq_len):
+    if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
         return None
     if not continues(config):
         return TASKS[config.task].floor(config)
     n = config.seq_len
-    return (n - 1) / (2 * n - 1) * math.log(config.task_settings.vocab_size)  # type: ignore[attr-defined]
+    return (n - 1) / (2 * n - 1) * math.log(TASKS[config.task].n_symbols(config))

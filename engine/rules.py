@@ -10,12 +10,16 @@ from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
 from engine.tasks import TASKS
+from engine.text.own import NAME
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
 
 Rule = Callable[["RunConfig"], tuple[str, str] | None]
 """Returns the setting to name and what it may be, or None where the rule holds."""
+
+
+MOST_ANSWERS = 4096
 
 
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
@@ -82,6 +86,38 @@ def _k_fits(c: RunConfig) -> tuple[str, str] | None:
     return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
 
 
+def _lookup_fits(c: RunConfig) -> tuple[str, str] | None:
+    if c.task != "lookup":
+        return None
+    keys, values, lookups = (c.value(name) for name in ("n_keys", "vocab_size", "lookups"))
+    shortest, longest = c.min_seq_len or c.seq_len, max(c.seq_len, *c.test_lengths, 0)
+    if longest > keys + 1:
+        return "n_keys", f"a whole number from {longest - 1}: a sequence is pairs of different keys, then the query"
+    if lookups > shortest - 1:
+        return "lookups", f"a whole number from 1 to {shortest - 1}, the pairs in the shortest sequence"
+    if values**lookups > MOST_ANSWERS:
+        return "lookups", f"one with vocab_size to this power at most {MOST_ANSWERS}, the answers to tell apart"
+    return None
+
+
+def _text_names_itself(c: RunConfig) -> tuple[str, str] | None:
+    text = getattr(c.task_settings, "text", "shakespeare")
+    if text == "shakespeare" or NAME.fullmatch(text):
+        return None
+    return "text", "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)"
+
+
+def _text_keeps_its_answers(c: RunConfig) -> tuple[str, str] | None:
+    return ("label_noise", f"0 for task {c.task}") if TASKS[c.task].corpus and c.label_noise else None
+
+
+def _stride_overlaps(c: RunConfig) -> tuple[str, str] | None:
+    shortest = c.min_seq_len or c.seq_len
+    if getattr(c.task_settings, "windows", "") == "overlapping" and c.value("stride") >= shortest:
+        return "stride", f"a whole number from 1 to {shortest - 1}: windows of {shortest} tokens then overlap"
+    return None
+
+
 def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
     if c.attention_impl == "fused" and c.attention_score == "additive":
         return "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
@@ -106,6 +142,13 @@ def _own_steps_left(c: RunConfig) -> tuple[str, str] | None:
     return ("pretrain_steps", f"at most {c.steps - 1}, less than steps") if c.pretrain_steps >= c.steps else None
 
 
+def _pretraining_has_other_symbols(c: RunConfig) -> tuple[str, str] | None:
+    row = TASKS[c.task]
+    if c.pretrain_steps and (row.corpus or row.token_parts(c) is not None):
+        return "pretrain_steps", f"0 for task {c.task}, whose tokens have no sisters"
+    return None
+
+
 def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
     if not c.pretrain_steps or c.pretrain_on != "next_token":
         return None
@@ -126,10 +169,15 @@ RULES: tuple[Rule, ...] = (
     _lengths_ordered,
     _long_enough,
     _k_fits,
+    _lookup_fits,
+    _text_names_itself,
+    _text_keeps_its_answers,
+    _stride_overlaps,
     _fused_computes_it,
     _mask_faults_need_a_mask,
     _softmax_needs_attention,
     _own_steps_left,
+    _pretraining_has_other_symbols,
     _next_token_must_be_hidden,
 )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from engine.issues import (
     data_hunger,
     fixed_encoding,
+    heads,
+    interpretability,
     learned_needs_data,
     longer_sequences,
     missing_mask,
@@ -32,6 +34,7 @@ ISSUES: dict[str, Issue] = {
         overfitting_depth,
         missing_skips,
         no_normalization,
+        interpretability,
         shared_layers,
         # Self-attention
         data_hunger,
@@ -39,6 +42,7 @@ ISSUES: dict[str, Issue] = {
         parameter_growth,
         trivial_solutions,
         missing_mask,
+        heads,
         # Positional encoding
         longer_sequences,
         stacking_does_not_help,

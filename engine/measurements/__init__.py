@@ -112,6 +112,20 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Shazeer 2019, Fast Transformer Decoding, section 2.4",
         "engine.measurements.kv_cache:measure",
     ),
+    MeasurementRow(
+        "pointing",
+        "Pointing",
+        "How often the top token of an explanation is the one that the answer truly came from.",
+        "Abnar and Zuidema 2020; Shrikumar et al. 2016; Simonyan et al. 2014; Li et al. 2016",
+        "engine.measurements.pointing:measure",
+    ),
+    MeasurementRow(
+        "head_pruning",
+        "Head pruning",
+        "How many heads can go without loss, by gradient importance and in random order.",
+        "Michel et al. 2019",
+        "engine.measurements.head_pruning:measure",
+    ),
 )
 
 MEASUREMENTS: dict[str, MeasurementRow] = {row.name: row for row in ROWS}

@@ -23,9 +23,6 @@ ENCODER = ("encoder",)
 """An answer may depend on what stands behind it."""
 
 
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
 def _symbols(config: Any) -> int:
     return int(config.task_settings.vocab_size)
 
@@ -34,21 +31,16 @@ def _with_offset(config: Any) -> int:
     return int(config.task_settings.vocab_size * config.task_settings.max_offset)
 
 
-def _number(settings: Any, token: int) -> str:
-    return str(token)
-
-
-def _symbol_and_offset(settings: Any, token: int) -> str:
-    offset, symbol = divmod(token, settings.vocab_size)
-    return str(symbol) + str(offset + 1).translate(SUBSCRIPTS)
-
-
 def _none(config: Any) -> int:
     return 0
 
 
 def _no_names(config: Any) -> tuple[str, ...]:
     return ()
+
+
+def _whole(config: Any) -> tuple[tuple[int, ...], ...] | None:
+    return None
 
 
 def _never(config: Any) -> bool:
@@ -77,8 +69,6 @@ class TaskRow:
     """``module:TASK``, an :class:`engine.tasks.rule.TaskRule`."""
     n_symbols: Callable[[Any], int] = _symbols
     """From the RunConfig: how many different tokens the input is written with."""
-    name_of: Callable[[Any, int], str] = _number
-    """From the task's settings: how such a token is written for people."""
     extra_tokens: int = 0
     """Tokens above those (begin of sequence, padding)."""
     named_tokens: Callable[[Any], tuple[str, ...]] = _no_names
@@ -87,6 +77,10 @@ class TaskRow:
     """From the RunConfig: how many classes the output layer has."""
     lead_tokens: Callable[[Any], int] = _none
     """From the RunConfig: how many tokens stand before the first position."""
+    token_parts: Callable[[Any], tuple[tuple[int, ...], ...] | None] = _whole
+    """From the RunConfig: for each token the rows of the embedding whose sum it is; None where each token has its own."""
+    corpus: bool = False
+    """Whether sequences are cut from a text rather than drawn by a rule."""
     pads: Callable[[Any], bool] = _never
     """From the RunConfig: whether sequences of one batch differ in length."""
     floor: Callable[[Any], float] = _certain
@@ -161,7 +155,6 @@ TASKS: dict[str, TaskRow] = {
             LABELLER,
             "engine.tasks.content_offset:TASK",
             n_symbols=_with_offset,
-            name_of=_symbol_and_offset,
         ),
         TaskRow(
             "own_position",
@@ -236,6 +229,38 @@ TASKS: dict[str, TaskRow] = {
             "engine.tasks.cue_majority:TASK",
             named_tokens=lambda config: ("↓", "↑", "□"),
             n_answers=lambda config: 2,
+        ),
+        TaskRow(
+            "lookup",
+            "Look-up",
+            "Find the pair with the asked key and name its value.",
+            "c1 a0 b3 b? → · · · 3",
+            p.LookupParameters,
+            LABELLER,
+            "engine.tasks.lookup:TASK",
+            n_answers=lambda config: int(config.task_settings.vocab_size**config.task_settings.lookups),
+            n_symbols=lambda config: int(config.task_settings.n_keys * (config.task_settings.vocab_size + 1)),
+            token_parts=lambda config: p.key_and_value(config.task_settings),
+        ),
+        TaskRow(
+            "shakespeare_chars",
+            "Next character",
+            "Name the next character of Shakespeare's plays, or of a text of your own.",
+            "T o ␣ b → o ␣ b e",
+            p.CharacterParameters,
+            READER,
+            "engine.tasks.shakespeare_chars:TASK",
+            corpus=True,
+        ),
+        TaskRow(
+            "shakespeare_words",
+            "Next word",
+            "Name the next word, or what stands before it, of Shakespeare's plays or of a text of your own.",
+            "to ␣ be → ␣ be ,",
+            p.WordParameters,
+            READER,
+            "engine.tasks.shakespeare_words:TASK",
+            corpus=True,
         ),
     )
 }

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from engine.tasks.rule import IGNORE, TaskRule
 
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
 
 def draw(batch: int, length: int, settings: Any, generator: torch.Generator) -> Tensor:
     """Symbols and offsets drawn independently and uniformly, [batch, length]."""
@@ -25,4 +27,9 @@ def answer(source: Tensor, settings: Any) -> Tensor:
     return torch.where(asked < 0, IGNORE, symbols.gather(1, asked.clamp(min=0)))
 
 
-TASK = TaskRule(answer=answer, draw=draw)
+def token_name(settings: Any, token: int) -> str:
+    offset, symbol = divmod(token, settings.vocab_size)
+    return str(symbol) + str(offset + 1).translate(SUBSCRIPTS)
+
+
+TASK = TaskRule(answer=answer, draw=draw, token_name=token_name)

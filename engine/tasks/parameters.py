@@ -46,6 +46,82 @@ class ContentOffsetParameters(SymbolParameters):
     )
 
 
+class LookupParameters(SymbolParameters):
+    vocab_size: int = setting(8, label="Values", help="How many different values a key can have.", ge=2, le=64)
+    n_keys: int = setting(
+        8, label="Keys", help="How many different keys there are; each occurs at most once.", ge=2, le=64
+    )
+    lookups: int = setting(
+        1,
+        label="Look-ups at once",
+        help="So many keys in a row are asked at once, and the one answer must name all their values in order.",
+        ge=1,
+        le=8,
+    )
+
+
+class TextParameters(Parameters):
+    text: str = setting(
+        "shakespeare",
+        label="Text",
+        help="The plays of Shakespeare, or the name under which a text of your own is kept.",
+    )
+    plays: int = setting(
+        4,
+        label="Plays",
+        help="How many plays to train on; four others are held out. Not for a text of your own.",
+        ge=1,
+        le=34,
+    )
+    text_tokens: int | None = setting(
+        None,
+        label="Training text",
+        help="Only so many tokens in a row, from a place that the seed decides. Auto: all.",
+        ge=64,
+        le=10_000_000,
+    )
+    windows: Literal["non_overlapping", "overlapping"] = setting(
+        "overlapping",
+        label="Windows",
+        help="Whether the stretches that the text is cut into share tokens.",
+        labels={"non_overlapping": "Side by side", "overlapping": "Overlapping"},
+    )
+    stride: int = setting(
+        1, label="Stride", help="Tokens from the start of one overlapping window to that of the next.", ge=1, le=1024
+    )
+    split: Literal["plays", "windows", "none"] = setting(
+        "plays",
+        label="Held out",
+        help="Other plays (the last tenth of a text of your own), one window in five, or nothing: the same windows again.",
+        labels={"plays": "Other plays", "windows": "Windows at random (fault)", "none": "Nothing (fault)"},
+    )
+
+
+class CharacterParameters(TextParameters):
+    vocab_size: int = setting(
+        80, label="Characters", help="The commonest ones; all others are one unknown token.", ge=2, le=1000
+    )
+
+
+class WordParameters(TextParameters):
+    vocab_size: int = setting(
+        1000, label="Words", help="The commonest ones; all others are one unknown token.", ge=2, le=30_000
+    )
+    plays: int = setting(
+        34,
+        label="Plays",
+        help="How many plays to train on; four others are held out. Not for a text of your own.",
+        ge=1,
+        le=34,
+    )
+
+
+def key_and_value(settings: LookupParameters) -> tuple[tuple[int, int], ...]:
+    """A look-up token's two rows of the embedding: its key's, and behind all keys its value's (the last one asks)."""
+    keys, values = range(settings.n_keys), range(settings.vocab_size + 1)
+    return tuple((key, settings.n_keys + value) for key in keys for value in values)
+
+
 class OwnPositionParameters(SymbolParameters):
     variant: Literal["tokens", "padded", "constant"] = setting(
         "tokens",

@@ -45,6 +45,8 @@ class Batch:
     """Where the tokens stand, one for each of [length]; None where they stand at 0, 1, 2, ..."""
     source_positions: Positions | None = None
     """The same for the encoder side."""
+    text: bool = False
+    """Whether it is a stretch of text, so that exp(loss) is the perplexity."""
 
     def to(self, device: torch.device) -> Batch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
@@ -55,32 +57,47 @@ class Batch:
         return Batch(**{**vars(self), **cut})
 
 
+def rule_of(config: RunConfig) -> TaskRule:
+    module, name = TASKS[config.task].implementation.split(":")
+    rule: TaskRule = getattr(import_module(module), name)
+    return rule
+
+
 class Data:
     """The training and the held-out sequences of a run. Decided by the config alone."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
-        module, name = TASKS[config.task].implementation.split(":")
-        self.rule: TaskRule = getattr(import_module(module), name)
+        self.rule = rule_of(config)
+        self.corpus = None if self.rule.corpus is None else self.rule.corpus(config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
 
     def _set_sizes(self) -> dict[int, int]:
         """Length to number of sequences of a fixed training set, spread evenly; empty for fresh data."""
-        if self.config.dataset_size is None:
+        if self.config.dataset_size is None or self.corpus is not None:
             return {}
         lengths = length_law(self.config)
         return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
 
     def holds_out(self, n: int) -> bool:
-        return self._can_hold_out(n, self.config.task_settings)
+        return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
 
     def _can_hold_out(self, n: int, settings: Any) -> bool:
         return self.rule.distinct(settings, n) >= FEWEST_DISTINCT
 
+    def chance(self) -> float:
+        """How often the best constant guess is right."""
+        if self.corpus is not None:
+            return self.corpus.chance
+        return self.rule.chance(self.config.task_settings, self.config.seq_len, labelled(self.config).n_outputs)
+
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
         n = self._training_length()
+        if self.corpus is not None:
+            drawn_text = self.corpus.draw(self.config.batch_size, n, self.generator, held_out=False)
+            return self._displaced(self.frame(*drawn_text))
         if not self._sets:
             return self._displaced(self.frame(*self._pairs(self.config.batch_size, n)))
         source, answer = self._sets[n]
@@ -122,6 +139,8 @@ class Data:
         size = size or max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
         # A generator takes the low 32 bits of its seed only: streams have to differ there.
         generator = torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
+        if self.corpus is not None:
+            return self.frame(*self.corpus.draw(size, n, generator, held_out=True))
         source = self._draw(size, n, settings, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, settings))
 
@@ -170,7 +189,8 @@ class Data:
             source = torch.cat([bos, source], dim=1)
             answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
         padding = None if self.rule.pad is None else source != symbols + self.rule.pad
-        return Batch(source, answer, whole, padding=None if padding is None or padding.all() else padding)
+        padding = None if padding is None or padding.all() else padding
+        return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
 
 
 def is_held_out(source: Tensor) -> Tensor:

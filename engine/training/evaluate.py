@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import torch
@@ -13,6 +14,9 @@ from engine.encodings.base import NoRow
 from engine.framing import labelled
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch, Data
+
+LARGEST_EXPONENT = 700.0
+"""exp of more overflows."""
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
@@ -64,7 +68,9 @@ def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
     model.eval()
     logits = forward(model, batch)
     model.train(was_training)
-    return {"loss": loss_of(logits.float(), batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
+    loss = loss_of(logits.float(), batch.targets).item()
+    perplexity = {"perplexity": math.exp(min(loss, LARGEST_EXPONENT))} if batch.text else {}
+    return {"loss": loss, **accuracies(logits.argmax(-1), batch), **perplexity}
 
 
 @torch.no_grad()
@@ -114,6 +120,6 @@ def by_length(config: RunConfig, model: nn.Module, data: Data, device: torch.dev
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
     """What blind guessing scores: metric name to value, ``loss`` in nats."""
     sizes = labelled(config)
-    guess = data.rule.chance(config.task_settings, config.seq_len, sizes.n_outputs)
+    guess = data.chance()
     uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
     return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}
