@@ -74,7 +74,7 @@ def curves_figure(
             **({"exponentformat": "power", "dtick": max(1, round((high - low) / 4))} if frame.log else {}),
         ),
         showlegend=False,
-        margin={"l": 36, "r": 10, "t": 8, "b": 24},
+        margin={"l": 6, "r": 10, "t": 8, "b": 6},
         hovermode="closest",
         shapes=[level(value, name, above=not name.startswith("floor")) for name, value in (levels or {}).items()],
     )

@@ -16,16 +16,15 @@ ROLE_MARKS: dict[Role, str] = {
     "remedy": ":green-badge[remedy]",
     "comparison": ":violet-badge[comparison]",
 }
-WIDTHS = [2.2, 1, 4, 2]
+WIDTHS = [3, 4, 1.6]
 
 
 def show_arms(issue: Issue, extended: bool, seed: int) -> None:
     st.subheader("The arms", anchor=False, help="Ways to train that are compared. All else is the same in all of them.")
     with st.container(border=True, gap="xsmall"):
         for arm in issue.arms_of(extended):
-            name, role, changes, way = st.columns(WIDTHS, gap="small", vertical_alignment="center")
-            name.markdown(f"**{escaped(arm.name)}**")
-            role.markdown(ROLE_MARKS[arm.role])
+            name, changes, way = st.columns(WIDTHS, gap="small", vertical_alignment="center")
+            name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**")
             changes.markdown(changes_in_words(issue, arm))
             with way:
                 st.page_link(

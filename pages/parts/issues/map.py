@@ -40,15 +40,15 @@ def issue_link(issue: Issue, label: str = "", icon: str | None = None, **more: s
     st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug, **more})
 
 
-def _wrapping(key: str) -> DeltaGenerator:
+def wrapping(key: str, *, horizontal: bool = False) -> DeltaGenerator:
     """A place in which the titles of links run on to a second line instead of being cut off."""
     st.html(f"<style>.st-key-{key} a, .st-key-{key} a * {{ white-space: normal; overflow: visible; }}</style>")
-    return st.container(key=key)
+    return st.container(key=key, horizontal=horizontal, gap="small")
 
 
 def show_map(session: str) -> None:
     """A card an issue, a column a group."""
-    with _wrapping("issues-map"):
+    with wrapping("issues-map"):
         _cards(session)
 
 
@@ -76,9 +76,8 @@ def show_lesson() -> None:
     steps = lesson()
     if not steps:
         return
-    with st.expander(
-        f"An order for a lesson: {sum(minutes for _, minutes in steps)} minutes", icon=":material/school:"
-    ):
+    words = f"An order for a lesson: {sum(minutes for _, minutes in steps)} minutes"
+    with st.expander(words, icon=":material/school:"), wrapping("issues-lesson"):
         st.caption("Open each, let everybody predict, press Run, and talk while the points come in.")
         for place, (issue, minutes) in enumerate(steps, start=1):
             issue_link(issue, f"{place}. {issue.title} · {minutes} min")
@@ -86,7 +85,7 @@ def show_lesson() -> None:
 
 def show_small_map(session: str) -> None:
     """Titles and states alone, for the start page."""
-    with _wrapping("issues-small-map"):
+    with wrapping("issues-small-map"):
         for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
             with column, st.container(gap="xsmall"):
                 st.markdown(f"**{GROUPS[group]}**")

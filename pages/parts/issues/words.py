@@ -13,7 +13,7 @@ from engine.issues import ISSUES
 from engine.issues.issue import GROUPS, Issue, Published
 from pages.parts.figures.stack import stack_svg
 from pages.parts.issues.drawing import show_drawing
-from pages.parts.issues.map import PAGE, issue_link
+from pages.parts.issues.map import PAGE, issue_link, wrapping
 from pages.parts.issues.states import COLORS, ICONS, State
 
 
@@ -21,13 +21,12 @@ def show_way(issue: Issue) -> None:
     """To the map, the issue before and the one after."""
     order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
     place = order.index(issue)
-    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+    with wrapping("issues-way", horizontal=True):
         st.page_link(PAGE, label="All issues", icon=":material/apps:", query_params={})
-        with st.container(horizontal=True, width="content", gap="small"):
-            if place > 0:
-                issue_link(order[place - 1], f"Previous: {order[place - 1].title}", ":material/arrow_back:")
-            if place + 1 < len(order):
-                issue_link(order[place + 1], f"Next: {order[place + 1].title}", ":material/arrow_forward:")
+        if place > 0:
+            issue_link(order[place - 1], f"Previous: {order[place - 1].title}", ":material/arrow_back:")
+        if place + 1 < len(order):
+            issue_link(order[place + 1], f"Next: {order[place + 1].title}", ":material/arrow_forward:")
 
 
 def show_claim(issue: Issue, state: State) -> None:
