@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Event as Signal
 from threading import RLock, Thread
@@ -13,11 +13,12 @@ from typing import Literal
 
 from engine.events import Event
 from engine.evidence.report import Report, report
+from engine.evidence.statistics import Question, Weighed
 from engine.evidence.trial import Trial, read_trial
 from engine.issues.issue import Arm, Issue
 from engine.problems import ConfigError
 from engine.runs import Run
-from engine.workers.pool import NoRoom, Pool, Refused
+from engine.workers.pool import JobError, NoRoom, Pool, Refused
 
 State = Literal["running", "finished", "stopped", "failed"]
 LOOK_EVERY = 0.02
@@ -134,7 +135,7 @@ class Experiment:
             self._run_trials()
             self._weigh()
             self.state = "stopped" if self._stop.is_set() else "finished"
-        except (Refused, ConfigError) as error:
+        except (Refused, ConfigError, JobError) as error:
             self.problem, self.state = str(error), "failed"
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
@@ -195,5 +196,11 @@ class Experiment:
         trials = self.trials
         return sum(sum(trial.seed == seed for trial in trials) == len(self.arms) for seed in self.seeds)
 
+    def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
+        weighed: list[Weighed] = self._pool.ask("engine.evidence.statistics:weigh_all", list(questions))
+        return weighed
+
     def _weigh(self) -> None:
-        self.report = report(self.issue, self.trials, self.seeds, extended=self.extended, seconds=self.seconds)
+        self.report = report(
+            self.issue, self.trials, self.seeds, extended=self.extended, seconds=self.seconds, weigh=self._ask_worker
+        )

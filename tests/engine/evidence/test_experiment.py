@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,11 +125,23 @@ def test_evidence_is_kept_and_weighed_anew_when_read(pool: Pool, monkeypatch: py
     assert store.latest_verdict(issue.slug) is None
     experiment = ended(Experiment(issue, pool, seeds=6))
     store.keep(experiment)
-    kept = store.latest(issue.slug)
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "weigh_all", None)  # what was weighed is not weighed again
+        kept = store.latest(issue.slug)
     assert kept is not None
     assert kept.trials == list(experiment.trials)
     assert kept.report.claims == experiment.report.claims
     assert store.latest_verdict(issue.slug) == "shown"
+
+
+def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.keep(ended(Experiment(fake_issue(), pool, seeds=6)))
+    first, *others = fake_issue().claims
+    stricter = fake_issue(claims=(replace(first, smallest_effect=0.9), *others))
+    monkeypatch.setitem(ISSUES, "fake", stricter)
+    kept = store.latest("fake")
+    assert kept is not None
+    assert kept.report.verdict == "not shown"
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
