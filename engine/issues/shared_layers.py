@@ -14,7 +14,7 @@ LONG_OWN, LONG_SHARED = "three times as long, own blocks", "three times as long,
 SOURCE = {"vocab_size": 6, "dirichlet_alpha": 0.2}
 SHARE = {"share_layers": True}
 TWICE_AS_WIDE = {"d_model": 32, "n_heads": 4}
-BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "steps": 80}
+BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "learning_rate": 0.01}
 DIFFERENCE = ("dense_difference",)
 
 ISSUE = Issue(
@@ -40,7 +40,7 @@ which is 0 for equal functions and 1 for ones that have nothing in common.
         "n_layers": 4,
         "n_heads": 2,
         "d_model": 16,
-        "learning_rate": 0.01,
+        "learning_rate": 0.02,
         "batch_size": 64,
         "steps": 120,
     },
@@ -136,7 +136,8 @@ which is 0 for equal functions and 1 for ones that have nothing in common.
         "Lan et al. 2020, ALBERT, section 3.1 and table 4",
     ),
     notes=(
-        "All arms train with the same learning rate and the same sequences, drawn fresh at every step.",
+        "Arms of one task train with the same learning rate and the same sequences, drawn fresh at every step. On the Markov source "
+        "0.003, 0.005, 0.01 and 0.02 were tried on three seeds; the last is the best of them for every arm.",
         "Own blocks have 9,382 parameters, the wide shared one 9,510, the shared one and the single layer 2,710.",
         "Blocks with their own first weights differ before training as well; sharing makes the difference 0 by construction.",
     ),
