@@ -15,18 +15,18 @@ BASE: dict[str, Any] = {
     "d_ff": 96,
     "pos_encoding": "learned",
     "learning_rate": 0.005,
-    "steps": 200,
+    "steps": 180,
     "device": "cpu",
 }
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
 """A GRU of one layer is as good here as one of two; the CNN needs four to see 16 positions."""
 LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}
 TASKS: dict[str, dict[str, Any]] = {
-    "brackets": {"task": "dyck", "steps": 150},
+    "brackets": {"task": "dyck", "steps": 120},
     "recall": {"task": "recall", "vocab_size": 8},
-    "parity": {"task": "parity", "seq_len": 8, "steps": 300},
+    "parity": {"task": "parity", "seq_len": 8, "steps": 240},
 }
-SISTER_STEPS = 400
+SISTER_STEPS = 360
 
 
 def _model(family: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, ext
     return Arm(name, role, {**TASKS[task], **_model(family), **settings}, extended=extended)
 
 
-LIVE = {
+LIVE: dict[tuple[str, str, int], Role] = {
     ("brackets", "decoder", 32): "fault",
     ("brackets", "gru", 32): "control",
     ("recall", "decoder", 128): "fault",
@@ -71,7 +71,7 @@ CURVES = [
     for size in SIZES
     if (task, family, size) not in LIVE and (family in ("decoder", "gru") or size in (32, 512))
 ]
-LONG = 600
+LONG = 540
 
 ISSUE = Issue(
     slug="data-hunger",
@@ -103,7 +103,7 @@ of $d$ numbers has to hold all pairs until it is asked.
         ),
         Arm(
             "brackets, transformer, 128, as many steps", "comparison",
-            {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 150}, extended=True,
+            {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 120}, extended=True,
         ),
     ),
     claims=(

@@ -1,7 +1,7 @@
 """What writing one more token costs a decoder after ``seq_len`` tokens, with and without keeping keys and values.
 
-``kv_cache_bytes`` of one sequence, counted from the cache: 2 x layers x tokens x heads x d_head numbers. ``cached_ms`` and ``recomputed_ms`` of the next token, each the shortest of several goes. Nothing for other
-families.
+``kv_cache_bytes`` of one sequence, counted from the cache: 2 x layers x tokens x heads x d_head numbers. ``cached_ms`` and
+``recomputed_ms`` of the next token, each the shortest of several goes. Nothing for other families.
 """
 
 from __future__ import annotations
