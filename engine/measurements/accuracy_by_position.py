@@ -7,7 +7,6 @@ batch_size x steps x P(length > i) times. Sequences of the full length are teste
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import pairwise
 
 from engine.config import RunConfig
 from engine.framing import length_law, shapes
@@ -16,7 +15,7 @@ from engine.tasks.rule import IGNORE
 from engine.training.evaluate import predictions
 
 SEQUENCES = 512
-EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 10**12)
+EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
 def measure(trained: Trained) -> dict[str, float]:
@@ -44,5 +43,8 @@ def exposures(config: RunConfig) -> list[float]:
 
 
 def band(times: float) -> str:
-    low, high = list(pairwise(EDGES))[bisect_right(EDGES, times) - 1]
-    return f"accuracy_seen_{low}_to_{high}" if high < EDGES[-1] else f"accuracy_seen_from_{low}"
+    """``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
+    above = bisect_right(EDGES, times)
+    if above == len(EDGES):
+        return f"accuracy_seen_from_{EDGES[-1]}"
+    return f"accuracy_seen_{EDGES[above - 1]}_to_{EDGES[above]}"

@@ -71,14 +71,14 @@ class Data:
         self.rule = rule_of(config)
         self.corpus = None if self.rule.corpus is None else self.rule.corpus(config)
         self.generator = torch.Generator().manual_seed(config.seed)
+        self._lengths = length_law(config)
         self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
 
     def _set_sizes(self) -> dict[int, int]:
         """Length to number of sequences of a fixed training set, spread evenly; empty for fresh data."""
         if self.config.dataset_size is None or self.corpus is not None:
             return {}
-        lengths = length_law(self.config)
-        return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
+        return {n: max(1, self.config.dataset_size // len(self._lengths)) for n in self._lengths}
 
     def holds_out(self, n: int) -> bool:
         return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
@@ -105,7 +105,7 @@ class Data:
         return self._displaced(self.frame(source[rows], answer[rows]))
 
     def _training_length(self) -> int:
-        law = length_law(self.config)
+        law = self._lengths
         if len(law) == 1:
             return self.config.seq_len
         if self.config.length_decay == 1.0:
