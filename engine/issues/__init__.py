@@ -5,7 +5,7 @@ To add one: write ``engine/issues/<name>.py`` with an :class:`engine.issues.issu
 
 from __future__ import annotations
 
-from engine.issues import heads, interpretability, missing_mask
+from engine.issues import heads, interpretability, missing_mask, overlapping_windows
 from engine.issues.issue import Issue
 
 ISSUES: dict[str, Issue] = {
@@ -16,6 +16,7 @@ ISSUES: dict[str, Issue] = {
         # Self-attention
         missing_mask,
         heads,
+        overlapping_windows,
         # Positional encoding
     )
 }
