@@ -17,6 +17,7 @@ from engine.issues import (
     no_encoding,
     no_normalization,
     overfitting_depth,
+    overlapping_windows,
     parameter_growth,
     position_shortcut,
     quadratic_cost,
@@ -36,6 +37,7 @@ ISSUES: dict[str, Issue] = {
         no_normalization,
         interpretability,
         shared_layers,
+        overlapping_windows,
         # Self-attention
         data_hunger,
         quadratic_cost,

@@ -126,6 +126,13 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Michel et al. 2019",
         "engine.measurements.head_pruning:measure",
     ),
+    MeasurementRow(
+        "other_text",
+        "Other text",
+        "Loss on text that was truly held out, and by how much the run's own validation flatters.",
+        "Kaufman et al. 2012, Leakage in Data Mining",
+        "engine.measurements.other_text:measure",
+    ),
 )
 
 MEASUREMENTS: dict[str, MeasurementRow] = {row.name: row for row in ROWS}
