@@ -123,7 +123,7 @@ def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
     from urllib.parse import parse_qsl
 
     found = [from_query(dict(parse_qsl(query))) for query in queries]
-    assert found == [(MASK.config(arm, 5), []) for arm in MASK.arms]
+    assert found == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
 
 
 def test_the_lab_takes_a_second_link_of_the_same_session(open_page: Open) -> None:
