@@ -38,8 +38,8 @@ def chance(settings: Any, length: int, n_outputs: int) -> float:
     return 2 / (length + 1) if settings.variant == "padded" else 1 / length
 
 
-def distinct(settings: Any, length: int) -> float:
-    return 1.0 if settings.variant == "constant" else every_combination(settings, length)
+def distinct(settings: Any, length: int) -> int:
+    return 1 if settings.variant == "constant" else every_combination(settings, length)
 
 
 TASK = TaskRule(answer=answer, draw=draw, chance=chance, distinct=distinct, pad=PAD)

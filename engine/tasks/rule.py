@@ -18,8 +18,9 @@ def uniform_symbols(batch: int, length: int, settings: Any, generator: torch.Gen
     return torch.randint(settings.vocab_size, (batch, length), generator=generator)
 
 
-def every_combination(settings: Any, length: int) -> float:
-    return float(settings.vocab_size**length)
+def every_combination(settings: Any, length: int) -> int:
+    symbols: int = settings.vocab_size
+    return int(symbols**length)
 
 
 def one_over_answers(settings: Any, length: int, n_outputs: int) -> float:
@@ -38,7 +39,7 @@ class TaskRule:
     draw: Callable[[int, int, Any, torch.Generator], Tensor] = uniform_symbols
     chance: Callable[[Any, int, int], float] = one_over_answers
     """``chance(settings, length, n_outputs)``: how often the best constant guess is right."""
-    distinct: Callable[[Any, int], float] = every_combination
+    distinct: Callable[[Any, int], int] = every_combination
     """``distinct(settings, length)``: how many different sequences can be drawn."""
     decorrelated: Callable[[Any], Any] | None = None
     """``decorrelated(settings)``: the settings that draw sequences without the correlation that a model could use instead
