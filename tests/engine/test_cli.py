@@ -109,3 +109,15 @@ def test_ctrl_c_ends_cleanly() -> None:
     assert json.loads(out.splitlines()[-1])["state"] == "stopped"
     assert process.returncode == 130
     assert "Traceback" not in err
+
+
+def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.txt"
+    file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
+    given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]
+    assert main([*given, "--json"]) == 0
+    metrics = lines(capsys.readouterr().out)[-1]["metrics"]
+    assert metrics["perplexity"] < 3, "hardly more than which of two words follows a space"
+    file.write_bytes(b"\xff" * 5000)
+    assert main(given) == 2
+    assert "not UTF-8" in capsys.readouterr().err
