@@ -6,12 +6,27 @@ from collections.abc import Callable
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.framing import continues
+from engine.framing import continues, shapes
 
-ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "own_position")
+ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
 """Tasks whose answer depends on where a symbol stands."""
 
 Caution = Callable[[RunConfig], str | None]
+
+
+def _no_attention(c: RunConfig) -> str | None:
+    if not c.family_row.attends:
+        return f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
+    return None
+
+
+def _short_sight(c: RunConfig) -> str | None:
+    seen, read = c.family_row.sees(c), shapes(c).length
+    if seen is not None and seen < read:
+        return (
+            f"{c.n_layers} layers of convolutions see {seen} positions of {read}: what stands earlier cannot be known."
+        )
+    return None
 
 
 def _bag_of_symbols(c: RunConfig) -> str | None:
@@ -25,7 +40,9 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
 
 def _no_anchor(c: RunConfig) -> str | None:
     settings = c.task_settings
-    blind = ENCODINGS[c.pos_encoding].relative and getattr(settings, "variant", "") == "constant"
+    blind = (
+        c.family_row.attends and ENCODINGS[c.pos_encoding].relative and getattr(settings, "variant", "") == "constant"
+    )
     if blind and not getattr(settings, "bos", False):
         return (
             "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
@@ -35,7 +52,7 @@ def _no_anchor(c: RunConfig) -> str | None:
 
 
 def _reverse_needs_absolute(c: RunConfig) -> str | None:
-    if c.task == "reverse" and c.n_layers == 1 and ENCODINGS[c.pos_encoding].relative:
+    if c.family_row.attends and c.task == "reverse" and c.n_layers == 1 and ENCODINGS[c.pos_encoding].relative:
         return (
             "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
             "offsets only."
@@ -45,26 +62,39 @@ def _reverse_needs_absolute(c: RunConfig) -> str | None:
 
 def _no_row(c: RunConfig) -> str | None:
     longer = [n for n in c.test_lengths if n > c.seq_len]
-    if c.pos_encoding == "learned" and longer:
+    if c.family_row.attends and c.pos_encoding == "learned" and longer and c.randomized_positions == 1:
         lengths = ", ".join(map(str, longer))
         return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     return None
 
 
+def _nothing_to_scale(c: RunConfig) -> str | None:
+    if getattr(c.encoding_settings, "rope_scaling", "none") != "none" and max(c.test_lengths, default=0) <= c.seq_len:
+        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
+    return None
+
+
 def _blow_up(c: RunConfig) -> str | None:
-    if c.norm == "none" and c.skips and c.optimizer == "sgd" and c.grad_clip is None and c.n_layers >= 4:
+    if (
+        c.family_row.attends
+        and c.norm == "none"
+        and c.skips
+        and c.optimizer == "sgd"
+        and c.grad_clip is None
+        and c.n_layers >= 4
+    ):
         return "Deep, without normalisation or clipping, SGD tends to NaN in the first steps. The run will say where."
     return None
 
 
 def _vanishing(c: RunConfig) -> str | None:
-    if not c.skips and c.n_layers >= 4:
+    if c.family_row.attends and not c.skips and c.n_layers >= 4:
         return "Without skip connections a deep stack hardly trains: watch the gradients of q and k."
     return None
 
 
 def _linear(c: RunConfig) -> str | None:
-    if c.mlp and c.activation == "none":
+    if c.family_row.attends and c.mlp and c.activation == "none":
         return "Without an activation the two dense layers of the MLP are one linear map."
     return None
 
@@ -85,7 +115,7 @@ def _coarse_numbers(c: RunConfig) -> str | None:
 
 
 def _table_scale(c: RunConfig) -> str | None:
-    std = getattr(c.encoding_settings, "table_init_std", None)
+    std = getattr(c.encoding_settings, "table_init_std", None) if c.family_row.attends else None
     if std is None or c.token_init_std == 0 or 0.2 <= std / c.token_init_std <= 5:
         return None
     ratio = std / c.token_init_std
@@ -94,10 +124,28 @@ def _table_scale(c: RunConfig) -> str | None:
     )
 
 
+def _nothing_to_drop(c: RunConfig) -> str | None:
+    if c.position_dropout and ENCODINGS[c.pos_encoding].acts_on != "embedding":
+        return f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
+    return None
+
+
 CAUTIONS: tuple[Caution, ...] = (
-    _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _blow_up, _vanishing, _linear, _leaking_mask,
-    _coarse_numbers, _table_scale,
-)  # fmt: skip
+    _no_attention,
+    _short_sight,
+    _bag_of_symbols,
+    _no_anchor,
+    _reverse_needs_absolute,
+    _no_row,
+    _nothing_to_scale,
+    _blow_up,
+    _vanishing,
+    _linear,
+    _leaking_mask,
+    _coarse_numbers,
+    _table_scale,
+    _nothing_to_drop,
+)
 
 
 def cautions(config: RunConfig) -> list[str]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, fie
 from pydantic_core import PydanticCustomError
 
 from engine.encodings import ENCODINGS
+from engine.families import FAMILIES, FamilyRow
 from engine.problems import ConfigError, Problem, problems_in
 from engine.rules import broken_rules
 from engine.settings import Parameters, Setting, from_text, setting, settings_in, to_text
@@ -21,7 +22,7 @@ COMPOSED: dict[str, tuple[str, Mapping[str, Any]]] = {
 }
 """Which field chooses a registry row, and where that row's own parameters live."""
 
-Family = Literal["decoder", "encoder", "encoder_decoder"]
+Family = Literal["decoder", "encoder", "encoder_decoder", "gru", "lstm", "cnn"]
 
 
 class RunConfig(BaseModel):
@@ -39,15 +40,18 @@ class RunConfig(BaseModel):
         None, label="Shortest length", help="Train on lengths from here up to the sequence length. Auto: always that one.",
         group="Task", ge=2, le=1024,
     )
+    length_decay: float = setting(
+        1.0, label="Length decay",
+        help="How frequent each length is in training beside the next shorter one: 1 is uniform, less a geometric law, cut off.",
+        group="Task", ge=0.01, le=1.0,
+    )
     test_lengths: tuple[int, ...] = setting(
         (), label="Test lengths", help="Also test at these lengths, which may be longer than any trained.", group="Task"
     )
 
     family: Family = setting(
         "decoder", label="Family", help="What a position may see, and how the answer is written.", group="Shape",
-        labels={
-            "decoder": "Decoder (causal)", "encoder": "Encoder (bidirectional)", "encoder_decoder": "Encoder-decoder",
-        },
+        labels={name: row.label for name, row in FAMILIES.items()},
     )
     d_model: int = setting(32, label="Width (d_model)", help="Numbers in each token's vector.", group="Shape", ge=2, le=2048)
     n_layers: int = setting(1, label="Depth", help="How many blocks are stacked.", group="Shape", ge=1, le=48)
@@ -67,6 +71,17 @@ class RunConfig(BaseModel):
     token_init_std: float = setting(
         1.0, label="Token init scale", help="Standard deviation of the token embedding's first values.",
         group="Encoding", ge=0.0, le=10.0,
+    )
+
+    randomized_positions: int = setting(
+        1, label="Randomized positions",
+        help="Train at positions drawn in ascending order from a range so many times the longest length. 1: the usual 0, 1, 2, and so on.",
+        group="Encoding", ge=1, le=64,
+    )
+    position_dropout: float = setting(
+        0.0, label="Position dropout",
+        help="Share of training sequences to whose embeddings no positions are added; none while testing.",
+        group="Encoding", ge=0.0, le=0.9,
     )
 
     attention_score: Literal["scaled_dot", "dot", "additive", "cosine"] = setting(
@@ -127,6 +142,14 @@ class RunConfig(BaseModel):
 
     dataset_size: int | None = setting(
         None, label="Training sequences", help="A fixed set of so many. Auto: fresh ones each step.", group="Data", ge=1, le=1_000_000
+    )
+    pretrain_steps: int = setting(
+        0, label="Pre-training steps", help="So many of the steps come first, on plenty of related sequences; 0: none.",
+        group="Data", ge=0, le=1_000_000,
+    )
+    pretrain_on: Literal["sister", "next_token"] = setting(
+        "sister", label="Pre-train on", help="What the related sequences are.", group="Data",
+        labels={"sister": "Sister task (same rule, other symbols)", "next_token": "Next token, without the answers"},
     )
     label_noise: float = setting(
         0.0, label="Label noise", help="Share of training answers replaced by random ones.", group="Data", ge=0.0, le=1.0
@@ -189,8 +212,12 @@ class RunConfig(BaseModel):
         return self.d_ff or 2 * self.d_model
 
     @property
+    def family_row(self) -> FamilyRow:
+        return FAMILIES[self.family]
+
+    @property
     def causal(self) -> bool:
-        return self.family != "encoder"
+        return self.family_row.causal
 
     def flat(self) -> dict[str, Any]:
         """Every setting by its one name, the chosen rows' parameters among them."""

@@ -8,7 +8,7 @@ token, own position) is answered at each position read.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from engine.config import RunConfig
@@ -33,27 +33,71 @@ class Shapes:
     """Positions the model reads: [batch, length]."""
     source_length: int | None
     """Positions of the encoder side of an encoder-decoder."""
+    position_range: int
+    """Positions are below this: the length, unless they are drawn from a larger range."""
 
     @property
     def of_model(self) -> ModelShapes:
-        """What the model is built from; a learned table has a row for each position read while training."""
-        return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.length}
+        """What the model is built from; a learned table has a row for each position met in training."""
+        return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.position_range}
 
 
 def continues(config: RunConfig) -> bool:
     """Whether the model writes its answer after the question, in one sequence."""
-    return config.family == "decoder" and "encoder_decoder" in TASKS[config.task].families
+    return config.family_row.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
+
+
+def embedding_rows(config: RunConfig) -> int:
+    """Tokens of the task's own, one row each unless a token is the sum of parts."""
+    row = TASKS[config.task]
+    parts = row.token_parts(config)
+    if parts is not None:
+        return 1 + max(max(part) for part in parts)
+    special = row.extra_tokens + len(row.named_tokens(config))
+    return row.n_symbols(config) + special + int(config.family == "encoder_decoder")
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
+    """With pre-training there are tokens and classes of its own besides the task's."""
+    own = labelled(config, n)
+    if not config.pretrain_steps:
+        return own
+    if config.pretrain_on == "next_token":
+        return replace(own, n_outputs=own.n_outputs + own.n_tokens)
+    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+    return replace(own, n_tokens=own.n_tokens + symbols, n_outputs=2 * own.n_outputs)
+
+
+def labelled(config: RunConfig, n: int | None = None) -> Shapes:
+    """The sizes of the task itself, whatever came before it."""
     row, n = TASKS[config.task], n or config.seq_len
     translates = config.family == "encoder_decoder"
     return Shapes(
-        n_tokens=config.task_settings.vocab_size + row.extra_tokens + int(translates),  # type: ignore[attr-defined]
+        n_tokens=embedding_rows(config),
         n_outputs=row.n_answers(config),
-        length=2 * n - 1 if continues(config) else n + row.lead_tokens(config),
+        length=_length_read(config, n),
         source_length=n if translates else None,
+        position_range=_position_range(config, n),
     )
+
+
+def _length_read(config: RunConfig, n: int) -> int:
+    return 2 * n - 1 if continues(config) else n + TASKS[config.task].lead_tokens(config)
+
+
+def _position_range(config: RunConfig, n: int) -> int:
+    """Randomized positions are drawn from one range at every length, so that longer ones fit in it too."""
+    if config.randomized_positions == 1:
+        return _length_read(config, n)
+    return config.randomized_positions * _length_read(config, max(config.seq_len, *config.test_lengths, 0))
+
+
+def length_law(config: RunConfig) -> dict[int, float]:
+    """How likely each length is in training: P(n + 1) = length_decay P(n) from the shortest to the longest."""
+    shortest = config.min_seq_len or config.seq_len
+    weights = {n: config.length_decay ** (n - shortest) for n in range(shortest, config.seq_len + 1)}
+    total = sum(weights.values())
+    return {n: weight / total for n, weight in weights.items()}
 
 
 def metric_names(config: RunConfig) -> tuple[str, ...]:
@@ -67,9 +111,9 @@ def loss_floor(config: RunConfig) -> float | None:
     A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 places.
     Where the training answers are noisy the best model of the noise is not the best of the clean answers.
     """
-    if config.label_noise or config.min_seq_len not in (None, config.seq_len):
+    if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
         return None
     if not continues(config):
-        return 0.0
+        return TASKS[config.task].floor(config)
     n = config.seq_len
-    return (n - 1) / (2 * n - 1) * math.log(config.task_settings.vocab_size)  # type: ignore[attr-defined]
+    return (n - 1) / (2 * n - 1) * math.log(TASKS[config.task].n_symbols(config))

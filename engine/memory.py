@@ -21,7 +21,7 @@ from engine.events import Memory
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 STATISTIC = 4
-"""Bytes of a log-sum-exp or a log-probability, which are float32 at any precision."""
+"""Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
 
 Shape = tuple[int, ...]
 
@@ -30,6 +30,11 @@ def parameter_shapes(
     config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int
 ) -> Iterator[tuple[str, Shape]]:
     """The part and shape of every parameter of the model."""
+    if config.family_row.layer_shapes is not None:
+        yield "embedding", (n_tokens, config.d_model)
+        yield from config.family_row.layer_shapes(config)
+        yield from (("head", shape) for shape in _dense(config.d_model, n_outputs))
+        return
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
     per_stack = n_blocks if ENCODINGS[config.pos_encoding].per_layer else 1
@@ -78,7 +83,8 @@ def _encoding_shapes(config: RunConfig, max_positions: int) -> list[Shape]:
 
 
 def count_parameters(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> dict[str, int]:
-    """How many numbers each part learns: embedding, encoding, attention, cross_attention, mlp, norm, head."""
+    """How many numbers each part learns: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline
+    recurrent or convolution."""
     counts = Counter[str]()
     for part, shape in parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions):
         counts[part] += prod(shape)
@@ -110,6 +116,7 @@ def predict_memory(
         if source_length is not None:
             kept.stack(source_length, None, causal=False)
         kept.add(STATISTIC, config.batch_size, length, n_outputs)  # log-probabilities
+        kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
         saved, scores = kept.bytes, kept.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)
 
@@ -117,9 +124,11 @@ def predict_memory(
 def has_formula(config: RunConfig) -> bool:
     """Whether what is saved for backward is known without running.
 
-    It is not where fused attention meets dropout or a learned bias: then the device's library chooses among kernels
-    that keep different things.
+    It is not where fused attention meets dropout or a learned bias, nor for recurrent layers and convolutions: there the
+    device's library chooses among kernels that keep different things.
     """
+    if not config.family_row.attends:
+        return False
     if config.attention_impl != "fused":
         return True
     own = _runs_fused(config, config.pos_encoding)
@@ -140,7 +149,7 @@ def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
         return 0
     total = 0
     for part, shape in shapes:
-        by_muon = config.optimizer == "muon" and len(shape) == 2 and part in ("attention", "cross_attention", "mlp")
+        by_muon = config.optimizer == "muon" and len(shape) == 2 and part not in ("embedding", "encoding", "head")
         total += size * prod(shape) if by_muon else 2 * size * prod(shape) + 4
     return total
 
@@ -166,6 +175,8 @@ class _Kept:
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length
         masked = self.padded or (causal and c.mask_fault != "missing")
+        if c.position_dropout > 0 and ENCODINGS[c.pos_encoding].acts_on == "embedding":
+            self.add(self.batch)  # which sequences have no positions, a byte each
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:

@@ -38,7 +38,8 @@ class Prediction:
     flops_per_step: float
     """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
     steps_per_second: float | None
-    """None until this machine has been timed once (``engine.training.speed``)."""
+    """None until this machine has been timed once (``engine.training.speed``), and for a baseline, whose time goes into
+    the length rather than the sums."""
 
     @property
     def seconds_per_step(self) -> float | None:
@@ -63,13 +64,15 @@ def predict(config: RunConfig) -> Prediction:
         ),
         tokens_per_step=tokens,
         flops_per_step=flops,
-        steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,
+        steps_per_second=1 / speed.seconds_per_step(config, flops) if speed and config.family_row.attends else None,
     )
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int) -> float:
     """Look-ups cost nothing; a shared block is counted at every depth."""
     weights = sum(count for part, count in parts.items() if part not in ("embedding", "encoding"))
+    if not config.family_row.attends:
+        return 6.0 * weights * tokens
     if config.share_layers:
         weights *= config.n_layers
     sizes = shapes(config)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from engine.encodings import ENCODINGS
+from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
 from engine.tasks import TASKS
+from engine.text.own import NAME
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -17,20 +19,24 @@ Rule = Callable[["RunConfig"], tuple[str, str] | None]
 """Returns the setting to name and what it may be, or None where the rule holds."""
 
 
+MOST_ANSWERS = 4096
+
+
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
-    families = TASKS[c.task].families
+    families = [name for name, row in FAMILIES.items() if row.reads_as in TASKS[c.task].families]
     return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
 
 
 def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
-    if c.d_head is None and c.d_model % c.n_heads:
+    if c.family_row.attends and c.d_head is None and c.d_model % c.n_heads:
         divisors = [n for n in range(1, 65) if c.d_model % n == 0]
         return "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
     return None
 
 
 def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    if ENCODINGS[c.pos_encoding].acts_on != "rotation" or c.head_width % 2 == 0:
+    rotates = c.family_row.attends and ENCODINGS[c.pos_encoding].acts_on == "rotation"
+    if not rotates or c.head_width % 2 == 0:
         return None
     if c.d_head is not None:
         return "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
@@ -42,8 +48,20 @@ def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    odd = c.pos_encoding == "sinusoidal" and c.d_model % 2
+    odd = c.family_row.attends and c.pos_encoding == "sinusoidal" and c.d_model % 2
     return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
+
+
+def _ntk_needs_two_pairs(c: RunConfig) -> tuple[str, str] | None:
+    if getattr(c.encoding_settings, "rope_scaling", "none") != "ntk" or c.head_width >= 4:
+        return None
+    return "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
+
+
+def _yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
+    beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
+    falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
+    return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
 
 
 def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
@@ -52,10 +70,52 @@ def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
     return None
 
 
+def _long_enough(c: RunConfig) -> tuple[str, str] | None:
+    shortest = TASKS[c.task].shortest
+    for name in ("seq_len", "min_seq_len"):
+        if (c.value(name) or shortest) < shortest:
+            return name, f"at least {shortest}, the shortest question of task {c.task}"
+    if min(c.test_lengths, default=shortest) < shortest:
+        return "test_lengths", f"at least {shortest} each, the shortest question of task {c.task}"
+    return None
+
+
 def _k_fits(c: RunConfig) -> tuple[str, str] | None:
     k = getattr(c.task_settings, "k", 0)
     shortest = c.min_seq_len or c.seq_len
     return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
+
+
+def _lookup_fits(c: RunConfig) -> tuple[str, str] | None:
+    if c.task != "lookup":
+        return None
+    keys, values, lookups = (c.value(name) for name in ("n_keys", "vocab_size", "lookups"))
+    shortest, longest = c.min_seq_len or c.seq_len, max(c.seq_len, *c.test_lengths, 0)
+    if longest > keys + 1:
+        return "n_keys", f"a whole number from {longest - 1}: a sequence is pairs of different keys, then the query"
+    if lookups > shortest - 1:
+        return "lookups", f"a whole number from 1 to {shortest - 1}, the pairs in the shortest sequence"
+    if values**lookups > MOST_ANSWERS:
+        return "lookups", f"one with vocab_size to this power at most {MOST_ANSWERS}, the answers to tell apart"
+    return None
+
+
+def _text_names_itself(c: RunConfig) -> tuple[str, str] | None:
+    text = getattr(c.task_settings, "text", "shakespeare")
+    if text == "shakespeare" or NAME.fullmatch(text):
+        return None
+    return "text", "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)"
+
+
+def _text_keeps_its_answers(c: RunConfig) -> tuple[str, str] | None:
+    return ("label_noise", f"0 for task {c.task}") if TASKS[c.task].corpus and c.label_noise else None
+
+
+def _stride_overlaps(c: RunConfig) -> tuple[str, str] | None:
+    shortest = c.min_seq_len or c.seq_len
+    if getattr(c.task_settings, "windows", "") == "overlapping" and c.value("stride") >= shortest:
+        return "stride", f"a whole number from 1 to {shortest - 1}: windows of {shortest} tokens then overlap"
+    return None
 
 
 def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
@@ -67,15 +127,59 @@ def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
-    if c.mask_fault != "none" and not c.causal:
-        return "mask_fault", "none for family encoder, which has no causal mask to break"
+    if c.mask_fault != "none" and not (c.causal and c.family_row.attends):
+        return "mask_fault", f"none for family {c.family}, which has no causal mask to break"
+    return None
+
+
+def _softmax_needs_attention(c: RunConfig) -> tuple[str, str] | None:
+    if c.softmax_axis != "key" and not c.family_row.attends:
+        return "softmax_axis", f"key for family {c.family}, which has no softmax to turn"
+    return None
+
+
+def _own_steps_left(c: RunConfig) -> tuple[str, str] | None:
+    return ("pretrain_steps", f"at most {c.steps - 1}, less than steps") if c.pretrain_steps >= c.steps else None
+
+
+def _pretraining_has_other_symbols(c: RunConfig) -> tuple[str, str] | None:
+    row = TASKS[c.task]
+    if c.pretrain_steps and (row.corpus or row.token_parts(c) is not None):
+        return "pretrain_steps", f"0 for task {c.task}, whose tokens have no sisters"
+    return None
+
+
+def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
+    if not c.pretrain_steps or c.pretrain_on != "next_token":
+        return None
+    if not c.causal:
+        return "pretrain_on", f"sister for family {c.family}, which sees the next token"
+    if "encoder_decoder" in TASKS[c.task].families:
+        return "pretrain_on", f"sister for task {c.task}, whose answer is predicted token by token already"
     return None
 
 
 RULES: tuple[Rule, ...] = (
-    _family_takes_task, _heads_divide_width, _rotation_needs_pairs, _sinusoid_needs_pairs, _lengths_ordered, _k_fits,
-    _fused_computes_it, _mask_faults_need_a_mask,
-)  # fmt: skip
+    _family_takes_task,
+    _heads_divide_width,
+    _rotation_needs_pairs,
+    _sinusoid_needs_pairs,
+    _ntk_needs_two_pairs,
+    _yarn_ramp_rises,
+    _lengths_ordered,
+    _long_enough,
+    _k_fits,
+    _lookup_fits,
+    _text_names_itself,
+    _text_keeps_its_answers,
+    _stride_overlaps,
+    _fused_computes_it,
+    _mask_faults_need_a_mask,
+    _softmax_needs_attention,
+    _own_steps_left,
+    _pretraining_has_other_symbols,
+    _next_token_must_be_hidden,
+)
 
 
 def broken_rules(config: RunConfig) -> Iterator[Problem]:

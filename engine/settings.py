@@ -43,7 +43,7 @@ class Setting:
     """One setting as the outside sees it."""
 
     name: str
-    kind: Literal["choice", "bool", "int", "float", "ints"]
+    kind: Literal["choice", "bool", "int", "float", "ints", "text"]
     default: Any
     label: str
     help: str
@@ -64,6 +64,8 @@ class Setting:
             return "one of " + ", ".join(self.choices)
         if self.kind == "bool":
             return "true or false"
+        if self.kind == "text":
+            return "a word"
         if self.kind == "ints":
             return "whole numbers, separated by commas"
         number = "a whole number" if self.kind == "int" else "a number"
@@ -86,7 +88,7 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
         labels: Any = {**names, **(extra["labels"] or {})}  # type: ignore[dict-item]
         yield Setting(
             name=name,
-            kind="choice" if names else kind,
+            kind="choice" if names else "text" if kind == "choice" else kind,
             default=field.default,
             label=field.title or name,
             help=field.description or "",

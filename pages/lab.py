@@ -12,7 +12,7 @@ from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.facts import show_facts
 from pages.parts.lab.form import asked_for, fill_form, form_config, main_settings, other_settings
 from pages.parts.lab.outcome import show_findings, show_lengths, take_away
-from pages.parts.lab.session import SHOWN, difference, earlier_runs, named_by_difference, show_run, shown_run
+from pages.parts.lab.session import difference, earlier_runs, named_by_difference, show_run, shown_run
 from pages.parts.live.board import live_board, overlay
 from pages.parts.server import find
 
@@ -76,6 +76,6 @@ with right:
     if config is not None:
         take_away(run, config)
 
-write_address(asked_for(), st.session_state.get(SHOWN))
+write_address(asked_for(), run)
 if run is not None and run.state != state:
     st.rerun()  # it turned while this page was being written: the buttons above are of the past

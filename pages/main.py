@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts import server
+
 # A file of our own: a named icon would be fetched from elsewhere.
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")
 
@@ -16,3 +18,4 @@ page = st.navigation(
     position="top",
 )
 page.run()
+server.wake()

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from engine.evidence.experiment import Experiment
+from engine.evidence.experiment import Experiment, seed_range
 from engine.evidence.report import Report
 from engine.evidence.store import keep
-from engine.evidence.table import write_table
+from engine.evidence.table import write_evidence
 from engine.issues import ISSUES
 from engine.issues.issue import Issue
 from engine.runs import Runs
@@ -33,11 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=8, help="paired seeds, 1 to 16; default 8")
     parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="with --all: the table as Markdown")
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="with --all: leave the evidence there as JSON and a table"
+    )
 
 
 def run(given: argparse.Namespace) -> int:
     issues = _asked_for(given)
+    seed_range(given.seeds, given.first_seed)
     reports: list[Report] = []
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
         pool.wait_until_ready(120)
@@ -59,7 +62,7 @@ def run(given: argparse.Namespace) -> int:
     if given.all and not given.json:
         Console().print(summary_table(reports, seconds))
     if given.write:
-        write_table(reports, given.write, seconds)
+        write_evidence(reports, given.write, seconds)
     return 0
 
 

@@ -18,6 +18,7 @@ from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
 from engine.config import RunConfig
 from engine.run_folder import RunFolder
+from engine.text import own
 
 HELP = "train one run"
 INTERRUPTED = 130
@@ -26,10 +27,15 @@ FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
+    parser.add_argument(
+        "--text-file", type=Path, metavar="FILE", help="train on this text: UTF-8, at most 1 MB; it is kept as --text"
+    )
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="leave config, events, snapshots and weights there")
 
 
 def run(given: argparse.Namespace) -> int:
+    if given.text_file is not None:
+        given.text = own.keep_file(given.text_file)
     config = config_from(given)
     import torch  # only once the settings are known to be good
 

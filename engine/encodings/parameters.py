@@ -66,3 +66,22 @@ class RopeParameters(Parameters):
         help="Which dimensions form a pair: neighbours, or first half with second half.",
         labels={"interleaved": "Interleaved", "rotate_half": "Rotate-half"},
     )
+    rope_scaling: Literal["none", "pi", "ntk", "yarn"] = setting(
+        "none",
+        label="RoPE scaling",
+        help="How rotations are slowed at test lengths beyond the trained one, without fine-tuning. Training is unchanged.",
+        labels={"none": "None", "pi": "Position interpolation", "ntk": "NTK-aware", "yarn": "YaRN"},
+    )
+    rope_scale_factor: float | None = setting(
+        None,
+        label="Scale factor",
+        help="s: by how much they are slowed. Auto: tested length over trained length.",
+        ge=1.0,
+        le=1024.0,
+    )
+    yarn_alpha: float = setting(
+        1.0, label="YaRN α", help="Pairs with fewer turns over the trained length are slowed fully.", ge=0.0, le=64.0
+    )
+    yarn_beta: float = setting(
+        32.0, label="YaRN β", help="Pairs with more turns over the trained length are left alone.", ge=0.1, le=1024.0
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Event as Signal
 from threading import RLock, Thread
@@ -13,16 +13,20 @@ from typing import Literal
 
 from engine.events import Event
 from engine.evidence.report import Report, report
+from engine.evidence.statistics import Question, Weighed
 from engine.evidence.trial import Trial, read_trial
 from engine.issues.issue import Arm, Issue
 from engine.problems import ConfigError
 from engine.runs import Run
-from engine.workers.pool import NoRoom, Pool, Refused
+from engine.workers.pool import JobError, NoRoom, Pool, Refused
 
 State = Literal["running", "finished", "stopped", "failed"]
 LOOK_EVERY = 0.02
 """Seconds between two looks at the runs under way."""
+PATIENCE = 30.0
+"""Seconds that a trial which was told to stop may take; the pool ends it by force sooner."""
 MOST_SEEDS = 16
+LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,17 @@ class UnderWay:
         return self.run.step / self.run.config.steps
 
 
+def seed_range(seeds: int, first_seed: int) -> range:
+    """Raises ValueError with one sentence."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
+    if not 0 <= first_seed <= LARGEST_SEED - MOST_SEEDS:
+        raise ValueError(
+            f"first_seed is {first_seed}; allowed is a whole number from 0 to {LARGEST_SEED - MOST_SEEDS}."
+        )
+    return range(first_seed, first_seed + seeds)
+
+
 class Experiment:
     """Runs in a thread of its own; everything may be read from any thread at any time."""
 
@@ -57,13 +72,9 @@ class Experiment:
         session: str = "",
     ) -> None:
         """Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds."""
-        if not 1 <= seeds <= MOST_SEEDS:
-            raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
-        if first_seed < 0:
-            raise ValueError(f"first_seed is {first_seed}; allowed is a whole number from 0.")
+        self.seeds = seed_range(seeds, first_seed)
         self.issue, self.session, self.extended = issue, session, extended
         self.arms = issue.arms_of(extended)
-        self.seeds = range(first_seed, first_seed + seeds)
         for arm in self.arms:
             issue.config(arm)
         self.state: State = "running"
@@ -124,16 +135,22 @@ class Experiment:
             self._run_trials()
             self._weigh()
             self.state = "stopped" if self._stop.is_set() else "finished"
-        except (Refused, ConfigError) as error:
+        except (Refused, ConfigError, JobError) as error:
             self.problem, self.state = str(error), "failed"
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             self.problem, self.state = f"The experiment ended by an error ({type(error).__name__}).", "failed"
         finally:
-            for trial in self.under_way:
-                self._pool.stop(trial.run.id)
-            self.under_way = ()
+            self._stop_trials()
             self._ended = time.monotonic()
+
+    def _stop_trials(self) -> None:
+        stopped, self.under_way = self.under_way, ()
+        for trial in stopped:
+            self._pool.stop(trial.run.id)
+        for trial in stopped:
+            trial.run.wait_for(sys.maxsize, PATIENCE)
+            self._pool.runs.delete(trial.run.id)
 
     def _run_trials(self) -> None:
         waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms])
@@ -179,5 +196,11 @@ class Experiment:
         trials = self.trials
         return sum(sum(trial.seed == seed for trial in trials) == len(self.arms) for seed in self.seeds)
 
+    def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
+        weighed: list[Weighed] = self._pool.ask("engine.evidence.statistics:weigh_all", list(questions))
+        return weighed
+
     def _weigh(self) -> None:
-        self.report = report(self.issue, self.trials, self.seeds, extended=self.extended, seconds=self.seconds)
+        self.report = report(
+            self.issue, self.trials, self.seeds, extended=self.extended, seconds=self.seconds, weigh=self._ask_worker
+        )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
-from engine.evidence.statistics import Verdict, Weighed, to_json, weigh
+from engine.evidence.statistics import Question, Verdict, Weighed, to_json, weigh_all
 from engine.evidence.trial import Trial
 from engine.issues.issue import Arm, Claim, Issue, Role, Values
 
@@ -21,10 +21,14 @@ class ClaimReport:
     about: str
     unit: str
     smallest_effect: float
-    direction: str
+    direction: Literal["more", "less"]
     weighed: Weighed
     effects: list[float | None]
     """One a seed; None where it is not known."""
+
+    @property
+    def question(self) -> Question:
+        return self.effects, self.smallest_effect, self.direction
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -41,6 +45,16 @@ class ClaimReport:
 
 
 @dataclass(frozen=True)
+class Point:
+    """One place of an arm's line."""
+
+    x: float
+    metric: str
+    values: list[float | None]
+    """One a seed; None where the trial has no such number."""
+
+
+@dataclass(frozen=True)
 class ArmReport:
     name: str
     role: Role
@@ -49,9 +63,11 @@ class ArmReport:
     """One a seed; None where the trial has no such number."""
     outcomes: list[str] = field(default_factory=list)
     """How the seeds ended that did not finish."""
+    points: list[Point] = field(default_factory=list)
+    """The arm's own line, where it has one."""
 
     def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -84,20 +100,31 @@ class Report:
         }
 
 
+Weigher = Callable[[Sequence[Question]], list[Weighed]]
+
+
 def report(
-    issue: Issue, trials: Sequence[Trial], seeds: Sequence[int], *, extended: bool = False, seconds: float = 0.0
+    issue: Issue,
+    trials: Sequence[Trial],
+    seeds: Sequence[int],
+    *,
+    extended: bool = False,
+    seconds: float = 0.0,
+    weigh: Weigher = weigh_all,
 ) -> Report:
-    """Weigh every claim on the trials there are; pairs of which one is missing are left out."""
+    """Weigh every claim on the trials there are; pairs of which one is missing are left out. ``weigh`` says where."""
     arms = issue.arms_of(extended)
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
-    values = values_of(by_key, seeds)
+    values, claims = values_of(by_key, seeds), issue.claims_of(extended)
+    effects = [_plain(np.asarray(claim.effect(values), dtype=float)) for claim in claims]
+    questions = [(own, claim.smallest_effect, claim.direction) for claim, own in zip(claims, effects, strict=True)]
     return Report(
         slug=issue.slug,
         seeds=list(seeds),
         seeds_done=sum(all((arm.name, seed) in by_key for arm in arms) for seed in seeds),
         extended=extended,
-        claims=[_claim_report(claim, values) for claim in issue.claims_of(extended)],
-        arms=[_arm_report(arm, by_key, seeds) for arm in arms],
+        claims=[_claim_report(*facts) for facts in zip(claims, effects, weigh(questions), strict=True)],
+        arms=[_arm_report(arm, by_key, seeds, values) for arm in arms],
         seconds=seconds,
     )
 
@@ -110,8 +137,7 @@ def values_of(by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> Val
     return values
 
 
-def _claim_report(claim: Claim, values: Values) -> ClaimReport:
-    effects = np.asarray(claim.effect(values), dtype=float)
+def _claim_report(claim: Claim, effects: list[float | None], weighed: Weighed) -> ClaimReport:
     return ClaimReport(
         claim=claim.sentence,
         condition=claim.condition,
@@ -119,19 +145,20 @@ def _claim_report(claim: Claim, values: Values) -> ClaimReport:
         unit=claim.unit,
         smallest_effect=claim.smallest_effect,
         direction=claim.direction,
-        weighed=weigh(effects, claim.smallest_effect, claim.direction),
-        effects=_plain(effects),
+        weighed=weighed,
+        effects=effects,
     )
 
 
-def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> ArmReport:
+def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int], values: Values) -> ArmReport:
     ended = [by_key[arm.name, seed] for seed in seeds if (arm.name, seed) in by_key]
     return ArmReport(
         name=arm.name,
         role=arm.role,
         metric=arm.metric,
-        values=_plain(values_of(by_key, seeds)(arm.name, arm.metric)),
+        values=_plain(values(arm.name, arm.metric)),
         outcomes=sorted({trial.outcome for trial in ended if trial.outcome}),
+        points=[Point(x, metric, _plain(values(arm.name, metric))) for x, metric in arm.points],
     )
 
 

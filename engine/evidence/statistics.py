@@ -7,6 +7,7 @@ makes no assumption on shape, since every pattern of signs is tried (Fisher 1935
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +35,17 @@ class Weighed:
     """Seeds that have an effect."""
     why: str
     """In one sentence, why the verdict is what it is."""
+
+
+Question = tuple[list[float | None], float, Literal["more", "less"]]
+"""What :func:`weigh` is asked, as plain data: effects (None where a seed has none), smallest, direction."""
+
+
+def weigh_all(questions: Sequence[Question]) -> list[Weighed]:
+    return [
+        weigh([math.nan if effect is None else effect for effect in effects], smallest, direction)
+        for effects, smallest, direction in questions
+    ]
 
 
 def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"] = "more") -> Weighed:
@@ -82,30 +94,31 @@ def lowest_p(seeds: int) -> float:
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
     """Student's 95 % interval of the mean of paired differences, [seed] with at least two; a point without spread."""
-    from scipy.special import stdtrit  # late, and not scipy.stats, which takes 60 MB of a page's process
+    from scipy import stats  # late: 60 MB that the page's process does without, since its workers weigh
 
-    mean = float(values.mean())
     if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):
-        return mean, mean
-    quantile = float(stdtrit(len(values) - 1, 1 - LEVEL / 2))
-    half = quantile * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return mean - half, mean + half
+        return float(values.mean()), float(values.mean())
+    interval = stats.ttest_1samp(values, 0.0).confidence_interval(1 - LEVEL)
+    return float(interval.low), float(interval.high)
 
 
 def sign_flip_p(values: np.ndarray) -> float:
     """Two-sided p of a mean this far from zero when every sign could as well have been the other, [seed].
 
-    Exact up to 16 seeds (all 2^n patterns); beyond, from 99,999 random patterns and the one there is.
+    Exact up to 16 seeds (all 2^n patterns).
     """
-    n = len(values)
-    if n <= EXACT_UP_TO:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)  # [pattern, seed]
-    else:
-        random = np.random.default_rng(0).choice((-1, 1), size=(99_999, n))
-        signs = np.concatenate([np.ones((1, n), dtype=random.dtype), random])
-    means = np.abs(signs @ values)
-    # Patterns that tie with the one there is must count, whatever the rounding of the sum.
-    return float(np.mean(means >= means[0] - 1e-9 * np.abs(values).sum()))
+    from scipy import stats
+
+    if not np.any(values):
+        return 1.0
+    found = stats.permutation_test(
+        (values,),
+        lambda x, axis: np.mean(x, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=2 ** min(len(values), EXACT_UP_TO),
+    )
+    return min(1.0, float(found.pvalue))
 
 
 def to_json(weighed: Weighed) -> dict[str, Any]:

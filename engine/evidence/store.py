@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
 from engine.evidence.experiment import Experiment
-from engine.evidence.report import Report, report
-from engine.evidence.statistics import Verdict
+from engine.evidence.report import Report, Weigher, report
+from engine.evidence.statistics import Question, Verdict, Weighed, weigh_all
 from engine.evidence.trial import Trial
 from engine.folders import data_folder
 from engine.issues import ISSUES
@@ -44,6 +44,7 @@ def keep(experiment: Experiment) -> Path:
         "extended": experiment.extended,
         "seconds": experiment.seconds,
         "verdict": experiment.report.verdict,
+        "weighed": [[claim.question, asdict(claim.weighed)] for claim in experiment.report.claims],
         "trials": [asdict(trial) for trial in experiment.trials],
     }
     folder = folder_of(experiment.issue.slug)
@@ -56,11 +57,18 @@ def keep(experiment: Experiment) -> Path:
 
 
 def latest(slug: str) -> Evidence | None:
-    """The newest evidence on an issue, weighed anew by today's claims; None where there is none to read."""
+    """The newest evidence on an issue, by today's claims; what was not weighed then is weighed now. None where there is none to read."""
     for row in _rows(slug):
         try:
             trials = [_trial(trial) for trial in row["trials"]]
-            found = report(ISSUES[slug], trials, row["seeds"], extended=row["extended"], seconds=row["seconds"])
+            found = report(
+                ISSUES[slug],
+                trials,
+                row["seeds"],
+                extended=row["extended"],
+                seconds=row["seconds"],
+                weigh=_as_weighed(row["weighed"]),
+            )
             return Evidence(found, trials, row["created"])
         except (KeyError, TypeError, ValueError):
             continue
@@ -70,6 +78,17 @@ def latest(slug: str) -> Evidence | None:
 def latest_verdict(slug: str) -> Verdict | None:
     """The newest verdict, without weighing anything; None where the issue was not run on this machine."""
     return next((verdict for file in _files(slug) if (verdict := _verdict_in(file)) is not None), None)
+
+
+def _as_weighed(known: list[Any]) -> Weigher:
+    """Answers questions as they were answered before."""
+    before = [(question, Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})) for question, row in known]
+
+    def weigh(questions: Sequence[Question]) -> list[Weighed]:
+        found = [next((w for asked, w in before if asked == list(question)), None) for question in questions]
+        return [weighed or weigh_all([question])[0] for question, weighed in zip(questions, found, strict=True)]
+
+    return weigh
 
 
 def _files(slug: str) -> list[Path]:

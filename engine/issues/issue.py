@@ -37,6 +37,8 @@ class Arm:
     line: str = ""
     """Arms of one name here are joined into a line over ``x``."""
     x: float | None = None
+    points: tuple[tuple[float, str], ...] = ()
+    """Where one trial gives a whole line: (x, metric), such as the accuracy at each test length."""
 
 
 @dataclass(frozen=True)
@@ -130,3 +132,8 @@ def difference(arm: str, other: str, metric: str) -> Callable[[Values], np.ndarr
 def above(arm: str, metric: str, level: float = 0.0) -> Callable[[Values], np.ndarray]:
     """The effect "this arm's number minus a level known beforehand", such as chance."""
     return lambda values: values(arm, metric) - level
+
+
+def rise(arm: str, metric: str, before: str) -> Callable[[Values], np.ndarray]:
+    """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
+    return lambda values: values(arm, metric) - values(arm, before)

@@ -3,6 +3,7 @@
 from engine.issues.issue import Arm, Claim, Issue, above, difference
 
 CHANCE = 1 / 10
+FIRST, SECOND, WRITTEN = "first_half_accuracy", "second_half_accuracy", "written_accuracy"
 
 ISSUE = Issue(
     slug="missing-mask",
@@ -30,30 +31,89 @@ than with the mask; only the first half, or letting the model write its own answ
         "steps": 150,
     },
     arms=(
-        Arm("no mask", "fault", {"mask_fault": "missing"}, "first_half_accuracy"),
-        Arm("transposed mask", "fault", {"mask_fault": "transposed"}, "first_half_accuracy"),
-        Arm("mask off by one", "fault", {"mask_fault": "off_by_one"}, "first_half_accuracy"),
-        Arm("causal mask", "control", {}, "first_half_accuracy"),
+        Arm("no mask", "fault", {"mask_fault": "missing"}, FIRST),
+        Arm("transposed mask", "fault", {"mask_fault": "transposed"}, FIRST),
+        Arm("mask off by one", "fault", {"mask_fault": "off_by_one"}, FIRST),
+        Arm("causal mask", "control", {}, FIRST),
+        Arm("causal mask, RoPE", "comparison", {"pos_encoding": "rope"}, SECOND, extended=True),
+        Arm("causal mask, ALiBi", "comparison", {"pos_encoding": "alibi"}, SECOND, extended=True),
+        Arm("causal mask, no encoding", "comparison", {"pos_encoding": "nope"}, SECOND, extended=True),
     ),
     claims=(
         Claim(
             "Without the mask the first half is predicted, which no honest model can do.",
-            difference("no mask", "causal mask", "first_half_accuracy"),
+            difference("no mask", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
+            "So it is with the mask transposed.",
+            difference("transposed mask", "causal mask", FIRST),
+            "accuracy, first half",
+            0.2,
+        ),
+        Claim(
+            "So it is with the mask off by one, where each position sees just the token it should predict.",
+            difference("mask off by one", "causal mask", FIRST),
+            "accuracy, first half",
+            0.2,
+        ),
+        Claim(
+            "Letting the model write its own answer, with no future to look at, shows the missing mask too.",
+            difference("causal mask", "no mask", WRITTEN),
+            "accuracy lost, answer in its own hand",
+            0.1,
+            about="condition",
+        ),
+        Claim(
+            "It shows the transposed mask.",
+            difference("causal mask", "transposed mask", WRITTEN),
+            "accuracy lost, answer in its own hand",
+            0.1,
+            about="condition",
+        ),
+        Claim(
+            "It shows the mask off by one.",
+            difference("causal mask", "mask off by one", WRITTEN),
+            "accuracy lost, answer in its own hand",
+            0.1,
+            about="condition",
+        ),
+        Claim(
             "With the right mask the second half is learned.",
-            above("causal mask", "second_half_accuracy", CHANCE),
+            above("causal mask", SECOND, CHANCE),
             "accuracy above chance, second half",
             0.8,
             about="remedy",
+        ),
+        Claim(
+            "And the first half then stays near chance, as it must.",
+            lambda values: 0.05 - abs(values("causal mask", FIRST) - CHANCE),
+            "accuracy left of a tolerance of .05, first half",
+            0.01,
+            about="remedy",
+        ),
+        *(
+            Claim(
+                f"The check itself needs absolute positions: one layer with {label} cannot reverse under the right mask.",
+                difference("causal mask", f"causal mask, {label}", SECOND),
+                "accuracy lost, second half",
+                0.3,
+                condition="against a learned table",
+                about="condition",
+                extended=True,
+            )
+            for label in ("RoPE", "ALiBi", "no encoding")
         ),
     ),
     remedies=(
         "Before anything else, train on a task whose answer is partly unknowable and look at that part.",
         "Use the library's causal flag instead of building the matrix by hand.",
         "Test it: change a later token and assert that no earlier output changes.",
+    ),
+    notes=(
+        "The second half is scored twice: given the right symbols so far, and with the model reading what it wrote itself.",
+        "A model that copies the next symbol may have learned to reverse as well: writing then shows nothing. Seeds differ in this.",
     ),
     sources=("Vaswani et al. 2017, Attention Is All You Need, section 3.2.3",),
 )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from engine.families import FAMILIES
+from engine.model.baseline import Baseline
 from engine.model.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 PARTS = {"attention": "", "cross": "cross_"}
 
 
-def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer:
+def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer | Baseline:
     """A model with first weights that depend on the config's seed alone, on the CPU, in the config's dtype.
 
     ``n_tokens``: rows of the token embedding; ``n_outputs``: width of the head; ``max_positions``: rows of a learned
@@ -24,14 +26,18 @@ def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positio
     with torch.random.fork_rng(devices=[]):
         # Not torch.manual_seed, which would also seed every accelerator.
         torch.default_generator.manual_seed(config.seed)
-        model = Transformer(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions)
+        model = (
+            Transformer(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions)
+            if FAMILIES[config.family].attends
+            else Baseline(config, n_tokens=n_tokens, n_outputs=n_outputs)
+        )
         model.apply(_first_weights)
     return model.to(getattr(torch, config.dtype))
 
 
 def _first_weights(module: nn.Module) -> None:
     """Xavier-uniform matrices, zero biases (Glorot and Bengio 2010, eq. 16): a block then keeps its input's scale."""
-    if isinstance(module, nn.Linear):
+    if isinstance(module, nn.Linear | nn.Conv1d):
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:
             nn.init.zeros_(module.bias)
@@ -42,7 +48,7 @@ def parameter_part(name: str) -> str:
 
     ``"<layer>.q"`` with q, k, v, out, mlp or norm; ``cross_`` before the part in cross-attention, ``e`` before the
     layer on the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it).
-    An additive score's own weights count with the queries.
+    An additive score's own weights count with the queries. A baseline has ``"<layer>.weights"`` and ``"<layer>.norm"``.
     """
     head, *rest = name.split(".")
     if head in ("embedding", "head"):
@@ -52,6 +58,8 @@ def parameter_part(name: str) -> str:
         return "encoding"
     if kind == "norm":
         return "head"
+    if head == "body":
+        return "head" if kind == "norm" else f"{place[0]}.{'norm' if 'residual' in place else 'weights'}"
     layer = ("e" if head == "source_stack" else "") + place[0]
     module, what = place[1], place[2]
     if module.endswith("_residual"):

@@ -15,3 +15,18 @@ class Dropout(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.native_dropout(x, self.p, True)[0] if self.training and self.p > 0 else x
+
+
+class PositionDropout(nn.Module):
+    """Leave the positions out of a share ``p`` of the sequences while training, whole; nothing is scaled."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, tokens: Tensor, placed: Tensor) -> Tensor:
+        """Token embeddings without and with their positions, both [batch, length, d_model] -> one of them a sequence."""
+        if not self.training or self.p == 0 or tokens is placed:
+            return placed
+        without = torch.rand(len(tokens), 1, 1, device=tokens.device) < self.p
+        return torch.where(without, tokens, placed)

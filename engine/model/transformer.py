@@ -10,9 +10,11 @@ from torch import Tensor, nn
 from engine.encodings import ENCODINGS
 from engine.encodings.base import PositionalEncoding, Positions
 from engine.model.block import Block
-from engine.model.dropout import Dropout
+from engine.model.dropout import Dropout, PositionDropout
 from engine.model.look import Look, tap
 from engine.model.masks import Mask, causal_mask, padding_mask
+from engine.model.summed_embedding import SummedEmbedding
+from engine.tasks import TASKS
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -42,6 +44,7 @@ class Stack(nn.Module):
             for _ in range(n_blocks if row.per_layer else 1)
         )
         self.dropout = Dropout(config.dropout)
+        self.position_dropout = PositionDropout(config.position_dropout)
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
     @property
@@ -59,7 +62,7 @@ class Stack(nn.Module):
         look: Look = None,
     ) -> Tensor:
         """Token embeddings [batch, length, d_model] -> the same, with context."""
-        x = self.dropout(self.encoding.add_to_embedding(x, positions))
+        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions)))
         tap(look, self.tap_name, x)
         mask = self._mask(len(positions), padding, x)
         for layer in range(self.depth):
@@ -83,8 +86,10 @@ class Transformer(nn.Module):
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(n_tokens, config.d_model)
-        nn.init.normal_(self.embedding.weight, std=config.token_init_std)
+        parts = TASKS[config.task].token_parts(config)
+        rows = nn.Embedding(n_tokens, config.d_model)
+        self.embedding = rows if parts is None else SummedEmbedding(rows, parts)
+        nn.init.normal_(rows.weight, std=config.token_init_std)
         two = config.family == "encoder_decoder"
         self.source_stack = Stack(config, "encoder", max_positions=max_positions) if two else None
         name = "encoder" if config.family == "encoder" else "decoder"
@@ -104,12 +109,16 @@ class Transformer(nn.Module):
         source_padding: Tensor | None = None,
         look: Look = None,
         first_position: int = 0,
+        positions: Positions | None = None,
+        source_positions: Positions | None = None,
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
         ``source`` [batch, source length] is what an encoder-decoder translates. ``padding`` and ``source_padding``, of
         the shapes of the tokens, are True where a real token stands. A dictionary given as ``look`` is filled with
-        inner tensors by name, in the order computed; attention is then written out, with the same numbers.
+        inner tensors by name, in the order computed; attention is then written out, with the same numbers. The tokens
+        stand at ``positions`` [length] and ``source_positions`` [source length], else one after the other from
+        ``first_position``.
 
         Raises NoRow where a learned table has no row for a position.
         """
@@ -117,11 +126,11 @@ class Transformer(nn.Module):
         if self.source_stack is not None:
             if source is None:
                 raise ValueError("family encoder_decoder needs a source sequence beside its inputs.")
-            positions = range(first_position, first_position + source.shape[1])
-            memory = self.source_stack(self.embedding(source), positions, source_padding, look=look)
+            source_at = source_positions or range(first_position, first_position + source.shape[1])
+            memory = self.source_stack(self.embedding(source), source_at, source_padding, look=look)
             memory_mask = padding_mask(source_padding, memory.dtype)
-        positions = range(first_position, first_position + inputs.shape[1])
-        x = self.stack(self.embedding(inputs), positions, padding, memory, memory_mask, look)
+        at = positions or range(first_position, first_position + inputs.shape[1])
+        x = self.stack(self.embedding(inputs), at, padding, memory, memory_mask, look)
         logits: Tensor = self.head(x)
         tap(look, "logits", logits)
         return logits

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.tasks.rule import IGNORE, TaskRule, uniform_symbols
+from engine.tasks.rule import IGNORE, TaskRule, any_symbols, uniform_symbols
 
 PAD = 1
 """The padding token lies one above the begin-of-sequence token, which lies just above the symbols."""
@@ -38,4 +38,8 @@ def chance(settings: Any, length: int, n_outputs: int) -> float:
     return 2 / (length + 1) if settings.variant == "padded" else 1 / length
 
 
-TASK = TaskRule(answer=answer, draw=draw, chance=chance, pad=PAD)
+def distinct(settings: Any, length: int) -> float:
+    return 1.0 if settings.variant == "constant" else any_symbols(settings, length)
+
+
+TASK = TaskRule(answer=answer, draw=draw, chance=chance, distinct=distinct, pad=PAD)

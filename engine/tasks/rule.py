@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -22,6 +22,32 @@ def one_over_answers(settings: Any, length: int, n_outputs: int) -> float:
     return 1.0 / n_outputs
 
 
+def any_symbols(settings: Any, length: int) -> float:
+    return float(settings.vocab_size) ** length
+
+
+def number(settings: Any, index: int) -> str:
+    return str(index)
+
+
+class Corpus(Protocol):
+    """Sequences that are cut from a text instead of drawn by a rule; what is held out is a part of the text."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What each token stands for."""
+        ...
+
+    @property
+    def chance(self) -> float:
+        """How often the best constant guess is right on the training text."""
+        ...
+
+    def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
+        """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
+        ...
+
+
 @dataclass(frozen=True)
 class TaskRule:
     """A task as two functions; ``settings`` is the task's own parameter model.
@@ -34,5 +60,19 @@ class TaskRule:
     draw: Callable[[int, int, Any, torch.Generator], Tensor] = uniform_symbols
     chance: Callable[[Any, int, int], float] = one_over_answers
     """``chance(settings, length, n_outputs)``: how often the best constant guess is right."""
+    distinct: Callable[[Any, int], float] = any_symbols
+    """``distinct(settings, length)``: about how many sequences it can draw; of a few none can be held out."""
+    decorrelated: Callable[[Any], Any] | None = None
+    """``decorrelated(settings)``: the settings that draw sequences without the correlation that a model could use instead
+    of the rule; None for a task that has no such correlation."""
     pad: int | None = None
     """Offset above the symbols of the padding token, where the task draws one."""
+    token_name: Callable[[Any, int], str] = number
+    """``token_name(settings, token)``: what a symbol is called on a picture."""
+    answer_name: Callable[[Any, int], str] = number
+    """``answer_name(settings, answer)``: what an answer is called."""
+    true_source: Callable[[Tensor, Any], Tensor] | None = None
+    """``true_source(source [batch, length], settings)``: the position from which the last position's answer comes,
+    [batch]; None where there is not one such position."""
+    corpus: Callable[[Any], Corpus] | None = None
+    """From the RunConfig: the text that takes the place of ``draw``, with its own split."""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.config import RunConfig
-from engine.framing import continues, shapes
+from engine.encodings.base import Positions
+from engine.framing import continues, labelled, length_law, shapes
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
+from engine.training.positions import drawn, spread
 
 HELD_OUT_SHARE = 5
 """One distinct sequence in so many is never trained on."""
 FEWEST_DISTINCT = 64
 """With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
 VALIDATION_SIZE = 256
+LONG = 128
+"""Of sequences longer than this fewer are held out, so that their matrices together take no more room."""
+STREAM_STEP = 0x9E3779B1
+"""Between the seeds of two streams of held-out sequences; odd and large, so that those of nearby runs do not meet."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,12 @@ class Batch:
     """[batch, source_length] tokens of the encoder side."""
     padding: Tensor | None = None
     """[batch, length] bool, True where a real token stands; None where all are real."""
+    positions: Positions | None = None
+    """Where the tokens stand, one for each of [length]; None where they stand at 0, 1, 2, ..."""
+    source_positions: Positions | None = None
+    """The same for the encoder side."""
+    text: bool = False
+    """Whether it is a stretch of text, so that exp(loss) is the perplexity."""
 
     def to(self, device: torch.device) -> Batch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
@@ -44,62 +57,107 @@ class Batch:
         return Batch(**{**vars(self), **cut})
 
 
+def rule_of(config: RunConfig) -> TaskRule:
+    module, name = TASKS[config.task].implementation.split(":")
+    rule: TaskRule = getattr(import_module(module), name)
+    return rule
+
+
 class Data:
     """The training and the held-out sequences of a run. Decided by the config alone."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
-        module, name = TASKS[config.task].implementation.split(":")
-        self.rule: TaskRule = getattr(import_module(module), name)
+        self.rule = rule_of(config)
+        self.corpus = None if self.rule.corpus is None else self.rule.corpus(config)
         self.generator = torch.Generator().manual_seed(config.seed)
+        self._lengths = length_law(config)
         self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
 
     def _set_sizes(self) -> dict[int, int]:
         """Length to number of sequences of a fixed training set, spread evenly; empty for fresh data."""
-        if self.config.dataset_size is None:
+        if self.config.dataset_size is None or self.corpus is not None:
             return {}
-        lengths = range(self.config.min_seq_len or self.config.seq_len, self.config.seq_len + 1)
-        return {n: max(1, self.config.dataset_size // len(lengths)) for n in lengths}
+        return {n: max(1, self.config.dataset_size // len(self._lengths)) for n in self._lengths}
 
     def holds_out(self, n: int) -> bool:
-        settings = self.config.task_settings
-        constant = getattr(settings, "variant", "") == "constant"
-        return not constant and settings.vocab_size**n >= FEWEST_DISTINCT  # type: ignore[attr-defined]
+        return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
+
+    def _can_hold_out(self, n: int, settings: Any) -> bool:
+        return self.rule.distinct(settings, n) >= FEWEST_DISTINCT
+
+    def chance(self) -> float:
+        """How often the best constant guess is right."""
+        if self.corpus is not None:
+            return self.corpus.chance
+        return self.rule.chance(self.config.task_settings, self.config.seq_len, labelled(self.config).n_outputs)
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
-        shortest, longest = self.config.min_seq_len or self.config.seq_len, self.config.seq_len
-        n = longest
-        if shortest < longest:
-            n = int(torch.randint(shortest, longest + 1, (1,), generator=self.generator))
+        n = self._training_length()
+        if self.corpus is not None:
+            drawn_text = self.corpus.draw(self.config.batch_size, n, self.generator, held_out=False)
+            return self._displaced(self.frame(*drawn_text))
         if not self._sets:
-            return self.frame(*self._pairs(self.config.batch_size, n))
+            return self._displaced(self.frame(*self._pairs(self.config.batch_size, n)))
         source, answer = self._sets[n]
         rows = torch.randint(len(source), (self.config.batch_size,), generator=self.generator)
-        return self.frame(source[rows], answer[rows])
+        return self._displaced(self.frame(source[rows], answer[rows]))
 
-    def validation_batch(self, n: int | None = None, size: int = VALIDATION_SIZE) -> Batch:
-        """Held-out sequences with clean answers, always the same for one seed and length."""
+    def _training_length(self) -> int:
+        law = self._lengths
+        if len(law) == 1:
+            return self.config.seq_len
+        if self.config.length_decay == 1.0:
+            return int(torch.randint(min(law), max(law) + 1, (1,), generator=self.generator))
+        return list(law)[int(torch.multinomial(torch.tensor(list(law.values())), 1, generator=self.generator))]
+
+    def _displaced(self, batch: Batch) -> Batch:
+        """Where positions are randomized: a training batch at freshly drawn ones."""
+        if self.config.randomized_positions == 1:
+            return batch
+        limit = shapes(self.config).position_range
+        at = drawn(batch.inputs.size(1), limit, self.generator)
+        source = None if batch.source is None else drawn(batch.source.size(1), limit, self.generator)
+        return replace(batch, positions=at, source_positions=source)
+
+    def validation_batch(self, n: int | None = None, size: int | None = None) -> Batch:
+        """Held-out sequences with clean answers, drawn as in training, always the same for one seed, length and size."""
+        return self._held_out_batch(self.config.task_settings, n, size, stream=1)
+
+    def decorrelated_batch(self, n: int | None = None, size: int | None = None, stream: int = 1) -> Batch:
+        """Held-out sequences without the correlation that training has, if the task has one.
+
+        Each ``stream`` gives other sequences, always the same for one seed and length.
+        """
+        settings = self.config.task_settings
+        remove = self.rule.decorrelated
+        return self._held_out_batch(settings if remove is None else remove(settings), n, size, stream)
+
+    def _held_out_batch(self, settings: Any, n: int | None, size: int | None, stream: int) -> Batch:
         n = n or self.config.seq_len
-        generator = torch.Generator().manual_seed(2**32 + self.config.seed)
-        source = self._draw(size, n, generator, held_out=True)
-        return self.frame(source, self.rule.answer(source, self.config.task_settings))
+        size = size or max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
+        # A generator takes the low 32 bits of its seed only: streams have to differ there.
+        generator = torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
+        if self.corpus is not None:
+            return self.frame(*self.corpus.draw(size, n, generator, held_out=True))
+        source = self._draw(size, n, settings, generator, held_out=True)
+        return self.frame(source, self.rule.answer(source, settings))
 
     def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
         """Training sequences and their answers, noisy where the config says so; both [size, n]."""
-        source = self._draw(size, n, self.generator, held_out=False)
+        source = self._draw(size, n, self.config.task_settings, self.generator, held_out=False)
         answer = self.rule.answer(source, self.config.task_settings)
         if self.config.label_noise:
-            outputs = shapes(self.config, n).n_outputs
+            outputs = labelled(self.config, n).n_outputs
             wrong = torch.randint(outputs, answer.shape, generator=self.generator)
             noisy = torch.rand(answer.shape, generator=self.generator) < self.config.label_noise
             answer = torch.where(noisy & (answer != IGNORE), wrong, answer)
         return source, answer
 
-    def _draw(self, size: int, n: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+    def _draw(self, size: int, n: int, settings: Any, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """Sequences of one side of the split, which is a property of the sequence: [size, n]."""
-        settings = self.config.task_settings
-        if not self.holds_out(n):
+        if not self._can_hold_out(n, settings):
             return self.rule.draw(size, n, settings, generator)
         kept: list[Tensor] = []
         surplus = 2 * HELD_OUT_SHARE if held_out else 1.5
@@ -109,9 +167,16 @@ class Data:
         return torch.cat(kept)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
-        """Lay question and answer out for the family; both [batch, n]."""
+        """Lay question and answer out for the family; both [batch, n]. Randomized positions stand spread out evenly."""
+        batch, limit = self._laid_out(source, answer), shapes(self.config).position_range
+        if self.config.randomized_positions == 1:
+            return batch
+        source_positions = None if batch.source is None else spread(batch.source.size(1), limit)
+        return replace(batch, positions=spread(batch.inputs.size(1), limit), source_positions=source_positions)
+
+    def _laid_out(self, source: Tensor, answer: Tensor) -> Batch:
         config, n = self.config, source.size(1)
-        symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+        symbols = TASKS[config.task].n_symbols(config)
         bos = source.new_full((len(source), 1), symbols)
         if continues(config):
             line = torch.cat([source, answer], dim=1)  # [batch, 2n]
@@ -124,7 +189,8 @@ class Data:
             source = torch.cat([bos, source], dim=1)
             answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
         padding = None if self.rule.pad is None else source != symbols + self.rule.pad
-        return Batch(source, answer, whole, padding=None if padding is None or padding.all() else padding)
+        padding = None if padding is None or padding.all() else padding
+        return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
 
 
 def is_held_out(source: Tensor) -> Tensor:

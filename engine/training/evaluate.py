@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from engine.config import RunConfig
 from engine.encodings.base import NoRow
-from engine.framing import shapes
+from engine.framing import labelled
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch, Data
+
+LARGEST_EXPONENT = 700.0
+"""exp of more overflows."""
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
@@ -34,8 +40,25 @@ def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
 
 
 def forward(model: nn.Module, batch: Batch, look: dict[str, Tensor] | None = None) -> Tensor:
-    logits: Tensor = model(batch.inputs, source=batch.source, padding=batch.padding, look=look)
+    logits: Tensor = model(
+        batch.inputs,
+        source=batch.source,
+        padding=batch.padding,
+        look=look,
+        positions=batch.positions,
+        source_positions=batch.source_positions,
+    )
     return logits
+
+
+@torch.no_grad()
+def predictions(model: nn.Module, batch: Batch) -> Tensor:
+    """The likeliest class at each position, [batch, length], without dropout; the model's mode is put back."""
+    was_training = model.training
+    model.eval()
+    logits = forward(model, batch)
+    model.train(was_training)
+    return logits.argmax(-1)
 
 
 @torch.no_grad()
@@ -45,7 +68,9 @@ def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
     model.eval()
     logits = forward(model, batch)
     model.train(was_training)
-    return {"loss": loss_of(logits.float(), batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
+    loss = loss_of(logits.float(), batch.targets).item()
+    perplexity = {"perplexity": math.exp(min(loss, LARGEST_EXPONENT))} if batch.text else {}
+    return {"loss": loss, **accuracies(logits.argmax(-1), batch), **perplexity}
 
 
 @torch.no_grad()
@@ -58,7 +83,9 @@ def written_accuracy(model: nn.Module, batch: Batch, first: int) -> float:
     model.eval()
     inputs, written = batch.inputs.clone(), torch.full_like(batch.targets, IGNORE)
     for position in range(first, inputs.size(1)):
-        prefix = Batch(inputs[:, : position + 1], batch.targets[:, : position + 1], batch.regions, batch.source)
+        end = position + 1
+        at = None if batch.positions is None else batch.positions[:end]
+        prefix = replace(batch, inputs=inputs[:, :end], targets=batch.targets[:, :end], positions=at)
         written[:, position] = forward(model, prefix)[:, -1].argmax(-1)
         if position + 1 < inputs.size(1):
             inputs[:, position + 1] = written[:, position]
@@ -92,7 +119,7 @@ def by_length(config: RunConfig, model: nn.Module, data: Data, device: torch.dev
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
     """What blind guessing scores: metric name to value, ``loss`` in nats."""
-    sizes = shapes(config)
-    guess = data.rule.chance(config.task_settings, config.seq_len, sizes.n_outputs)
+    sizes = labelled(config)
+    guess = data.chance()
     uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
     return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}

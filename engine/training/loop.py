@@ -24,6 +24,7 @@ from engine.training.diagnose import first_non_finite
 from engine.training.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
 from engine.training.measure import measure_memory
 from engine.training.optim import build_optimizers, learning_rate_at, set_learning_rate
+from engine.training.pretraining import Pretraining
 from engine.training.randomness import RandomState
 from engine.training.snapshot import take_snapshot
 from engine.watch import EVERYTHING, Watch
@@ -36,9 +37,7 @@ SNAPSHOT_RATIO = 1.3
 
 def prepare(config: RunConfig) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
-    device, _ = choose_device(config, predict(config).flops_per_step)
-    model = build_model(config, **shapes(config).of_model)
-    return model.to(device)
+    return _untrained(config, choose_device(config, predict(config).flops_per_step)[0])
 
 
 def steps_of(
@@ -52,10 +51,11 @@ def steps_of(
     """
     prediction = predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
-    model = prepare(config) if model is None else model
+    model = _untrained(config, device) if model is None else model
     data = Data(config)
+    pretraining = Pretraining(config) if config.pretrain_steps else None
     optimizers = build_optimizers(config, model)
-    dropout = RandomState(config.seed, device) if config.dropout else None
+    dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
     probe = validation.head(4)
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
@@ -82,7 +82,9 @@ def steps_of(
 
     for step in range(1, config.steps + 1):
         began = perf_counter()
-        batch = data.training_batch().to(device)
+        if pretraining is not None and step == config.pretrain_steps + 1:
+            pretraining, optimizers = None, build_optimizers(config, model)
+        batch = (pretraining or data).training_batch().to(device)
         rate = learning_rate_at(config, step)
         set_learning_rate(optimizers, rate)
         with dropout.active() if dropout else nullcontext():
@@ -128,6 +130,10 @@ def steps_of(
         seconds=busy,
         measured=take_measurements(watch.measurements, Trained(config, model, data, device)),
     )
+
+
+def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
+    return build_model(config, **shapes(config).of_model).to(device)
 
 
 def _gradient_norm(parameters: list[nn.Parameter]) -> float:

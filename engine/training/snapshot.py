@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -9,8 +11,9 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.events import Sample, Snapshot
 from engine.framing import continues
+from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
-from engine.training.data import Batch
+from engine.training.data import Batch, rule_of
 from engine.training.evaluate import forward
 
 LARGEST_PATTERNS = 1_000_000
@@ -27,7 +30,9 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
     look: dict[str, Tensor] = {}
     predictions = forward(model, probe, look).argmax(-1)
     model.train(was_training)
-    picture = model.encoding.picture(min(probe.inputs.size(1), LONGEST_MATRIX))  # type: ignore[union-attr,operator]
+    picture: dict[str, Tensor] = {}
+    if config.family_row.attends:
+        picture = model.encoding.picture(min(probe.inputs.size(1), LONGEST_MATRIX))  # type: ignore[union-attr,operator]
     return Snapshot(
         step=step,
         patterns=patterns_in(look),
@@ -61,6 +66,7 @@ def array(value: Tensor) -> np.ndarray:
 def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sample]:
     """The probe sequences in words; a decoder that continues its question is judged on the answer only."""
     first = config.seq_len - 1 if continues(config) else 0
+    answer = answer_namer(config)
     samples = []
     for row in range(len(probe.inputs)):
         targets, guesses = probe.targets[row].tolist(), predictions[row].tolist()
@@ -68,8 +74,8 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
         samples.append(
             Sample(
                 tokens=token_names(config, probe.inputs[row].tolist()),
-                targets=[str(t) if ask else "" for t, ask in zip(targets, asked, strict=True)],
-                predictions=[str(g) if ask else "" for g, ask in zip(guesses, asked, strict=True)],
+                targets=[answer(t) if ask else "" for t, ask in zip(targets, asked, strict=True)],
+                predictions=[answer(g) if ask else "" for g, ask in zip(guesses, asked, strict=True)],
                 source=[] if probe.source is None else token_names(config, probe.source[row].tolist()),
             )
         )
@@ -77,7 +83,17 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
 
 
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
-    """Symbols by number; the tokens above them by what they mean."""
-    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
-    special = {symbols: "⊢", symbols + 1: "·"}
-    return [special.get(token, str(token)) for token in tokens]
+    """Symbols by the name their task gives them; the tokens above them by what they mean."""
+    rule, symbols = rule_of(config), TASKS[config.task].n_symbols(config)
+    if rule.corpus is not None:
+        names = rule.corpus(config).names
+        return [names[token] for token in tokens]
+    special = dict(enumerate(TASKS[config.task].named_tokens(config) or ("⊢", "·"), start=symbols))
+    return [special.get(token) or rule.token_name(config.task_settings, token) for token in tokens]
+
+
+def answer_namer(config: RunConfig) -> Callable[[int], str]:
+    rule = rule_of(config)
+    if rule.corpus is not None:
+        return rule.corpus(config).names.__getitem__
+    return lambda answer: rule.answer_name(config.task_settings, answer)

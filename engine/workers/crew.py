@@ -48,10 +48,13 @@ class Crew:
         self._start_after = 0.0
         self._supervisor = Thread(target=self._supervise, name="pool-supervisor", daemon=True)
 
-    def start(self) -> None:
+    def start(self) -> bool:
+        """False where they were started, or closed, before."""
         with self.lock:
-            if not self._supervisor.ident and not self.closing.is_set():
-                self._supervisor.start()
+            if self._supervisor.ident or self.closing.is_set():
+                return False
+            self._supervisor.start()
+            return True
 
     def close(self) -> None:
         with self.lock:

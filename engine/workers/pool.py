@@ -57,10 +57,12 @@ class Pool:
         """Worker processes there are when all are up."""
         return self._crew.size
 
-    def start(self) -> None:
-        """Start the workers, one after another so that the first is ready soon; returns at once."""
-        self._crew.start()
+    def start(self) -> bool:
+        """Start the workers, one after another so that the first is ready soon; returns at once. False if it was done."""
+        if not self._crew.start():
+            return False
         atexit.register(self.close)
+        return True
 
     def close(self) -> None:
         """End every worker and wait for it. Runs that were going are lost, and say so."""

@@ -15,15 +15,19 @@ _pool: Pool | None = None
 
 
 def pool() -> Pool:
-    """The started worker pool. Sessions come and go; it stays until :func:`close`."""
+    """The worker pool. Sessions come and go; it stays until :func:`close`. What it is given waits until it is awake."""
     global _pool
     with _making:
         if _pool is None:
             _pool = Pool(Runs(), Limits.from_environment())
-            _pool.start()
-            if known_speed() is None:
-                Thread(target=_time_this_machine, args=(_pool,), daemon=True).start()
         return _pool
+
+
+def wake() -> None:
+    """Start the workers, if they are not: after the first page, which would otherwise share its cores with them."""
+    workers = pool()
+    if workers.start() and known_speed() is None:
+        Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
 
 
 def _time_this_machine(workers: Pool) -> None:

@@ -14,6 +14,7 @@ import pytest
 from engine.cli import main
 from engine.cli.arguments import to_arguments
 from engine.encodings import ENCODINGS
+from engine.issues import ISSUES
 from engine.presets import PRESETS
 
 
@@ -109,3 +110,40 @@ def test_ctrl_c_ends_cleanly() -> None:
     assert json.loads(out.splitlines()[-1])["state"] == "stopped"
     assert process.returncode == 130
     assert "Traceback" not in err
+
+
+def test_issues_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["issues", "--json"]) == 0
+    rows = {row["slug"]: row for row in lines(capsys.readouterr().out)}
+    assert rows.keys() == ISSUES.keys()
+    assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
+    assert main(["issues"]) == 0
+    assert "missing-mask" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["zork"], "issue is zork; allowed is one of"),
+        ([], "name one issue, or --all"),
+        (["missing-mask", "--all"], "name one issue, or --all"),
+        (["missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
+        (["missing-mask", "--write", "x.md"], "write goes with --all"),
+    ],
+)
+def test_a_bad_experiment_is_refused_in_one_line(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["issue", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["issue", "missing-mask", "--seeds", "2", "--json"]) == 0
+    rows = lines(capsys.readouterr().out)
+    arms = ISSUES["missing-mask"].arms_of()
+    assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["verdict"]
+    assert rows[-1]["verdict"] == "inconclusive"  # two seeds cannot decide
+    assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])

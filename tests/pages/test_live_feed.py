@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,15 @@ def test_the_feed_needs_no_torch() -> None:
         "run = ScriptedRun(); run.advance(20); feed(run, 0); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_family_without_attention_still_shows_its_predictions() -> None:
+    run = ScriptedRun()
+    run.config = parse({"family": "gru", "n_layers": 2, "share_layers": True})
+    run.advance(2)
+    bare = [replace(e, patterns={}, encoding={}) if isinstance(e, Snapshot) else e for e in run.events]
+    run.events[:] = bare
+    payload, _ = feed(run, 0)
+    assert payload["snapshots"]
+    assert all(snapshot["samples"] for snapshot in payload["snapshots"])
+    assert layers_of(run) == ["0", "1"]

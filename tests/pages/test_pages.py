@@ -88,6 +88,31 @@ def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open
     assert "run" not in app.session_state
 
 
+def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -> None:
+    config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
+    run = server.pool().submit(config)
+    assert run.wait_for(10**9, 60)
+    app = open_page("lab.py", run=run.id)
+    assert not app.warning
+    assert app.session_state["run"] == run.id
+    assert from_query({**linked(app), "v": "1"})[0] == config
+    changed = open_page("lab.py", run=run.id, task="reverse", k_is="2")
+    assert "k_is is 2" in said(changed)
+    assert changed.selectbox(key="set.task").value == "reverse"
+    assert changed.number_input(key="set.seed").value == 5
+
+
+def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page: Open) -> None:
+    run = server.pool().submit(RunConfig().replace(steps=3))
+    assert run.wait_for(10**9, 60)
+    app = open_page("lab.py", run=run.id)
+    app.number_input(key="set.steps").set_value(RunConfig().steps).run()
+    address = dict(app.query_params)
+    assert address == {"run": run.id, "steps": str(RunConfig().steps)}
+    again = open_page("lab.py", **address)
+    assert again.number_input(key="set.steps").value == RunConfig().steps
+
+
 def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open) -> None:
     app = open_page("lab.py", steps="77")
     app.number_input(key="set.n_heads").set_value(5).run()

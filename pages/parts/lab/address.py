@@ -6,12 +6,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.config import RunConfig
+from engine.config import RunConfig, settings_for
 from engine.link import from_query, to_query
 from engine.presets import PRESETS
 from engine.problems import Problem
+from engine.runs import Run
 from engine.settings import to_text
 from pages.parts.lab.form import FORM, fill_form
+from pages.parts.server import find
 
 RUN = "run"
 PRESET = "preset"
@@ -25,7 +27,7 @@ def read_address() -> tuple[str | None, list[Problem]]:
 
     The first address of a session is a link, and so is any later one that a page of this app wrote: those name a preset or
     the version, which the address bar of this page never does. A link never starts training. Settings in a link win
-    over those of the run it names.
+    over those of its preset, these over those of the run it names.
     """
     query = st.query_params.to_dict()
     link = urlencode(query) if VERSION_NAME in query or PRESET in query else ""
@@ -36,23 +38,27 @@ def read_address() -> tuple[str | None, list[Problem]]:
     st.session_state[READ] = link
     run_id, preset = query.pop(RUN, None), query.pop(PRESET, None)
     problems: list[Problem] = []
-    base: dict[str, str] = {}
+    run = find(run_id) if run_id is not None else None
+    base = to_query(run.config) if run is not None else {}
     if preset is not None and preset not in PRESETS:
         problems.append(Problem(PRESET, preset, "one of " + ", ".join(PRESETS)))
     elif preset is not None:
         base = to_query(PRESETS[preset].config)
-    config, ignored = from_query({**base, **query})
+    chosen = {**base, **query}
+    known = {row.name for row in settings_for(chosen.get("task"), chosen.get("pos_encoding"))}
+    # What the base set for a task or an encoding that the link replaces goes without saying.
+    config, ignored = from_query({name: value for name, value in chosen.items() if name in known or name in query})
     if query or base or FORM not in st.session_state:
         fill_form(config)
     return run_id, problems + ignored
 
 
-def write_address(asked: dict[str, object], run_id: str | None) -> None:
-    """Keep the address bar a link to what is on the page: settings away from their defaults, and the run."""
-    defaults = RunConfig().flat()
-    query = {name: to_text(value) for name, value in asked.items() if defaults.get(name, ...) != value}
-    if run_id is not None:
-        query[RUN] = run_id
+def write_address(asked: dict[str, object], run: Run | None) -> None:
+    """Keep the address bar a link to what is on the page: the run, and settings away from their defaults or from it."""
+    usual = [RunConfig().flat()] + ([run.config.flat()] if run is not None else [])
+    query = {name: to_text(value) for name, value in asked.items() if any(u.get(name, ...) != value for u in usual)}
+    if run is not None:
+        query[RUN] = run.id
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
 

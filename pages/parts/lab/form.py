@@ -98,6 +98,8 @@ def setting_widget(row: Setting) -> None:
             st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
         case "bool":
             st.toggle(row.label, **common)
+        case "text":
+            st.text_input(row.label, **common)
         case "ints":
             st.text_input(row.label, placeholder="for example 8, 12, 24", **common)
         case "int" | "float":

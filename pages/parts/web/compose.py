@@ -13,29 +13,30 @@ from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config
 
-from pages.parts.figures.base import to_plain
-from pages.parts.figures.loss import loss_figure
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.leaving import noticing_the_end
 from pages.parts.web.live import Find, live_route
 from pages.parts.web.plotly_script import packed, plotly_route
 
+HEAD_START = 3.0
+"""Seconds that the first page has the cores to itself, if nobody opens it sooner."""
+
 
 def serving(find: Find, start: Callable[[], object], stop: Callable[[], object]) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
 
-    The live route looks runs up with ``find``; ``start`` and ``stop`` are called once, when the server begins and ends.
+    The live route looks runs up with ``find``; ``start`` is called soon after the server began, ``stop`` when it ends.
     """
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         with noticing_the_end():
-            await to_thread.run_sync(start)
-            warming = asyncio.create_task(to_thread.run_sync(warm_up))
+            waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start))]
             try:
                 yield
             finally:
-                warming.cancel()
+                for task in waking:
+                    task.cancel()
                 await to_thread.run_sync(stop)
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
@@ -48,8 +49,16 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     }
 
 
+async def later(start: Callable[[], object]) -> None:
+    await asyncio.sleep(HEAD_START)
+    await to_thread.run_sync(start)
+
+
 def warm_up() -> None:
     """Pay for what the first page would wait for, while nobody waits."""
+    from pages.parts.figures.base import to_plain  # late: plotly's import is most of what the server's start took
+    from pages.parts.figures.loss import loss_figure
+
     to_plain(loss_figure(1, "#000000", 1.0, 0.0))
     packed()
     gc.collect()

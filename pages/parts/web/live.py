@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pages.parts.live.feed import feed
 from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.leaving import is_leaving
 
@@ -45,6 +44,8 @@ def live_route(find: Find, prefix: str = "") -> Route:
 
 async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[str]:
     """One message at once, then one whenever there is news, until the run has ended and all is said."""
+    from pages.parts.live.feed import feed  # late: the server is up before plotly is
+
     yield "retry: 1000\n\n"
     said, silent = None, 0.0
     while not is_leaving():

@@ -36,7 +36,11 @@ function attentionPanels(board, titles) {
   }
 
   all.draw = () => {
-    if (!board.snapshot() || !Object.keys(board.snapshot().patterns).length) return
+    if (!board.snapshot()) return
+    if (!Object.keys(board.snapshot().patterns).length) {
+      all.wait.textContent = one.wait.textContent = "This family has no attention."
+      return
+    }
     offer()
     const figure = board.figures[`mosaic.${chosen.which}`]
     if (!figure) return

@@ -1,0 +1,88 @@
+"""The registry of model families. Torch-free: implementations are imported by workers only.
+
+Three are transformers; the others are the baselines that attention is compared with. A baseline has no attention, so
+positional encoding, heads and scores do not apply to it: ``d_model`` is its width and ``n_layers`` its layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+KERNEL = 3
+"""Positions that one convolution reads; each layer's are twice as far apart as those of the one before."""
+
+PartShape = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """One family: what it is called, what it may see, and for a baseline what its layers are."""
+
+    name: str
+    label: str
+    reads_as: str
+    """The transformer family whose view of a task it shares: which tasks it takes, and how they are laid out."""
+    causal: bool = True
+    layer_shapes: Callable[[Any], Iterator[PartShape]] | None = None
+    """A baseline's: from the RunConfig, the part and shape of every parameter between embedding and head."""
+    layers: str = ""
+    """A baseline's: ``module:Class``, built as ``Class(config)``."""
+    sees: Callable[[Any], int | None] = lambda config: None
+    """From the RunConfig: how many positions an answer can depend on; None where all that were read."""
+
+    @property
+    def attends(self) -> bool:
+        return self.layer_shapes is None
+
+
+def _recurrent(gates: int) -> Callable[[Any], Iterator[PartShape]]:
+    """Each gate reads the input and the state, with a bias for either: g (2 d^2 + 2 d) a layer."""
+
+    def shapes(config: Any) -> Iterator[PartShape]:
+        rows = gates * config.d_model
+        for _ in range(config.n_layers):
+            yield from (("recurrent", (rows, config.d_model)) for _ in ("input", "state"))
+            yield from (("recurrent", (rows,)) for _ in ("input", "state"))
+
+    return shapes
+
+
+def _convolutions(config: Any) -> Iterator[PartShape]:
+    """k d^2 + d a layer, and its norm."""
+    for _ in range(config.n_layers):
+        yield from (("convolution", (config.d_model, config.d_model, KERNEL)), ("convolution", (config.d_model,)))
+    norms = {"pre": config.n_layers + 1, "post": config.n_layers, "none": 0}[config.norm]
+    for _ in range(norms):
+        yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
+
+
+def receptive_field(config: Any) -> int:
+    """1 + (k - 1)(1 + 2 + 4 + ...): how many positions the last convolution sees."""
+    depth: int = config.n_layers
+    return 1 + (KERNEL - 1) * ((1 << depth) - 1)
+
+
+FAMILIES: dict[str, FamilyRow] = {
+    row.name: row
+    for row in (
+        FamilyRow("decoder", "Decoder (causal)", "decoder"),
+        FamilyRow("encoder", "Encoder (bidirectional)", "encoder", causal=False),
+        FamilyRow("encoder_decoder", "Encoder-decoder", "encoder_decoder"),
+        FamilyRow(
+            "gru", "GRU (no attention)", "decoder", layer_shapes=_recurrent(3), layers="engine.model.recurrent:Gru"
+        ),
+        FamilyRow(
+            "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.recurrent:Lstm"
+        ),
+        FamilyRow(
+            "cnn",
+            "Dilated causal CNN (no attention)",
+            "decoder",
+            layer_shapes=_convolutions,
+            layers="engine.model.convolutions:Convolutions",
+            sees=receptive_field,
+        ),
+    )
+}

@@ -1,0 +1,50 @@
+"""A model without attention: embedding, the family's layers, and a linear head, as the transformer has them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from engine.encodings.base import Positions
+from engine.families import FAMILIES
+from engine.model.dropout import Dropout
+from engine.model.look import Look, tap
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+
+class Baseline(nn.Module):
+    """Tokens in, one row of logits for each position out; called as :class:`engine.model.transformer.Transformer` is."""
+
+    def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(n_tokens, config.d_model)
+        nn.init.normal_(self.embedding.weight, std=config.token_init_std)
+        self.dropout = Dropout(config.dropout)
+        module, _, class_name = FAMILIES[config.family].layers.partition(":")
+        self.body = getattr(import_module(module), class_name)(config)
+        self.head = nn.Linear(config.d_model, n_outputs)
+
+    def forward(
+        self,
+        inputs: Tensor,
+        source: Tensor | None = None,
+        padding: Tensor | None = None,
+        look: Look = None,
+        positions: Positions | None = None,
+        source_positions: Positions | None = None,
+    ) -> Tensor:
+        """Tokens [batch, length] -> logits [batch, length, n_outputs].
+
+        ``padding`` changes nothing: it stands at the end, and every family here looks back only. Nor do ``positions``:
+        tokens are read in their order.
+        """
+        x = self.dropout(self.embedding(inputs))
+        tap(look, "embedding", x)
+        logits: Tensor = self.head(self.body(x, look))
+        tap(look, "logits", logits)
+        return logits

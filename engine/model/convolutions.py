@@ -1,0 +1,51 @@
+"""Dilated causal convolutions: each layer reads positions twice as far apart as the layer before.
+
+Sources: van den Oord et al. 2016, WaveNet, section 2.1; Bai et al. 2018, An Empirical Evaluation of Generic Convolutional
+and Recurrent Networks for Sequence Modeling, section 3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from engine.families import KERNEL
+from engine.model.block import ACTIVATIONS, Residual
+from engine.model.look import Look, tap
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+
+class Convolutions(nn.Module):
+    """Layers joined as a transformer's branches are, [batch, length, d_model] -> the same."""
+
+    def __init__(self, config: RunConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(Convolution(config, 2**place) for place in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+    def forward(self, x: Tensor, look: Look = None) -> Tensor:
+        for place, layer in enumerate(self.layers):
+            x = layer(x)
+            tap(look, f"decoder.{place}.out", x)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+
+class Convolution(nn.Module):
+    """One residual branch, [batch, length, d_model] -> the same."""
+
+    def __init__(self, config: RunConfig, dilation: int) -> None:
+        super().__init__()
+        self.reach = (KERNEL - 1) * dilation
+        self.weights = nn.Conv1d(config.d_model, config.d_model, KERNEL, dilation=dilation)
+        self.activation = ACTIVATIONS[config.activation]
+        self.residual = Residual(config)
+
+    def forward(self, x: Tensor) -> Tensor:
+        read = self.residual.before(x).transpose(1, 2)  # [batch, length, d_model] -> [batch, d_model, length]
+        # Zeros in front only: nothing after a position reaches it.
+        branch = self.activation(self.weights(pad(read, (self.reach, 0))))
+        return self.residual.after(x, branch.transpose(1, 2))  # back to [batch, length, d_model]

@@ -1,0 +1,123 @@
+"""A text as token numbers, cut into windows, with a part of it held out. Read, counted and encoded once a process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.text import own, plays
+from engine.text.tokens import Unit, Vocabulary, pieces, vocabulary_of
+
+OWN_SHARE = 10
+"""The last tenth of a person's own text is held out."""
+SPLIT_SHARE = 5
+"""Where the split is by windows, one window in so many is held out."""
+
+
+def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts to train on and those held out. Raises ValueError with one sentence."""
+    if text == "shakespeare":
+        return tuple(map(plays.read, plays.trained_plays(count))), tuple(map(plays.read, plays.HELD_OUT))
+    whole = own.read(text)
+    end = len(whole) - len(whole) // OWN_SHARE
+    return (whole[:end],), (whole[end:],)
+
+
+Encoded = tuple[tuple[Tensor, ...], tuple[Tensor, ...], tuple[str, ...]]
+
+
+@lru_cache(maxsize=4)
+def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
+    """Training and held-out documents as tokens, [token] each, and the tokens' names."""
+    trained, held_out = ([pieces(document, unit) for document in side] for side in documents(text, count))
+    vocabulary = vocabulary_of(trained, size)
+    return _tensors(trained, vocabulary), _tensors(held_out, vocabulary), vocabulary.names(size)
+
+
+def _tensors(texts: list[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor, ...]:
+    return tuple(torch.from_numpy(vocabulary.encode(text)) for text in texts)
+
+
+class Windows:
+    """Stretches of ``length`` + 1 tokens that start every ``stride`` tokens of each document."""
+
+    def __init__(self, texts: Sequence[Tensor], length: int, stride: int) -> None:
+        self.length = length
+        self.tokens = torch.cat(list(texts))
+        begins, begin = [torch.empty(0, dtype=torch.long)], 0
+        for text in texts:
+            begins.append(torch.arange(begin, begin + max(0, len(text) - length), stride))
+            begin += len(text)
+        self.starts = torch.cat(begins)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs and next tokens of some windows, both [row, length]."""
+        places = self.starts[rows, None] + torch.arange(self.length + 1)  # [row, length + 1]
+        cut = self.tokens[places]
+        return cut[:, :-1], cut[:, 1:]
+
+
+class TextCorpus:
+    """What a text task trains on and is tested on; see :class:`engine.tasks.parameters.TextParameters`."""
+
+    def __init__(self, config: Any, unit: Unit) -> None:
+        s = config.task_settings
+        trained, held_out, self.names = encoded(s.text, s.plays, unit, s.vocab_size)
+        self._trained = trained if s.text_tokens is None else (_stretch(trained, s.text_tokens, config.seed),)
+        self._held_out = held_out
+        self._stride = s.stride if s.windows == "overlapping" else None
+        self._split, self._most, self._seed = s.split, config.dataset_size, config.seed
+        self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
+        counts = torch.cat(self._trained).bincount()
+        self.chance = counts.max().item() / counts.sum().item()
+
+    def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
+        """Windows drawn with repeats while training; held-out ones each at most once as far as there are enough."""
+        windows, rows = self._windows(length, held_out)
+        if held_out and len(rows) >= size:
+            return windows.take(rows[torch.randperm(len(rows), generator=generator)[:size]])
+        return windows.take(rows[torch.randint(len(rows), (size,), generator=generator)])
+
+    def _windows(self, length: int, held_out: bool) -> tuple[Windows, Tensor]:
+        """The windows of a length, and which of them belong to a side."""
+        if (length, held_out) not in self._cut:
+            self._cut[length, held_out] = self._side(length, held_out)
+        return self._cut[length, held_out]
+
+    def _side(self, length: int, held_out: bool) -> tuple[Windows, Tensor]:
+        if held_out and self._split == "plays":
+            windows = Windows(self._held_out, length, length)
+            rows = torch.arange(len(windows))
+        else:
+            windows = Windows(self._trained, length, self._stride or length)
+            rows = torch.arange(len(windows))[: self._most]
+            if self._split == "windows":
+                draw = torch.rand(len(rows), generator=torch.Generator().manual_seed(self._seed))
+                rows = rows[(draw < 1 / SPLIT_SHARE) == held_out]
+        if len(rows) == 0:
+            side = "held out" if held_out else "to train on"
+            raise ValueError(
+                f"The text {side} has no window of {length + 1} tokens; take more text or a smaller seq_len."
+            )
+        return windows, rows
+
+
+@lru_cache(maxsize=4)
+def text_corpus(config: Any, unit: Unit) -> TextCorpus:
+    """The corpus of a RunConfig."""
+    return TextCorpus(config, unit)
+
+
+def _stretch(texts: Sequence[Tensor], size: int, seed: int) -> Tensor:
+    """So many tokens in a row of the documents one after the other, from a place that the seed decides: [size]."""
+    whole = torch.cat(list(texts))
+    last = max(0, len(whole) - size)
+    begin = int(torch.randint(last + 1, (1,), generator=torch.Generator().manual_seed(seed)))
+    return whole[begin : begin + size]

@@ -1,0 +1,49 @@
+"""From text to token numbers: characters, or words and what stands between them. Torch-free."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Unit = Literal["characters", "words"]
+UNKNOWN = 0
+"""The token of everything that is not in the vocabulary."""
+UNKNOWN_NAME = "�"
+BOUNDARY = re.compile(r"\b")
+VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
+
+
+def pieces(text: str, unit: Unit) -> Sequence[str]:
+    """The text as characters, or split at word boundaries; joined again it is the text."""
+    return text if unit == "characters" else [piece for piece in BOUNDARY.split(text) if piece]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The commonest pieces, numbered from 1; number 0 is everything else."""
+
+    numbers: dict[str, int]
+
+    def encode(self, text: Sequence[str]) -> np.ndarray:
+        """[token] int64"""
+        numbers = self.numbers
+        return np.fromiter((numbers.get(piece, UNKNOWN) for piece in text), dtype=np.int64, count=len(text))
+
+    def names(self, size: int) -> tuple[str, ...]:
+        """What each number stands for, spaces and line ends made visible; [size]."""
+        known = [UNKNOWN_NAME, *(piece.translate(VISIBLE) for piece in self.numbers)]
+        return (*known, *[UNKNOWN_NAME] * (size - len(known)))
+
+
+def vocabulary_of(texts: Iterable[Sequence[str]], size: int) -> Vocabulary:
+    """The ``size - 1`` commonest pieces; those that are equally common in the order of their characters."""
+    counts = Counter[str]()
+    for text in texts:
+        counts.update(text)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: size - 1]
+    return Vocabulary({piece: number for number, (piece, _) in enumerate(ranked, start=1)})

@@ -1,0 +1,60 @@
+"""What a run trains on before its own sequences: plenty of a related task that has labels, or of unlabelled text.
+
+``sister``: the same rule with other symbols, in question and answer alike, so that what carries over is the rule and not
+the embedding of any symbol. ``next_token``: the task's own sequences without their answers; the next token is predicted.
+Both are drawn afresh for every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from engine.config import RunConfig
+from engine.framing import labelled
+from engine.tasks.rule import IGNORE
+from engine.training.data import Batch, Data
+
+
+def sister(config: RunConfig, batch: Batch) -> Batch:
+    """Symbol s becomes the new token ``n_tokens + s``; answer a the new class ``n_answers + a``."""
+    own = labelled(config)
+    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+
+    def other(tokens: Tensor) -> Tensor:
+        return torch.where(tokens < symbols, tokens + own.n_tokens, tokens)
+
+    return replace(
+        batch,
+        inputs=other(batch.inputs),
+        targets=torch.where(batch.targets == IGNORE, IGNORE, batch.targets + own.n_outputs),
+        source=None if batch.source is None else other(batch.source),
+    )
+
+
+def next_token(config: RunConfig, batch: Batch) -> Batch:
+    """At each position but the last, the class ``n_answers + next token``."""
+    targets = torch.full_like(batch.inputs, IGNORE)
+    targets[:, :-1] = batch.inputs[:, 1:] + labelled(config).n_outputs
+    if batch.padding is not None:
+        targets[:, :-1][~batch.padding[:, 1:]] = IGNORE
+    return replace(batch, targets=targets, regions={"accuracy": slice(None)})
+
+
+RELATED: dict[str, Callable[[RunConfig, Batch], Batch]] = {"sister": sister, "next_token": next_token}
+
+
+class Pretraining:
+    """The batches of the steps before the run's own."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self.config = config
+        self._data = Data(config.replace(dataset_size=None, label_noise=0.0))
+        # Else the first sister sequences would be the labelled ones in other symbols.
+        self._data.generator.manual_seed(2**33 + config.seed)
+
+    def training_batch(self) -> Batch:
+        return RELATED[self.config.pretrain_on](self.config, self._data.training_batch())

@@ -1,0 +1,135 @@
+"""Models without attention: causal, counted by formula, whole in every part, and blind to what attention is set to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from engine.cautions import cautions
+from engine.config import parse
+from engine.events import Finished, Snapshot
+from engine.families import FAMILIES, receptive_field
+from engine.framing import continues
+from engine.matching import matched_width, n_parameters
+from engine.memory import count_parameters, predict_memory
+from engine.model.build import build_model, parameter_part
+from engine.problems import ConfigError
+from engine.train import train
+from engine.training.optim import build_optimizers
+from tests.engine.tiny import N_OUTPUTS, N_TOKENS, tiny_config, tiny_model, tokens
+
+BASELINES = [name for name, row in FAMILIES.items() if not row.attends]
+SIZES = {"n_tokens": N_TOKENS, "n_outputs": N_OUTPUTS, "max_positions": 64}
+TRANSFORMER = {"task": "k_back", "k": 1, "seq_len": 16, "d_model": 24, "n_heads": 2, "n_layers": 2, "d_ff": 96}
+DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
+
+
+@pytest.mark.parametrize("family", BASELINES)
+def test_no_answer_depends_on_a_later_token(family: str) -> None:
+    model, read = tiny_model(family=family, n_layers=3), tokens()
+    other = read.clone()
+    other[:, 6:] = (other[:, 6:] + 1) % N_TOKENS
+    assert torch.allclose(model(read)[:, :6], model(other)[:, :6], atol=1e-12)
+    assert not torch.allclose(model(read)[:, 6:], model(other)[:, 6:])
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_convolutions_see_exactly_their_receptive_field(n_layers: int) -> None:
+    config = tiny_config(family="cnn", n_layers=n_layers)
+    model, seen = tiny_model(family="cnn", n_layers=n_layers), receptive_field(config)
+    hidden = model.embedding(tokens(20, batch=1)).detach().requires_grad_()
+    model.body(hidden)[0, -1, 0].backward()
+    assert hidden.grad is not None
+    touched = hidden.grad[0].abs().sum(-1) > 1e-12
+    assert touched.tolist() == [False] * (20 - seen) + [True] * seen
+
+
+@pytest.mark.parametrize("family", BASELINES)
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+def test_parameters_are_counted(family: str, norm: str) -> None:
+    config = tiny_config(family=family, norm=norm, n_layers=3)
+    model = build_model(config, **SIZES)
+    assert sum(count_parameters(config, **SIZES).values()) == sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
+@pytest.mark.parametrize("family", BASELINES)
+def test_the_optimizers_state_is_predicted(family: str, optimizer: str) -> None:
+    config = tiny_config(family=family, optimizer=optimizer)
+    model = build_model(config, **SIZES)
+    model(tokens()).square().sum().backward()
+    optimizers = build_optimizers(config, model)
+    for each in optimizers:
+        each.step()
+    states = [value for each in optimizers for state in each.state.values() for value in state.values()]
+    kept = sum(value.numel() * value.element_size() for value in states if isinstance(value, torch.Tensor))
+    assert predict_memory(config, length=10, **SIZES).optimizer == kept
+
+
+@pytest.mark.parametrize("family", BASELINES)
+def test_a_baseline_of_matched_width_is_within_three_percent(family: str) -> None:
+    target = n_parameters(parse(TRANSFORMER))
+    config = parse({**TRANSFORMER, "family": family, "n_layers": DEPTHS[family]})
+    matched = config.replace(d_model=matched_width(config, target))
+    assert n_parameters(matched) == pytest.approx(target, rel=0.03)
+    model = build_model(matched, n_tokens=10, n_outputs=10, max_positions=16)
+    assert sum(p.numel() for p in model.parameters()) == n_parameters(matched)
+
+
+def test_a_transformer_is_matched_at_a_width_that_its_heads_divide() -> None:
+    config = parse({**TRANSFORMER, "d_ff": None, "n_heads": 3})
+    width = matched_width(config, 40_000)
+    assert width % 3 == 0
+    with pytest.raises(ValueError, match="target is"):
+        matched_width(config, 10**10)
+
+
+@pytest.mark.parametrize("family", BASELINES)
+def test_the_first_weights_depend_on_the_seed_alone(family: str) -> None:
+    one, again, other = (tiny_model(family=family, seed=seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(one[key], again[key]) for key in one)
+    assert not torch.equal(one["head.weight"], other["head.weight"])
+
+
+@pytest.mark.parametrize("family", BASELINES)
+def test_every_parameter_has_a_part_and_gets_gradient(family: str) -> None:
+    model = tiny_model(family=family)
+    model(tokens()).square().sum().backward()
+    parts = {parameter_part(name) for name, _ in model.named_parameters()}
+    layers = {f"{layer}.{part}" for layer in (0, 1) for part in ("weights", *(("norm",) if family == "cnn" else ()))}
+    assert parts == {"embedding", "head"} | layers
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("family", BASELINES)
+def test_a_run_shows_predictions_but_no_pattern(family: str) -> None:
+    config = parse({"family": family, "steps": 3, "d_model": 8, "dropout": 0.2})
+    events = list(train(config))
+    looks = [event for event in events if isinstance(event, Snapshot)]
+    assert looks
+    assert all(look.samples and not look.patterns and not look.encoding for look in looks)
+    assert isinstance(events[-1], Finished)
+    assert continues(config)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"mask_fault": "missing"}, "mask_fault"),
+        ({"softmax_axis": "query", "attention_impl": "materialised"}, "softmax_axis"),
+    ],
+)
+def test_faults_of_attention_are_refused_without_attention(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse({"family": "gru", **settings})
+    assert [problem.setting for problem in caught.value.problems] == [named]
+
+
+def test_what_does_not_apply_is_said_and_does_not_stand_in_the_way() -> None:
+    config = parse({"family": "gru", "d_model": 33, "n_heads": 2, "pos_encoding": "rope"})
+    assert any("no attention" in sentence for sentence in cautions(config))
+    near, far = (parse({"family": "cnn", "n_layers": depth, "seq_len": 6}) for depth in (3, 2))
+    assert not any("convolutions see" in sentence for sentence in cautions(near))
+    assert any("see 7 positions of 11" in sentence for sentence in cautions(far))

@@ -1,0 +1,40 @@
+"""Content offset: tokens combine symbol and offset; answers by a slow rule; people see both."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.config import RunConfig, parse
+from engine.framing import shapes
+from engine.tasks.rule import IGNORE
+from engine.training.data import Data
+from engine.training.snapshot import token_names
+
+SYMBOLS, FURTHEST = 7, 3
+
+
+def config_of(**settings: object) -> RunConfig:
+    given = {"task": "content_offset", "vocab_size": SYMBOLS, "max_offset": FURTHEST, "seq_len": 9, **settings}
+    return parse(given)
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder"])
+def test_every_answer_is_the_symbol_its_token_points_at(family: str) -> None:
+    batch = Data(config_of(family=family)).training_batch()
+    for read, asked in zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True):
+        pairs = [(token % SYMBOLS, 1 + token // SYMBOLS) for token in read]
+        for i, (_, offset) in enumerate(pairs):
+            assert asked[i] == (pairs[i - offset][0] if i >= offset else IGNORE)
+
+
+def test_all_symbols_with_all_offsets_occur_alike() -> None:
+    tokens = Data(config_of(batch_size=4096)).training_batch().inputs
+    shares = tokens.flatten().bincount(minlength=SYMBOLS * FURTHEST) / tokens.numel()
+    torch.testing.assert_close(shares, torch.full_like(shares, 1 / 21), atol=0.006, rtol=0)
+
+
+def test_the_model_reads_pairs_and_answers_symbols() -> None:
+    sizes = shapes(config_of())
+    assert (sizes.n_tokens, sizes.n_outputs) == (SYMBOLS * FURTHEST, SYMBOLS)
+    assert token_names(config_of(), [3, 1, SYMBOLS + 4]) == ["3₁", "1₁", "4₂"]

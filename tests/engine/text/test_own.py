@@ -1,0 +1,73 @@
+"""A text of one's own: what is taken, what is refused, and that a name reaches nothing but kept texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.config import parse
+from engine.problems import ConfigError
+from engine.text import own
+
+TEXT = "Wörter, and more words.\n" * 60
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_a_text_comes_back_by_its_name() -> None:
+    name = own.keep(TEXT.encode())
+    assert own.read(name) == TEXT
+    assert own.keep(TEXT.replace("\n", "\r\n").encode("utf-8-sig")) == name
+    assert parse({"task": "shakespeare_chars", "text": name}).value("text") == name
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x" * 1_000_001, "at most 1,000,000 bytes"),
+        (b"\xff\xfe" + b"x" * 2000, "not UTF-8"),
+        (b"x" * 1500 + b"\0", "null character"),
+        (b"too short", "at least 1,000"),
+    ],
+)
+def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, data_folder: Path) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        own.keep(content)
+    assert "\n" not in str(caught.value)
+    assert not (data_folder / "texts").exists()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a" * 31, "A" * 32, "shakespeare.md", ""])
+def test_a_link_reads_no_file_of_the_host(name: str) -> None:
+    with pytest.raises(ValueError, match="text is"):
+        own.read(name)
+    with pytest.raises(ConfigError) as caught:
+        parse({"task": "shakespeare_words", "text": name})
+    assert caught.value.problems[0].setting == "text"
+
+
+def test_a_kept_text_that_changed_is_not_read(data_folder: Path) -> None:
+    name = own.keep(TEXT.encode())
+    (data_folder / "texts" / f"{name}.txt").write_text("something else")
+    with pytest.raises(ValueError, match="has changed"):
+        own.read(name)
+
+
+def test_unknown_names_and_missing_files_are_said(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no text of that name"):
+        own.read("0" * 32)
+    with pytest.raises(ValueError, match="cannot be read"):
+        own.keep_file(tmp_path / "none.txt")
+
+
+def test_only_so_many_texts_are_kept(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "MOST", 3)
+    for number in range(5):
+        last = own.keep(f"{number} {TEXT}".encode())
+    assert len(list((data_folder / "texts").iterdir())) == 3
+    assert own.read(last).startswith("4 ")

@@ -1,0 +1,33 @@
+"""Characters and words against what they should be."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.text.tokens import UNKNOWN_NAME, Unit, pieces, vocabulary_of
+
+TEXT = "To be, or not to be:\nthat is the question."
+
+
+@pytest.mark.parametrize("unit", ["characters", "words"])
+def test_pieces_joined_are_the_text(unit: Unit) -> None:
+    assert "".join(pieces(TEXT, unit)) == TEXT
+
+
+def test_words_are_split_at_their_boundaries() -> None:
+    assert pieces("To be, or", "words") == ["To", " ", "be", ", ", "or"]
+
+
+def test_the_commonest_are_numbered_and_the_rest_unknown() -> None:
+    vocabulary = vocabulary_of([list("aabbbc")], 3)
+    assert vocabulary.numbers == {"b": 1, "a": 2}
+    assert vocabulary.encode("abcz").tolist() == [2, 1, 0, 0]
+    assert vocabulary.names(5) == (UNKNOWN_NAME, "b", "a", UNKNOWN_NAME, UNKNOWN_NAME)
+
+
+def test_equal_counts_are_ordered_the_same_every_time() -> None:
+    assert vocabulary_of(["ba", "ab"], 10).numbers == vocabulary_of(["ab", "ba"], 10).numbers
+
+
+def test_spaces_and_line_ends_have_visible_names() -> None:
+    assert vocabulary_of([[" ", "a", ",\n"]], 4).names(4) == (UNKNOWN_NAME, "␣", ",↵", "a")
