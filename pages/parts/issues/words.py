@@ -41,7 +41,9 @@ def show_mechanism(issue: Issue) -> None:
     words, drawing = st.columns([2.2, 1], gap="large")
     with words:
         st.subheader("Why it would happen", anchor=False)
-        st.markdown(with_formulas_apart(issue.mechanism))
+        st.html("<style>.st-key-issues-mechanism .katex-display { overflow: auto hidden; }</style>")
+        with st.container(key="issues-mechanism"):  # a long formula is scrolled on a phone, not cut off
+            st.markdown(with_formulas_apart(issue.mechanism))
         st.caption("Sources: " + "; ".join(issue.sources).rstrip(".") + ".")
     with drawing:
         show_drawing(stack_svg(issue), key=f"drawing.{issue.slug}")
