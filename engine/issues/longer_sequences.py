@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.issues import longer_text
 from engine.issues.issue import Arm, Claim, Issue, Published, Values, difference, rise
 
 TRAINED = 12
@@ -90,6 +91,7 @@ than three did.
         _copy("T5 bias", "t5_bias"),
         _copy("ALiBi", "alibi"),
         _copy("no encoding", "nope"),
+        *longer_text.ARMS,
     ),
     claims=(
         Claim(
@@ -174,6 +176,7 @@ than three did.
             about="condition",
             extended=True,
         ),
+        *longer_text.CLAIMS,
     ),
     remedies=(
         "Take a relative encoding (RoPE by default; ALiBi or T5's bias where the text is longer than any trained).",

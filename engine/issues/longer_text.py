@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.issues.issue import Arm, Claim, Values
+from engine.issues.issue import Arm, Claim, Values, difference
 
 TRAINED = 32
 AT = {1.0: "loss@32", 2.0: "loss@64", 4.0: "loss@128"}
@@ -25,17 +25,19 @@ TEXT = {
     "schedule": "cosine",
     "steps": 1000,
 }
-ENCODINGS = {
-    "ALiBi": "alibi",
-    "T5 bias": "t5_bias",
-    "no encoding": "nope",
-    "sinusoidal": "sinusoidal",
-    "RoPE": "rope",
+ENCODINGS: dict[str, dict[str, object]] = {
+    "ALiBi": {"pos_encoding": "alibi"},
+    "T5 bias": {"pos_encoding": "t5_bias"},
+    "no encoding": {"pos_encoding": "nope"},
+    "sinusoidal": {"pos_encoding": "sinusoidal"},
+    "RoPE": {"pos_encoding": "rope"},
+    "RoPE, interpolated": {"pos_encoding": "rope", "rope_scaling": "pi"},
+    "RoPE, YaRN": {"pos_encoding": "rope", "rope_scaling": "yarn"},
 }
 
 ARMS = tuple(
-    Arm(f"text, {name}", "comparison", {**TEXT, "pos_encoding": encoding}, FAR, extended=True)
-    for name, encoding in ENCODINGS.items()
+    Arm(f"text, {name}", "comparison", {**TEXT, **settings}, FAR, extended=True, points=tuple(AT.items()))
+    for name, settings in ENCODINGS.items()
 )
 
 
@@ -49,6 +51,15 @@ def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
 
 
 CLAIMS = (
+    Claim(
+        "On text YaRN without fine-tuning mends a part of what RoPE loses at twice the length.",
+        difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]),
+        "nats at twice the trained length",
+        0.02,
+        "less",
+        about="remedy",
+        extended=True,
+    ),
     Claim(
         "On text sinusoids lose with length what ALiBi does not (Press et al. 2022).",
         rise_beyond("sinusoidal", "ALiBi"),
