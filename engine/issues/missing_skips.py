@@ -92,6 +92,15 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
             condition="24 layers, before training, against skips",
         ),
         Claim(
+            "The total gradient norm, which most people watch, vanishes.",
+            decades(BARE, "first_grad", BARE_SKIPS),
+            "powers of ten",
+            1.0,
+            "less",
+            condition="24 layers with LayerNorm, before training, against skips",
+            about="condition",
+        ),
+        Claim(
             "The gradients of the queries vanish in the last block.",
             decades(BARE, "first_grad.last.q", BARE_SKIPS),
             "powers of ten",
