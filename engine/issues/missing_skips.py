@@ -172,7 +172,7 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
     sources=(
         "He et al. 2016, Deep Residual Learning for Image Recognition, section 3",
         "Dong et al. 2021, Attention Is Not All You Need, theorem 2.2",
-        "Noci et al. 2022, Signal Propagation in Transformers, theorem 3.2",
+        "Noci et al. 2022, Signal Propagation in Transformers, section 3",
         "He et al. 2023, Deep Transformers without Shortcuts",
     ),
     x_label="Layers",
