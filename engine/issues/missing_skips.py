@@ -92,6 +92,15 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
             condition="24 layers, before training, against skips",
         ),
         Claim(
+            "The total gradient norm, which most people watch, vanishes.",
+            decades(BARE, "first_grad", BARE_SKIPS),
+            "powers of ten",
+            1.0,
+            "less",
+            condition="24 layers with LayerNorm, before training, against skips",
+            about="condition",
+        ),
+        Claim(
             "The gradients of the queries vanish in the last block.",
             decades(BARE, "first_grad.last.q", BARE_SKIPS),
             "powers of ten",
@@ -163,7 +172,7 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
     sources=(
         "He et al. 2016, Deep Residual Learning for Image Recognition, section 3",
         "Dong et al. 2021, Attention Is Not All You Need, theorem 2.2",
-        "Noci et al. 2022, Signal Propagation in Transformers, theorem 3.2",
+        "Noci et al. 2022, Signal Propagation in Transformers, section 3",
         "He et al. 2023, Deep Transformers without Shortcuts",
     ),
     x_label="Layers",

@@ -157,13 +157,13 @@ measures what was only memorised. It grows along training, so *when* one stops m
         ),
     ),
     remedies=(
-        "Get more data first: it is the only remedy that also lowers the best loss one can reach.",
+        "Get more data first: it can lower the best loss one can reach, and not only the gap.",
         "Watch the validation loss and keep the weights of its best moment.",
         "Dropout and decoupled weight decay hold a deep model back; tune them on validation data, not by taste.",
     ),
     sources=(
         "Zhang et al. 2017, Understanding Deep Learning Requires Rethinking Generalization, section 2",
-        "Hestness et al. 2017, Deep Learning Scaling Is Predictable, Empirically, section 5",
+        "Hestness et al. 2017, Deep Learning Scaling Is Predictable, Empirically",
         "Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization",
     ),
     x_label="Layers",

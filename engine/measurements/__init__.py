@@ -74,7 +74,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "first_gradients",
         "First gradients",
         "Gradient norms by part before the first step, queries and keys apart from values.",
-        "Noci et al. 2022, Signal Propagation in Transformers, theorem 3.2",
+        "Noci et al. 2022, Signal Propagation in Transformers, section 3",
         "engine.measurements.first_gradients:measure",
     ),
     MeasurementRow(

@@ -1,7 +1,7 @@
 """The gradient before the first step, by part of the model: what depth alone does to it.
 
 Queries and keys only decide whom a token reads. Once all tokens are alike it does not matter whom, and their gradient
-vanishes while that of the values does not (Noci et al. 2022, Signal Propagation in Transformers, theorem 3.2).
+vanishes while that of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
 """
 
 from __future__ import annotations

@@ -137,9 +137,13 @@ def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
 
 
 def _gradient_norm(parameters: list[nn.Parameter]) -> float:
-    """The global L2 norm, in float32 so that half precision does not overflow while summing."""
+    """The global L2 norm, in float32 so that half precision does not overflow while summing.
+
+    The squares of a gradient above 1e19 overflow float32 while the gradient itself is finite: then in float64.
+    """
     grads = [p.grad if p.grad.dtype == torch.float32 else p.grad.float() for p in parameters if p.grad is not None]
-    return float(get_total_norm(grads))
+    norm = float(get_total_norm(grads))
+    return norm if math.isfinite(norm) else float(get_total_norm([grad.cpu().double() for grad in grads]))
 
 
 def _norms_by_part(named: list[tuple[str, nn.Parameter]], config: RunConfig, total: float) -> dict[str, float]:
@@ -150,4 +154,6 @@ def _norms_by_part(named: list[tuple[str, nn.Parameter]], config: RunConfig, tot
         if parameter.grad is not None:
             parts.setdefault(parameter_part(name), []).append(parameter.grad.float())
     norms = torch.stack([get_total_norm(grads) for grads in parts.values()]) * clipped
+    if not norms.isfinite().all():
+        norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
     return dict(zip(parts, norms.tolist(), strict=True))

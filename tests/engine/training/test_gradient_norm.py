@@ -1,0 +1,31 @@
+"""A gradient that is finite has a finite norm, also where its squares overflow float32."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from engine.training.loop import _gradient_norm
+
+
+def parameter(grad: list[float], dtype: torch.dtype = torch.float32) -> nn.Parameter:
+    made = nn.Parameter(torch.zeros(len(grad), dtype=dtype))
+    made.grad = torch.tensor(grad, dtype=dtype)
+    return made
+
+
+def test_small_gradients() -> None:
+    assert _gradient_norm([parameter([3.0]), parameter([4.0])]) == pytest.approx(5.0)
+
+
+def test_squares_that_overflow() -> None:
+    assert _gradient_norm([parameter([3e25, 0.0]), parameter([4e25])]) == pytest.approx(5e25, rel=1e-6)
+    assert _gradient_norm([parameter([3e4, 4e4], torch.float16)]) == pytest.approx(5e4, rel=1e-3)
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan])
+def test_what_is_not_finite_stays_so(value: float) -> None:
+    assert not math.isfinite(_gradient_norm([parameter([1.0, value])]))
