@@ -56,7 +56,8 @@ class Progress:
     validation: dict[str, float] | None = None
     """``loss`` and the task's metrics on held-out sequences."""
     grad_norms: dict[str, float] | None = None
-    """``"<layer>.<part>"`` with part in q, k, v, out, mlp, norm; also ``embedding``, ``encoding`` and ``head``."""
+    """``"<layer>.<part>"`` with part in q, k, v, out, mlp, norm (``weights`` and norm in a family without attention); also
+    ``embedding``, ``encoding`` and ``head``."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 A transducer (reverse, copy, sort) is continued by a decoder, which reads ``x1..xn y1..yn`` as next-token
 prediction; relabelled in place by an encoder; translated by an encoder-decoder. A labeller (k back, first
-token, own position) is answered at each position read.
+token, own position) is answered at each position read. A family without attention reads as a decoder does.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ BASE: dict[str, Any] = {
     "d_ff": 96,
     "pos_encoding": "learned",
     "learning_rate": 0.005,
-    "steps": 180,
+    "steps": 240,
     "device": "cpu",
 }
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
@@ -27,7 +27,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "recall": {"task": "recall", "vocab_size": 8},
     "parity": {"task": "parity", "seq_len": 8, "steps": 240},
 }
-SISTER_STEPS = 450
+SISTER_STEPS = 800
 
 
 @cache
@@ -73,7 +73,7 @@ CURVES = [
     for size in SIZES
     if (task, family, size) not in LIVE and (family in ("decoder", "gru") or size in (32, 512))
 ]
-LONG = 630
+LONG = SISTER_STEPS + BASE["steps"]
 
 ISSUE = Issue(
     slug="data-hunger",

@@ -121,6 +121,14 @@ times for $N$ tokens. While writing, a decoder keeps $2 L d$ numbers a token, it
             about="condition",
         ),
         Claim(
+            "A training step takes well over twice as long as a pass without gradient.",
+            log2_ratio("width 128", "width 128", "train_ms", "inference_ms"),
+            "doublings of the time (training over inference)",
+            1.0,
+            condition=f"width 128, {DEPTH} layers, one CPU core",
+            about="condition",
+        ),
+        Claim(
             "The next token takes less time with a key-value cache.",
             log2_ratio("tokens 512", "tokens 512", "recomputed_ms", "cached_ms"),
             "doublings of the time of one token without it",
