@@ -144,7 +144,7 @@ the data keeps a quarter, by chance), and the share that stays when the position
         ),
     ),
     remedies=(
-        "Break the habit in the data: shuffle, shift or crop, so that no answer goes with a position; nothing else helps at ρ 1.",
+        "Break the habit in the data: shuffle, shift or crop, so that no answer goes with a position.",
         "Choose a relative encoding (RoPE, T5 bias), or draw positions at random while training.",
         "Test on data without the habit, and shuffle positions and content: a model that minds only one of them has a shortcut.",
     ),
