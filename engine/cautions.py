@@ -94,9 +94,20 @@ def _table_scale(c: RunConfig) -> str | None:
     )
 
 
+def _shared_windows(c: RunConfig) -> str | None:
+    split, windows = getattr(c.task_settings, "split", "plays"), getattr(c.task_settings, "windows", "")
+    if split == "none":
+        return "Validation reads the very windows that were trained on: it measures memory, not what was learned."
+    if split == "windows" and windows == "overlapping":
+        return (
+            "Validation windows share most of their text with windows that were trained on: a small gap means little."
+        )
+    return None
+
+
 CAUTIONS: tuple[Caution, ...] = (
     _bag_of_symbols, _no_anchor, _reverse_needs_absolute, _no_row, _blow_up, _vanishing, _linear, _leaking_mask,
-    _coarse_numbers, _table_scale,
+    _coarse_numbers, _table_scale, _shared_windows,
 )  # fmt: skip
 
 
