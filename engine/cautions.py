@@ -130,6 +130,17 @@ def _nothing_to_drop(c: RunConfig) -> str | None:
     return None
 
 
+def _shared_windows(c: RunConfig) -> str | None:
+    split, windows = getattr(c.task_settings, "split", "plays"), getattr(c.task_settings, "windows", "")
+    if split == "none":
+        return "Validation reads the very windows that were trained on: it measures memory, not what was learned."
+    if split == "windows" and windows == "overlapping":
+        return (
+            "Validation windows share most of their text with windows that were trained on: a small gap means little."
+        )
+    return None
+
+
 CAUTIONS: tuple[Caution, ...] = (
     _no_attention,
     _short_sight,
@@ -145,6 +156,7 @@ CAUTIONS: tuple[Caution, ...] = (
     _coarse_numbers,
     _table_scale,
     _nothing_to_drop,
+    _shared_windows,
 )
 
 

@@ -234,7 +234,7 @@ class RunConfig(BaseModel):
 
         Raises ConfigError with one sentence for each setting that does not fit.
         """
-        flat = self.flat() | changes
+        flat = changed(self.flat(), changes)
         known = {row.name for row in settings_for(flat.get("task"), flat.get("pos_encoding"))}
         return parse({name: value for name, value in flat.items() if name in known or name in changes})
 
@@ -255,6 +255,22 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> li
 
 def settings_of(config: RunConfig) -> list[Setting]:
     return settings_for(config.task, config.pos_encoding)
+
+
+def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Flat values with some changed. Where that chooses another row, a parameter that both rows have and that stood at the
+    old row's default takes the new row's (ten symbols are few for a text).
+    """
+    after = {**values, **changes}
+    if COMPOSED.keys().isdisjoint(changes):
+        return after
+    old, new = (settings_for(given.get("task"), given.get("pos_encoding")) for given in (values, after))
+    defaults = {row.name: row.default for row in old}
+    for row in new:
+        at_default = row.name in defaults and values.get(row.name) == defaults[row.name]
+        if at_default and row.name not in changes:
+            after[row.name] = row.default
+    return after
 
 
 def parse(flat: Mapping[str, Any]) -> RunConfig:

@@ -159,6 +159,13 @@ def test_a_config_is_frozen_and_replace_checks() -> None:
         config.replace(n_heads=5)
 
 
+def test_another_task_brings_its_own_defaults_but_leaves_what_was_chosen() -> None:
+    assert RunConfig().replace(task="shakespeare_chars").value("vocab_size") == 80
+    assert parse({"vocab_size": 12}).replace(task="shakespeare_chars").value("vocab_size") == 12
+    assert RunConfig().replace(task="shakespeare_chars", vocab_size=10).value("vocab_size") == 10
+    assert RunConfig(seq_len=9).replace(task="copy").seq_len == 9
+
+
 def test_settings_of_lists_each_value_once() -> None:
     names = [row.name for row in settings_of(RunConfig())]
     assert len(names) == len(set(names)) == len(RunConfig().flat())

@@ -72,6 +72,8 @@ def test_nothing_is_said_before_anything_is_measured() -> None:
         ({"mask_fault": "missing"}, "fault"),
         ({"dtype": "float16"}, "float16"),
         ({"table_init_std": 0.02}, "0.02 times"),
+        ({"task": "shakespeare_chars", "split": "windows"}, "share"),
+        ({"task": "shakespeare_words", "split": "none"}, "memory"),
     ],
 )
 def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
@@ -80,3 +82,5 @@ def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
 
 def test_the_default_needs_no_caution() -> None:
     assert cautions(RunConfig()) == []
+    apart = {"task": "shakespeare_chars", "split": "windows", "windows": "non_overlapping"}
+    assert cautions(parse(apart)) == []

@@ -71,6 +71,15 @@ def test_choosing_an_encoding_brings_its_own_parameters(open_page: Open) -> None
     assert linked(app)["pos_encoding"] == "rope"
 
 
+def test_a_text_task_brings_its_text_and_its_own_vocabulary(open_page: Open) -> None:
+    app = open_page("lab.py")
+    app.selectbox(key="set.task").select("shakespeare_chars").run()
+    assert not app.exception, app.exception
+    assert app.text_input(key="set.text").value == "shakespeare"
+    assert app.number_input(key="set.vocab_size").value == 80
+    assert linked(app)["vocab_size"] == "80"
+
+
 def test_a_link_restores_every_setting(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(dropout=0.25, grad_clip=None, d_head=6, batch_size=7)
     app = open_page("lab.py", **to_query(config))

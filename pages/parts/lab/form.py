@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import RunConfig, parse, settings_for
+from engine.config import RunConfig, changed, parse, settings_for
 from engine.settings import Setting, to_text
 
 FORM = "form"
@@ -122,4 +122,8 @@ def _step(default: float | None) -> float:
 
 
 def _take(name: str) -> None:
-    form_values()[name] = st.session_state[f"set.{name}"]
+    before = dict(form_values())
+    st.session_state[FORM] = changed(before, {name: st.session_state[f"set.{name}"]})
+    for other, value in form_values().items():
+        if other != name and value != before.get(other, value):
+            del st.session_state[f"set.{other}"]  # its widget starts from the new value
