@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -54,6 +55,8 @@ def test_roles_have_colours_of_their_own() -> None:
         ("loss@24", "loss at length 24"),
         ("validation.loss", "validation loss"),
         ("grad.0.q", "gradient norm, 0.q"),
+        ("saved_bytes", "saved bytes"),
+        ("position_probe.3", "position probe, 3"),
     ],
 )
 def test_a_numbers_name_in_words(name: str, words: str) -> None:
@@ -202,6 +205,16 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
     waiting = [Growing("arm 1", 3, 0.0, {}, queue_place=2)]
     assert "place 2 in the queue" in status_words(shown_of(issue, state="running", growing=waiting))
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
+
+
+def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
+    issue = issue_of(3)
+    arms = tuple(replace(arm, points=((1.0, "accuracy"), (2.0, "loss"))) for arm in issue.arms[:2])
+    drawn = sections(shown_of(replace(issue, arms=(*arms, issue.arms[2]))))
+    (panel,) = [panel for panel in drawn[1]["panels"] if panel["id"].startswith("points.")]
+    bold = [trace for trace in panel["figure"]["data"] if trace["mode"] == "lines+markers"]
+    assert [(trace["name"], list(trace["x"])) for trace in bold] == [(arm.name, [1, 2]) for arm in arms]
+    assert list(bold[0]["y"])[1] == 0.5
 
 
 def test_only_what_changed_is_drawn_anew() -> None:

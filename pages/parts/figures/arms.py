@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from engine.issues.issue import Role
@@ -31,8 +32,13 @@ def metric_label(name: str) -> str:
         return f"validation {metric_label(rest)}"
     if kind == "grad":
         return f"gradient norm, {rest}"
-    quantity, _, length = name.replace("_", " ").partition("@")
+    quantity, _, length = name.replace("_", " ").replace(".", ", ").partition("@")
     return f"{quantity} at length {length}" if length else quantity
+
+
+def stem(name: str) -> str:
+    """What numbers along one line have in common: ``loss@24`` and ``loss@48`` are both "loss"."""
+    return re.sub(r"(@|[._ ])\d+$", "", name)
 
 
 def is_spread(values: Iterable[float]) -> bool:

@@ -6,6 +6,7 @@ from html import escape
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
+from engine.families import FAMILIES
 from engine.issues.issue import Issue
 from engine.settings import Setting
 from engine.tasks import TASKS
@@ -20,6 +21,7 @@ BY_GROUP = {
     "Task": "task", "Data": "task", "Encoding": "positions", "Attention": "attention", "Faults": "attention",
     "Block": "stack", "Shape": "stack", "Training": "training",
 }  # fmt: skip
+OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 WIDTH, LEFT, BOX, HIGH = 330, 34, 150, 30
 
 
@@ -40,9 +42,12 @@ def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
 
 
 def stack_svg(issue: Issue) -> str:
-    """The control's model; what an arm changes is coloured and named beside it. In the page's own text colour."""
-    reference = next((arm for arm in issue.arms if arm.role == "control"), issue.arms[0])
-    config, marks = issue.config(reference), touched(issue)
+    """The model of the control, or of the first arm that attends; what arms change is coloured and named beside it.
+
+    In the page's own text colour.
+    """
+    arms = sorted(issue.arms, key=lambda arm: (not FAMILIES[issue.config(arm).family].attends, arm.role != "control"))
+    config, marks = issue.config(arms[0]), touched(issue)
     rows = _rows(config)
     top, parts = 14, []
     edges: dict[str, tuple[int, int]] = {}
@@ -80,7 +85,7 @@ def _rows(config: RunConfig) -> list[tuple[str, str]]:
         ("task", f"{TASKS[config.task].label}"),
         ("positions", f"Tokens + {_short(ENCODINGS[config.pos_encoding].label)}"),
         *block,
-        ("training", f"Loss, {config.optimizer.upper() if config.optimizer == 'sgd' else config.optimizer}"),
+        ("training", f"Loss, {OPTIMIZERS[config.optimizer]}"),
     ]
     return upwards[::-1]
 

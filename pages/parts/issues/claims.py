@@ -48,4 +48,4 @@ def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:
         facts.append(("95 % interval", f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}"))
     if row.p is not None:
         facts.append(("p", f"{row.p:.2g}"))
-    return [*facts, ("smallest worth naming", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+    return [*facts, ("worth naming from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
