@@ -247,6 +247,10 @@ def test_the_arms_say_what_they_change() -> None:
     mask = ISSUES["missing-mask"]
     assert changes_in_words(mask, mask.arm("no mask")) == "Mask fault: None → **Missing**"
     assert "compared with" in changes_in_words(mask, mask.arm("causal mask"))
+    longer = ISSUES["longer-sequences"]
+    words = changes_in_words(longer, longer.arm("RoPE, interpolated"))
+    assert "Positional encoding: Sinusoidal → **RoPE** · RoPE scaling **Position interpolation**" in words
+    assert "RoPE base" not in words, "a default that comes with the encoding goes without saying"
 
 
 def test_published_numbers_stand_beside_ours() -> None:

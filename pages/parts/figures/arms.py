@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from engine.issues.issue import Role
+from engine.settings import Setting
 from pages.parts.colors import Pair, shade
 
 ROLE_COLORS: dict[Role, str] = {
@@ -23,6 +24,11 @@ SPREAD = 30.0
 def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
     """The role's colour; where several arms of a role share a figure, darker from one to the next."""
     return shade(ROLE_COLORS[role], 0.7 * place / max(1, of - 1))
+
+
+def goes_without_saying(row: Setting, there: object, here: object) -> bool:
+    """Whether a change is but the default of a parameter that comes with another task or encoding."""
+    return there is None and here == row.default
 
 
 def metric_label(name: str) -> str:

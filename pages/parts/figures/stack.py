@@ -10,7 +10,7 @@ from engine.families import FAMILIES
 from engine.issues.issue import Issue
 from engine.settings import Setting
 from engine.tasks import TASKS
-from pages.parts.figures.arms import ROLE_COLORS
+from pages.parts.figures.arms import ROLE_COLORS, goes_without_saying
 
 BY_NAME = {
     "norm": "norm", "skips": "skip", "residual_scale": "skip", "mlp": "mlp", "activation": "mlp", "d_ff": "mlp",
@@ -34,7 +34,9 @@ def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
     """By part: the colour of the first arm that changes it, and the labels of the settings changed there."""
     found: dict[str, tuple[str, list[str]]] = {}
     for arm in issue.arms:
-        for setting, _, _ in issue.changes(arm):
+        for setting, there, here in issue.changes(arm):
+            if goes_without_saying(setting, there, here):
+                continue
             _, labels = found.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
             if setting.label not in labels:
                 labels.append(setting.label)
@@ -117,7 +119,7 @@ def _names(y: float, color: str, labels: list[str]) -> str:
     )
 
 
-def _cut(label: str, most: int = 19) -> str:
+def _cut(label: str, most: int = 20) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 
@@ -129,7 +131,9 @@ def _arrow(y0: int, y1: int) -> str:
 
 def _frame(y: int, height: int, text: str, mark: tuple[str, list[str]] | None) -> str:
     color = mark[0] if mark else "currentColor"
-    named = _names(y + height - 2, color, mark[1]) if mark else ""
+    labels = mark[1] if mark else []
+    one = labels[0] + (f", {len(labels) - 1} more" if len(labels) > 1 else "") if labels else ""
+    named = _names(y + height - 2, color, [one]) if mark else ""
     return (
         f'<rect x="{LEFT - 10}" y="{y}" width="{BOX + 20}" height="{height}" rx="10" stroke="{color}" '
         f'stroke-opacity="{1 if mark else 0.45}" stroke-width="{2 if mark else 1}" stroke-dasharray="5 4"/>'

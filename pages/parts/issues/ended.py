@@ -44,7 +44,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
         name, x_label = f"line.{metric}", shown.issue.x_label or "x"
         drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
         in_line = [row for row in rows.values() if row not in alone]
-        yield _panel(name, f"{label} over {x_label}", line_height(lines), label, in_line, drawn)
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
         drawn = remember(name, stamp, lambda: strip_figure(alone, label, chance))
@@ -64,13 +64,17 @@ def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
         label, name = metric_label(kind), f"points.{kind}"
         drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
         ends = [line.points[max(line.points)] for line in lines]
-        words = f"{label} at the last {x_label}"
-        yield _panel(name, f"{label} over {x_label}", line_height(lines), words, ends, drawn)
+        words = f"{label} at the last {in_a_sentence(x_label)}"
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), words, ends, drawn)
 
 
 def _color_in(arms: Sequence[Arm], arm: Arm) -> Pair:
     of_role = [other for other in arms if other.role == arm.role]
     return role_color(arm.role, of_role.index(arm), len(of_role))
+
+
+def in_a_sentence(label: str) -> str:
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def line_height(lines: Sequence[OverX]) -> int:
