@@ -20,8 +20,8 @@ def matched_width(config: RunConfig, target: int) -> int:
 
     Raises ValueError where the widest model has fewer.
     """
-    step = config.n_heads if config.family_row.attends else 1
-    widths = range(2 * step, WIDEST + 1, 2 * step)  # even widths, and such as the heads divide
+    step = 2 * config.n_heads if config.family_row.attends else 1  # an even width for each head
+    widths = range(2 * step, WIDEST + 1, step)
 
     def size(width: int) -> int:
         return n_parameters(config.replace(d_model=width))

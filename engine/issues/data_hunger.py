@@ -1,5 +1,6 @@
 """data-hunger: self-attention needs more data than a recurrent network; on which task, and up to where."""
 
+from functools import cache
 from typing import Any
 
 from engine.config import parse
@@ -26,15 +27,16 @@ TASKS: dict[str, dict[str, Any]] = {
     "recall": {"task": "recall", "vocab_size": 8},
     "parity": {"task": "parity", "seq_len": 8, "steps": 240},
 }
-SISTER_STEPS = 360
+SISTER_STEPS = 450
 
 
-def _model(family: str) -> dict[str, Any]:
-    """As many parameters as the transformer has, on any of the tasks to within 3 %."""
+@cache
+def _model(task: str, family: str) -> dict[str, Any]:
+    """A width at which the family has as many parameters as the transformer, to within 3 %."""
     if family == "decoder":
         return {}
-    own = {"family": family, "n_layers": DEPTHS[family]}
-    return {**own, "d_model": matched_width(parse({**BASE, **own}), n_parameters(parse(BASE)))}
+    there, own = {**BASE, **TASKS[task]}, {"family": family, "n_layers": DEPTHS[family]}
+    return {**own, "d_model": matched_width(parse({**there, **own}), n_parameters(parse(there)))}
 
 
 def _name(task: str, family: str, size: int) -> str:
@@ -42,7 +44,7 @@ def _name(task: str, family: str, size: int) -> str:
 
 
 def _arm(task: str, family: str, size: int, role: Role, *, extended: bool = False, **settings: Any) -> Arm:
-    chosen = {**TASKS[task], **_model(family), "dataset_size": size, **settings}
+    chosen = {**TASKS[task], **_model(task, family), "dataset_size": size, **settings}
     line = f"{task}, {LABELS[family]}"
     return Arm(_name(task, family, size), role, chosen, extended=extended, line=line, x=float(size))
 
@@ -51,7 +53,7 @@ def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, ext
     own = TASKS[task].get("steps", BASE["steps"])
     settings = {"dataset_size": 128, "pretrain_steps": SISTER_STEPS, "pretrain_on": what, "steps": SISTER_STEPS + own}
     name = f"{task}, {LABELS[family]}, 128, after {'a sister task' if what == 'sister' else 'next tokens'}"
-    return Arm(name, role, {**TASKS[task], **_model(family), **settings}, extended=extended)
+    return Arm(name, role, {**TASKS[task], **_model(task, family), **settings}, extended=extended)
 
 
 LIVE: dict[tuple[str, str, int], Role] = {
@@ -71,7 +73,7 @@ CURVES = [
     for size in SIZES
     if (task, family, size) not in LIVE and (family in ("decoder", "gru") or size in (32, 512))
 ]
-LONG = 540
+LONG = 630
 
 ISSUE = Issue(
     slug="data-hunger",

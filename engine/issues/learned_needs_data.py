@@ -103,14 +103,14 @@ the model's reading of them does.
             about="remedy",
         ),
         Claim(
-            "RoPE does so too.",
+            "RoPE carries what it learned at the front to the end.",
             difference("RoPE, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
             about="remedy",
         ),
         Claim(
-            "A learned bias on distances (T5) does so too.",
+            "A learned bias on distances (T5) carries what it learned at the front to the end.",
             difference("T5 bias, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,

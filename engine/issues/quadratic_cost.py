@@ -16,7 +16,7 @@ BASE: dict[str, Any] = {
     "task": "k_back",
     "k": 1,
     "pos_encoding": "sinusoidal",
-    "d_model": 16,
+    "d_model": 24,
     "n_heads": 4,
     "n_layers": 1,
     "attention_impl": "fused",

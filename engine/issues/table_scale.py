@@ -63,7 +63,7 @@ Structure is the correlation of $\cos(P_i, P_j)$ with $-|i - j|$ over all pairs 
             condition="started at .02 against 1; tokens at 1",
         ),
         Claim(
-            "It is so from zero, too.",
+            "A table that starts at zero ends with neighbours alike, too.",
             difference("previous token, table 0", "previous token, table 1", STRUCTURE),
             "correlation of likeness with nearness",
             0.3,

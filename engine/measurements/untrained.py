@@ -10,4 +10,7 @@ from engine.model.transformer import Transformer
 
 def untrained(config: RunConfig) -> Transformer:
     """First weights come from the config's seed alone, so they can be drawn again at the end."""
-    return build_model(config, **shapes(config).of_model)
+    model = build_model(config, **shapes(config).of_model)
+    if not isinstance(model, Transformer):
+        raise ValueError(f"family is {config.family}; this measurement is of a transformer's blocks.")
+    return model

@@ -43,9 +43,10 @@ def answer(source: Tensor, settings: Any) -> Tensor:
     return torch.where(is_key, IGNORE, (source + key) % symbols)
 
 
-def distinct(settings: Any, length: int) -> float:
+def distinct(settings: Any, length: int) -> int:
     """A key at each place; without exception to the shortcut it decides everything else."""
-    symbols, keys = int(settings.vocab_size), float(length * settings.vocab_size)
+    symbols = int(settings.vocab_size)
+    keys = length * symbols
     exact = settings.shortcut == 1.0 or (symbols == 2 and settings.shortcut == 0.0)
     return keys if exact else keys * any_symbols(settings, length - 1)
 

@@ -22,8 +22,8 @@ def one_over_answers(settings: Any, length: int, n_outputs: int) -> float:
     return 1.0 / n_outputs
 
 
-def any_symbols(settings: Any, length: int) -> float:
-    return float(settings.vocab_size) ** length
+def any_symbols(settings: Any, length: int) -> int:
+    return int(settings.vocab_size**length)
 
 
 def number(settings: Any, index: int) -> str:

@@ -147,3 +147,15 @@ def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str]) -> Non
     assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["verdict"]
     assert rows[-1]["verdict"] == "inconclusive"  # two seeds cannot decide
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
+
+
+def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.txt"
+    file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
+    given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]
+    assert main([*given, "--json"]) == 0
+    metrics = lines(capsys.readouterr().out)[-1]["metrics"]
+    assert metrics["perplexity"] < 3, "hardly more than which of two words follows a space"
+    file.write_bytes(b"\xff" * 5000)
+    assert main(given) == 2
+    assert "not UTF-8" in capsys.readouterr().err

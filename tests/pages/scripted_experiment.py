@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +13,7 @@ from engine.config import RunConfig
 from engine.events import Event, Finished, Memory, Progress, Started
 from engine.evidence.trial import Trial, read_trial
 from engine.issues.issue import Arm, Claim, Issue, Published, Role, difference
+from engine.workers.worker import function_named
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 LONG = (
@@ -97,7 +97,7 @@ def trials_of(issue: Issue, seeds: Sequence[int]) -> list[Trial]:
     return [
         read_trial(arm.name, seed, events_of(issue.config(arm, seed), value_of(arm, seed)))
         for seed in seeds
-        for arm in issue.arms
+        for arm in issue.arms_of()
     ]
 
 
@@ -112,7 +112,7 @@ class ScriptedRun:
     def events(self) -> list[Event]:
         return events_of(self.config, self.value, self.step)
 
-    def wait_for(self, number: int, timeout: float | None = None) -> bool:
+    def wait_for(self, number: int, timeout: float) -> bool:
         return not self.live
 
     def advance(self, steps: int) -> None:
@@ -131,6 +131,9 @@ class ScriptedPool:
         self.sessions: list[str] = []
         self.runs = self
 
+    def start(self) -> bool:
+        return False
+
     def submit(self, config: RunConfig, session: str = "", **_: Any) -> ScriptedRun:
         run = ScriptedRun(config, self.value(config))
         self.submitted.append(run)
@@ -144,13 +147,8 @@ class ScriptedPool:
             if run.id == run_id:
                 run.live = False
 
-    def ask(self, function: str, *args: Any, **_: Any) -> Any:
-        """The job done here and now."""
-        module, _, name = function.partition(":")
-        return getattr(import_module(module), name)(*args)
-
-    def start(self) -> bool:
-        return False
+    def ask(self, function: str, *args: Any) -> Any:
+        return function_named(function)(*args)
 
     def health(self) -> SimpleNamespace:
         return SimpleNamespace(ready=0)

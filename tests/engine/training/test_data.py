@@ -104,6 +104,12 @@ def test_where_too_few_sequences_exist_none_is_held_out() -> None:
     assert not Data(parse({"task": "own_position", "variant": "constant"})).holds_out(6)
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_long_sequences_of_many_symbols_can_be_held_out(task: str) -> None:
+    data = Data(parse({"task": task, "family": TASKS[task].families[0], "seq_len": 1024, "vocab_size": 1000}))
+    assert data.holds_out(1024)
+
+
 def test_the_same_seed_draws_the_same_and_another_does_not() -> None:
     first, again, other = (Data(RunConfig(seed=seed)).training_batch().inputs for seed in (1, 1, 2))
     assert first.equal(again)
