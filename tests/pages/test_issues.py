@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -75,6 +76,10 @@ def links(app: AppTest) -> dict[str, str]:
     return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
 
 
+def links_of(app: AppTest) -> list[str]:
+    return [link.proto.label for link in app.get("page_link")]
+
+
 def experiment_of(app: AppTest, slug: str = "scripted") -> Experiment:
     found = EXPERIMENTS.find(app.session_state[RAN][slug])
     assert found is not None
@@ -117,11 +122,16 @@ def test_an_issue_opens_at_its_link_with_all_its_sections(open_page: Open) -> No
     assert "Mask fault: None → **Missing**" in said(app)
 
 
+@pytest.mark.parametrize("slug", ISSUES)
+def test_every_issue_has_its_page(open_page: Open, slug: str) -> None:
+    app = open_page("issues.py", issue=slug, extended="true")
+    assert app.title[0].value == ISSUES[slug].title
+    assert len([label for label in links_of(app) if label == "Open in the lab"]) == len(ISSUES[slug].arms)
+
+
 def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask", first_seed="5")
     queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
-    from urllib.parse import parse_qsl
-
     found = [from_query(dict(parse_qsl(query))) for query in queries]
     assert found == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
 

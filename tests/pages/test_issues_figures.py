@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -54,6 +55,8 @@ def test_roles_have_colours_of_their_own() -> None:
         ("loss@24", "loss at length 24"),
         ("validation.loss", "validation loss"),
         ("grad.0.q", "gradient norm, 0.q"),
+        ("saved_bytes", "saved bytes"),
+        ("position_probe.3", "position probe, 3"),
     ],
 )
 def test_a_numbers_name_in_words(name: str, words: str) -> None:
@@ -204,6 +207,16 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
 
 
+def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
+    issue = issue_of(3)
+    arms = tuple(replace(arm, points=((1.0, "accuracy"), (2.0, "loss"))) for arm in issue.arms[:2])
+    drawn = sections(shown_of(replace(issue, arms=(*arms, issue.arms[2]))))
+    (panel,) = [panel for panel in drawn[1]["panels"] if panel["id"].startswith("points.")]
+    bold = [trace for trace in panel["figure"]["data"] if trace["mode"] == "lines+markers"]
+    assert [(trace["name"], list(trace["x"])) for trace in bold] == [(arm.name, [1, 2]) for arm in arms]
+    assert list(bold[0]["y"])[1] == 0.5
+
+
 def test_only_what_changed_is_drawn_anew() -> None:
     issue, kept = issue_of(4, 2), dict[str, Any]()
     before = sections(shown_of(issue, state="running", ended=17), remember=remembering(kept))
@@ -234,6 +247,10 @@ def test_the_arms_say_what_they_change() -> None:
     mask = ISSUES["missing-mask"]
     assert changes_in_words(mask, mask.arm("no mask")) == "Mask fault: None → **Missing**"
     assert "compared with" in changes_in_words(mask, mask.arm("causal mask"))
+    longer = ISSUES["longer-sequences"]
+    words = changes_in_words(longer, longer.arm("RoPE, interpolated"))
+    assert "Positional encoding: Sinusoidal → **RoPE** · RoPE scaling **Position interpolation**" in words
+    assert "RoPE base" not in words, "a default that comes with the encoding goes without saying"
 
 
 def test_published_numbers_stand_beside_ours() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from engine.issues.issue import Role
+from engine.settings import Setting
 from pages.parts.colors import Pair, shade
 
 ROLE_COLORS: dict[Role, str] = {
@@ -24,6 +26,11 @@ def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
     return shade(ROLE_COLORS[role], 0.7 * place / max(1, of - 1))
 
 
+def goes_without_saying(row: Setting, there: object, here: object) -> bool:
+    """Whether a change is but the default of a parameter that comes with another task or encoding."""
+    return there is None and here == row.default
+
+
 def metric_label(name: str) -> str:
     """A number's name in words: ``first_half_accuracy`` is "first half accuracy", ``loss@24`` "loss at length 24"."""
     kind, _, rest = name.partition(".")
@@ -31,8 +38,13 @@ def metric_label(name: str) -> str:
         return f"validation {metric_label(rest)}"
     if kind == "grad":
         return f"gradient norm, {rest}"
-    quantity, _, length = name.replace("_", " ").partition("@")
+    quantity, _, length = name.replace("_", " ").replace(".", ", ").partition("@")
     return f"{quantity} at length {length}" if length else quantity
+
+
+def stem(name: str) -> str:
+    """What numbers along one line have in common: ``loss@24`` and ``loss@48`` are both "loss"."""
+    return re.sub(r"(@|[._ ])\d+$", "", name)
 
 
 def is_spread(values: Iterable[float]) -> bool:

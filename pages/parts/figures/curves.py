@@ -65,7 +65,7 @@ def curves_figure(
             _lines("under way", growing, color, 1.6, 1.0),
             _mean(done, color),
         ],
-        xaxis=axis("", range=[0, steps], tickformat=",d", nticks=4, automargin=False),
+        xaxis=axis("", range=[0, steps], tickformat=",d", nticks=5, automargin=False),
         yaxis=axis(
             "",
             range=[low - margin, high + margin],

@@ -54,7 +54,7 @@ def effect_figure(
         hovermode="closest",
         shapes=[
             upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
-            upright(named, f"{named:+.3g}"),
+            upright(named, f"{named:+.3g}".replace("-", "−")),
             {
                 "type": "rect", "xref": "x", "x0": named, "x1": high if named > 0 else low, "yref": "paper", "y0": 0, "y1": 1,
                 "layer": "below", "line": {"width": 0}, "name": "claimed",

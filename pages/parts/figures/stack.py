@@ -6,10 +6,11 @@ from html import escape
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
+from engine.families import FAMILIES
 from engine.issues.issue import Issue
 from engine.settings import Setting
 from engine.tasks import TASKS
-from pages.parts.figures.arms import ROLE_COLORS
+from pages.parts.figures.arms import ROLE_COLORS, goes_without_saying
 
 BY_NAME = {
     "norm": "norm", "skips": "skip", "residual_scale": "skip", "mlp": "mlp", "activation": "mlp", "d_ff": "mlp",
@@ -20,6 +21,7 @@ BY_GROUP = {
     "Task": "task", "Data": "task", "Encoding": "positions", "Attention": "attention", "Faults": "attention",
     "Block": "stack", "Shape": "stack", "Training": "training",
 }  # fmt: skip
+OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 WIDTH, LEFT, BOX, HIGH = 330, 34, 150, 30
 
 
@@ -32,7 +34,9 @@ def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
     """By part: the colour of the first arm that changes it, and the labels of the settings changed there."""
     found: dict[str, tuple[str, list[str]]] = {}
     for arm in issue.arms:
-        for setting, _, _ in issue.changes(arm):
+        for setting, there, here in issue.changes(arm):
+            if goes_without_saying(setting, there, here):
+                continue
             _, labels = found.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
             if setting.label not in labels:
                 labels.append(setting.label)
@@ -40,9 +44,12 @@ def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
 
 
 def stack_svg(issue: Issue) -> str:
-    """The control's model; what an arm changes is coloured and named beside it. In the page's own text colour."""
-    reference = next((arm for arm in issue.arms if arm.role == "control"), issue.arms[0])
-    config, marks = issue.config(reference), touched(issue)
+    """The model of the control, or of the first arm that attends; what arms change is coloured and named beside it.
+
+    In the page's own text colour.
+    """
+    arms = sorted(issue.arms, key=lambda arm: (not FAMILIES[issue.config(arm).family].attends, arm.role != "control"))
+    config, marks = issue.config(arms[0]), touched(issue)
     rows = _rows(config)
     top, parts = 14, []
     edges: dict[str, tuple[int, int]] = {}
@@ -80,7 +87,7 @@ def _rows(config: RunConfig) -> list[tuple[str, str]]:
         ("task", f"{TASKS[config.task].label}"),
         ("positions", f"Tokens + {_short(ENCODINGS[config.pos_encoding].label)}"),
         *block,
-        ("training", f"Loss, {config.optimizer.upper() if config.optimizer == 'sgd' else config.optimizer}"),
+        ("training", f"Loss, {OPTIMIZERS[config.optimizer]}"),
     ]
     return upwards[::-1]
 
@@ -112,7 +119,7 @@ def _names(y: float, color: str, labels: list[str]) -> str:
     )
 
 
-def _cut(label: str, most: int = 19) -> str:
+def _cut(label: str, most: int = 20) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 
@@ -124,7 +131,9 @@ def _arrow(y0: int, y1: int) -> str:
 
 def _frame(y: int, height: int, text: str, mark: tuple[str, list[str]] | None) -> str:
     color = mark[0] if mark else "currentColor"
-    named = _names(y + height - 2, color, mark[1]) if mark else ""
+    labels = mark[1] if mark else []
+    one = labels[0] + (f", {len(labels) - 1} more" if len(labels) > 1 else "") if labels else ""
+    named = _names(y + height - 2, color, [one]) if mark else ""
     return (
         f'<rect x="{LEFT - 10}" y="{y}" width="{BOX + 20}" height="{height}" rx="10" stroke="{color}" '
         f'stroke-opacity="{1 if mark else 0.45}" stroke-width="{2 if mark else 1}" stroke-dasharray="5 4"/>'

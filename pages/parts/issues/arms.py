@@ -9,6 +9,7 @@ import streamlit as st
 from engine.issues.issue import Arm, Issue, Role
 from engine.link import to_query
 from engine.settings import Setting, to_text
+from pages.parts.figures.arms import goes_without_saying
 
 ROLE_MARKS: dict[Role, str] = {
     "fault": ":orange-badge[fault]",
@@ -42,12 +43,16 @@ def changes_in_words(issue: Issue, arm: Arm) -> str:
     changes = issue.changes(arm)
     if not changes:
         return ":gray[what the others are compared with]"
-    return " · ".join(f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**" for row, there, here in changes)
+    return " · ".join(_change(*change) for change in changes if not goes_without_saying(*change))
+
+
+def _change(row: Setting, there: Any, here: Any) -> str:
+    if there is None and not row.optional:  # a parameter that the control's task or encoding does not have
+        return f"{row.label} **{_shown(row, here)}**"
+    return f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**"
 
 
 def _shown(row: Setting, value: Any) -> str:
-    if value is None and not row.optional:
-        return "none"
     return escaped(row.label_of(to_text(value)) if row.kind == "choice" else to_text(value))
 
 

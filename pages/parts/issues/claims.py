@@ -29,7 +29,7 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     verdict = row.verdict if over else f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
     return {
         "id": name, "title": claim.claim, "chip": verdict, "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
-        "lines": [*([f"Tested {claim.condition}."] if claim.condition else []), *([row.why] if row.seeds else [])],
+        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds else [])],
         "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": remember(
@@ -43,9 +43,13 @@ def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:
     """The numbers behind a verdict, as label and value."""
     row: Weighed = claim.weighed
     sign = "" if claim.direction == "more" else "−"
-    facts = [] if row.effect is None else [("effect", f"{row.effect:+.3g} {claim.unit}")]
+    facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
     if row.ci is not None:
-        facts.append(("95 % interval", f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}"))
+        facts.append(("95 % interval", f"{signed(row.ci[0])} to {signed(row.ci[1])}"))
     if row.p is not None:
         facts.append(("p", f"{row.p:.2g}"))
-    return [*facts, ("smallest worth naming", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+    return [*facts, ("worth naming from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+
+
+def signed(value: float) -> str:
+    return f"{value:+.3g}".replace("-", "−")

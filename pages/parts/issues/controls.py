@@ -63,12 +63,17 @@ def run_settings(issue: Issue, experiment: Experiment | None) -> None:
 def forecast(issue: Issue, seeds: int, extended: bool) -> str:
     """What it will take, in a sentence."""
     arms = issue.arms_of(extended)
-    words = f"{len(arms)} arms × {seeds} seeds = {len(arms) * seeds} trials"
+    trials = len(arms) * seeds
+    words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
     per_step = [(predict(config).seconds_per_step, config.steps) for config in map(issue.config, arms)]
     if any(pace is None for pace, _ in per_step):
         return f"{words}."
     seconds = seeds * sum((pace or 0.0) * steps for pace, steps in per_step) / server.pool().size
     return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do."
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def begin(issue: Issue, seeds: int | None = None) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from engine.issues.issue import Arm
-from pages.parts.figures.arms import metric_label, role_color
+from pages.parts.colors import Pair
+from pages.parts.figures.arms import metric_label, role_color, stem
 from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure, strip_height
 from pages.parts.issues.plain import Plain, Remember, levels_of
 from pages.parts.issues.shown import Shown
@@ -18,12 +19,15 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
     """Arms side by side as rows, and those that belong together as lines over x."""
     rows = {arm.name: _row_of(shown, arm) for arm in shown.arms}
     metrics = dict.fromkeys(arm.metric for arm in shown.arms)
-    lines = any(arm.line and arm.x is not None for arm in shown.arms)
+    lines = any((arm.line and arm.x is not None) or arm.points for arm in shown.arms)
     return {
         "id": "ended",
         "title": "Where they ended",
         "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
-        "panels": [panel for metric in metrics for panel in _panels(shown, metric, rows, remember)],
+        "panels": [
+            *(panel for metric in metrics for panel in _panels(shown, metric, rows, remember)),
+            *_panels_of_points(shown, remember),
+        ],
         "width": 420,
         "table": _table_of(shown, rows),
     }
@@ -40,11 +44,43 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
         name, x_label = f"line.{metric}", shown.issue.x_label or "x"
         drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
         in_line = [row for row in rows.values() if row not in alone]
-        yield _panel(name, f"{label} over {x_label}", LINE_HEIGHT, label, in_line, drawn)
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
         drawn = remember(name, stamp, lambda: strip_figure(alone, label, chance))
         yield _panel(name, label, strip_height(len(alone)), label, alone, drawn)
+
+
+def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
+    """Of the arms whose every trial gives a whole line, such as the accuracy at each test length."""
+    stamp, x_label = (len(shown.trials), len(shown.seeds)), shown.issue.x_label or "x"
+    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
+    for kind in kinds:
+        arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        lines = [
+            OverX(arm.name, _color_in(arms, arm), {x: _row_of(shown, arm, metric) for x, metric in arm.points})
+            for arm in arms
+        ]
+        label, name = metric_label(kind), f"points.{kind}"
+        drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
+        ends = [line.points[max(line.points)] for line in lines]
+        words = f"{label} at the last {in_a_sentence(x_label)}"
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), words, ends, drawn)
+
+
+def _color_in(arms: Sequence[Arm], arm: Arm) -> Pair:
+    of_role = [other for other in arms if other.role == arm.role]
+    return role_color(arm.role, of_role.index(arm), len(of_role))
+
+
+def in_a_sentence(label: str) -> str:
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def line_height(lines: Sequence[OverX]) -> int:
+    """Pixels: room for a legend of several rows in a panel of usual width."""
+    rows = sum(8 * len(line.name) + 50 for line in lines) // 400
+    return LINE_HEIGHT + 20 * rows
 
 
 def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
@@ -52,10 +88,11 @@ def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended]
     return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
 
 
-def _row_of(shown: Shown, arm: Arm) -> Ended:
+def _row_of(shown: Shown, arm: Arm, metric: str = "") -> Ended:
+    metric = metric or arm.metric
     by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
-    values = [by_seed[seed].numbers.get(arm.metric) if seed in by_seed else None for seed in shown.seeds]
-    without = sum(arm.metric not in trial.numbers for trial in by_seed.values())
+    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
+    without = sum(metric not in trial.numbers for trial in by_seed.values())
     return Ended(arm.name, role_color(arm.role), values, shown.seeds, without)
 
 

@@ -105,7 +105,7 @@ def _compared_size(claim: ClaimReport, size: float, effect: float) -> Compared:
 
 def sentence_of(claim: Claim) -> str:
     about = {"issue": "", "condition": ":gray-badge[condition] ", "remedy": ":green-badge[remedy] "}[claim.about]
-    condition = f" :gray[Tested {claim.condition}.]" if claim.condition else ""
+    condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
     return f"{about}{claim.sentence}{condition}"
 
 
