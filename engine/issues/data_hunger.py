@@ -20,7 +20,7 @@ BASE: dict[str, Any] = {
     "device": "cpu",
 }
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
-"""A GRU of one layer is as good here as one of two; the CNN needs four to see 16 positions."""
+"""Layers of each baseline; the CNN needs four to see 16 positions."""
 LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}
 TASKS: dict[str, dict[str, Any]] = {
     "brackets": {"task": "dyck", "steps": 120},
