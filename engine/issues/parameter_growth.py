@@ -39,7 +39,7 @@ ISSUE = Issue(
 A block of width $d$ with heads that split the width and an MLP of $fd$ hidden units has
 $$\underbrace{4d^2 + 4d}_{\text{attention}} + \underbrace{2f d^2 + (f + 1)\,d}_{\text{MLP}} + \underbrace{4d}_{\text{two norms}}$$
 parameters ($12d^2 + 13d$ with $f = 4$): $L$ blocks have $L$ times as many, and twice the width has four times as many. The number of heads
-does not appear. Embedding and head have $2Vd$ for $V$ tokens, which is most of a small model and little of a large one. Training keeps
+does not appear. Embedding and head have $2Vd$ for $V$ tokens, a larger share the narrower the model. Training keeps
 four numbers for each parameter: the weight, its gradient, and AdamW's two moments; a step multiplies with each weight about $6N$
 times for $N$ tokens. While writing, a decoder keeps $2 L d$ numbers a token, its key-value cache.
 """,
