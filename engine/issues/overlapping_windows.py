@@ -37,7 +37,7 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
         "steps": 250,
     },
     arms=(
-        Arm(SAME_TEXT, "fault", OVER, "gap", line="same text", x=8),
+        Arm(SAME_TEXT, "fault", OVER, "gap", ("other_text",), line="same text", x=8),
         Arm(SIDE, "control", APART, "gap", line="same text", x=32),
         Arm(AS_MANY, "fault", {**OVER, "dataset_size": 127}, "gap", line="same number of windows", x=8),
         Arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",)),
@@ -91,6 +91,14 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
             above(LEAK, "other_text.flattery"),
             "nats that validation lies below the loss on other plays",
             0.1,
+        ),
+        Claim(
+            "With whole plays held out before anything is cut, overlapping windows do not flatter.",
+            difference(LEAK, SAME_TEXT, "other_text.flattery"),
+            "nats",
+            0.1,
+            condition="held-out plays are what flattery is measured against, so theirs is 0 by definition",
+            about="remedy",
         ),
         Claim(
             "Windows cut side by side before they are dealt out flatter less.",
