@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.evidence.report import Report
+from engine.issues import ISSUES
 
 HEAD = """# Evidence
 
@@ -29,17 +30,20 @@ of its first claim.
 """
 
 
-def write_evidence(reports: Sequence[Report], folder: Path, seconds: float) -> None:
-    """Leave ``seeds-<first>.json`` in the folder and make its README anew from every such file there."""
+def write_evidence(reports: Sequence[Report], folder: Path) -> None:
+    """Leave the reports in ``seeds-<first>.json``, in the place of earlier ones on the same issues, and make the README of
+    the folder anew from every such file there."""
     folder.mkdir(parents=True, exist_ok=True)
     seeds = reports[0].seeds
+    file = folder / f"seeds-{seeds[0]}.json"
+    earlier = json.loads(file.read_text("utf-8"))["reports"] if file.exists() else []
+    by_slug = {report["slug"]: report for report in [*earlier, *(report.to_json() for report in reports)]}
     row = {
         "seeds": seeds,
-        "minutes": round(seconds / 60, 1),
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
-        "reports": [report.to_json() for report in reports],
+        "reports": sorted(by_slug.values(), key=lambda report: list(ISSUES).index(report["slug"])),
     }
-    (folder / f"seeds-{seeds[0]}.json").write_text(json.dumps(row, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(row, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     sets = [json.loads(file.read_text("utf-8")) for file in folder.glob("seeds-*.json")]
     sets.sort(key=lambda other: other["seeds"][0])
     (folder / "README.md").write_text(markdown(sets), encoding="utf-8")
@@ -49,7 +53,7 @@ def markdown(sets: Sequence[dict[str, Any]]) -> str:
     """The table over all sets of seeds; issues and claims as the last set has them."""
     commands = [
         f"- `python -m engine issue --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]} --write docs/evidence`:"
-        f" {s['minutes']} minutes on {s['machine']}\n"
+        f" {sum(report['seconds'] for report in s['reports']) / 60:.1f} minutes on {s['machine']}\n"
         for s in sets
     ]
     names = [f"seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in sets]

@@ -128,7 +128,6 @@ def test_issues_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str])
         ([], "name one issue, or --all"),
         (["missing-mask", "--all"], "name one issue, or --all"),
         (["missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
-        (["missing-mask", "--write", "x.md"], "write goes with --all"),
     ],
 )
 def test_a_bad_experiment_is_refused_in_one_line(

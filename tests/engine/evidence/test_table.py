@@ -9,6 +9,7 @@ import pytest
 from engine.evidence.report import report
 from engine.evidence.table import agreed, write_evidence
 from engine.evidence.trial import Trial
+from engine.issues import ISSUES
 from tests.engine.evidence.fake_issue import fake_issue
 
 
@@ -18,12 +19,17 @@ def found(first_seed: int, short: float):
     return report(fake_issue(), trials, seeds, seconds=12)
 
 
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue())
+
+
 def rows(folder: Path) -> list[str]:
     return [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("| ")][1:]
 
 
 def test_one_set_has_its_own_verdicts(tmp_path: Path) -> None:
-    write_evidence([found(0, 0.5)], tmp_path, 30.0)
+    write_evidence([found(0, 0.5)], tmp_path)
     first, second = rows(tmp_path)
     assert "`fake`" in first
     assert "**shown**" in first
@@ -33,13 +39,20 @@ def test_one_set_has_its_own_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_second_set_stands_beside_the_first_and_a_disagreement_is_inconclusive(tmp_path: Path) -> None:
-    write_evidence([found(0, 0.5)], tmp_path, 30.0)
-    write_evidence([found(100, 0.1)], tmp_path, 30.0)
+    write_evidence([found(0, 0.5)], tmp_path)
+    write_evidence([found(100, 0.1)], tmp_path)
     first, second = rows(tmp_path)
     assert "**inconclusive**" in first
     assert "shown: +0.4 nats" in first
     assert "not shown: +0 nats" in first
     assert "| shown |" in second
+
+
+def test_an_issue_measured_again_takes_the_place_of_the_first_time(tmp_path: Path) -> None:
+    write_evidence([found(0, 0.1)], tmp_path)
+    write_evidence([found(0, 0.5)], tmp_path)
+    first, _ = rows(tmp_path)
+    assert "**shown**" in first
 
 
 @pytest.mark.parametrize(
