@@ -52,6 +52,8 @@ def run(given: argparse.Namespace) -> int:
                 raise ValueError(experiment.problem)
             keep(experiment)
             reports.append(experiment.report)
+            if given.write:
+                write_evidence([experiment.report], given.write)
             if given.json:
                 print(json.dumps(experiment.report.to_json(), allow_nan=False), flush=True)
             else:
@@ -59,8 +61,6 @@ def run(given: argparse.Namespace) -> int:
         seconds = time.monotonic() - began
     if given.all and not given.json:
         Console().print(summary_table(reports, seconds))
-    if given.write:
-        write_evidence(reports, given.write)
     return 0
 
 
