@@ -1,21 +1,8 @@
 """interpretability: with depth, which explanations still point at the token that the answer came from?"""
 
-from collections.abc import Callable
-
-import numpy as np
-
-from engine.issues.issue import Arm, Claim, Issue, Values, difference
+from engine.issues.issue import Arm, Claim, Issue, difference, rise
 
 SHALLOW, DEEP = "1 layer", "6 layers"
-
-
-def within(arm: str, metric: str, other: str) -> Callable[[Values], np.ndarray]:
-    """The effect "one number minus another of the same trial"."""
-
-    def effect(values: Values) -> np.ndarray:
-        return values(arm, metric) - values(arm, other)
-
-    return effect
 
 
 ISSUE = Issue(
@@ -113,21 +100,21 @@ asked key, so each explanation points right or wrong.
         ),
         Claim(
             "Some one layer of the deep model does point at the token: the look-up is made there.",
-            within(DEEP, "pointing.best_layer", "pointing.last"),
+            rise(DEEP, "pointing.best_layer", "pointing.last"),
             "share of samples above the last layer's",
             0.2,
             about="remedy",
         ),
         Claim(
             "Averaging attention over the layers points better than the last layer.",
-            within(DEEP, "pointing.average", "pointing.last"),
+            rise(DEEP, "pointing.average", "pointing.last"),
             "share of samples",
             0.2,
             about="remedy",
         ),
         Claim(
             "Half of the deep model's heads can go: chosen by gradient importance they cost less than at random.",
-            within(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"),
+            rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"),
             "accuracy with 12 of 24 heads",
             0.1,
             about="condition",

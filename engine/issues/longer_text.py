@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.issues.issue import Arm, Claim, Values, difference
+from engine.issues.issue import Arm, Claim, Values, difference, rise
 
 TRAINED = 32
 AT = {1.0: "loss@32", 2.0: "loss@64", 4.0: "loss@128"}
@@ -41,13 +41,10 @@ ARMS = tuple(
 )
 
 
-def rise(name: str, metric: str = FAR) -> Callable[[Values], np.ndarray]:
-    """By how much an encoding's loss lies above that at the trained length."""
-    return lambda values: values(f"text, {name}", metric) - values(f"text, {name}", AT[1.0])
-
-
 def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
-    return lambda values: rise(name)(values) - rise(other)(values)
+    """By how much more one encoding's loss rises with length than another's."""
+    one, two = (rise(f"text, {encoding}", FAR, AT[1.0]) for encoding in (name, other))
+    return lambda values: one(values) - two(values)
 
 
 CLAIMS = (
@@ -70,7 +67,7 @@ CLAIMS = (
     ),
     Claim(
         "On text ALiBi's loss rises with length as well.",
-        rise("ALiBi"),
+        rise("text, ALiBi", FAR, AT[1.0]),
         "nats, rise from length 32 to 128",
         0.05,
         about="condition",
