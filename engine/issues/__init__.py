@@ -37,7 +37,6 @@ ISSUES: dict[str, Issue] = {
         no_normalization,
         interpretability,
         shared_layers,
-        overlapping_windows,
         # Self-attention
         data_hunger,
         quadratic_cost,
@@ -45,6 +44,7 @@ ISSUES: dict[str, Issue] = {
         trivial_solutions,
         missing_mask,
         heads,
+        overlapping_windows,
         # Positional encoding
         longer_sequences,
         stacking_does_not_help,

@@ -9,11 +9,20 @@ from xml.etree import ElementTree
 
 import pytest
 
+from engine.config import settings_for
 from engine.evidence.report import report
 from engine.issues import ISSUES
 from engine.issues.issue import Issue
 from pages.parts.colors import LINE_CONTRAST, SURFACE, contrast
-from pages.parts.figures.arms import ROLE_COLORS, is_spread, metric_label, role_color, round_up, wrapped
+from pages.parts.figures.arms import (
+    ROLE_COLORS,
+    goes_without_saying,
+    is_spread,
+    metric_label,
+    role_color,
+    round_up,
+    wrapped,
+)
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.curves import curves_figure, frame_of
 from pages.parts.figures.effect import effect_figure
@@ -264,3 +273,11 @@ def test_published_numbers_stand_beside_ours() -> None:
 
 def test_displayed_formulas_stand_in_paragraphs_of_their_own() -> None:
     assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
+
+
+def test_an_optional_setting_that_is_set_is_a_change_worth_saying() -> None:
+    rows = {row.name: row for row in settings_for("k_back", "learned")}
+    assert not goes_without_saying(rows["grad_clip"], None, 1.0)
+    assert goes_without_saying(rows["table_init_std"], None, None)
+    assert goes_without_saying(rows["k"], None, rows["k"].default)
+    assert not goes_without_saying(rows["k"], None, 1)

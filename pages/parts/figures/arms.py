@@ -28,7 +28,8 @@ def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
     """Whether a change is but the default of a parameter that comes with another task or encoding."""
-    return there is None and here == row.default
+    comes_anew = there is None and (here is None or not row.optional)
+    return comes_anew and here == row.default
 
 
 def metric_label(name: str) -> str:
