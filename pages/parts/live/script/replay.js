@@ -60,7 +60,7 @@ function replayBar(board) {
   }
   const draw = () => {
     const last = board.snapshots.length - 1
-    root.hidden = last < 1
+    root.style.visibility = last < 1 ? "hidden" : "visible" // its place stays, so that nothing jumps
     slider.max = Math.max(0, last)
     slider.value = board.looking ?? last
     const at = board.snapshot()?.step
