@@ -16,6 +16,8 @@ from engine.runs import Runs
 from engine.workers.pool import Pool
 
 STEPS = 6
+WHOLE = ("learned-needs-data",)
+"""Issues whose numbers depend on how many steps are taken."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def shortened(issue: Issue) -> Issue:
 
 @pytest.mark.parametrize("slug", ISSUES)
 def test_each_claim_finds_its_numbers(slug: str, pool: Pool) -> None:
-    issue = shortened(ISSUES[slug])
+    issue = ISSUES[slug] if slug in WHOLE else shortened(ISSUES[slug])
     experiment = Experiment(issue, pool, seeds=1).start()
     assert experiment.wait(120)
     assert experiment.state == "finished", experiment.problem
