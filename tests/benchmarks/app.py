@@ -88,11 +88,14 @@ def click_to_point(page: Page) -> float:
           window.pointed = null
           addEventListener("click", () => { window.clicked = performance.now() }, { capture: true, once: true })
           const boards = () => [document, ...[...document.querySelectorAll("*")].map((n) => n.shadowRoot).filter(Boolean)]
-          const before = window.shown
-          const look = () => {
+          const step = () => {
             const plot = boards().map((root) => root.querySelector("section.loss .plot")).find(Boolean)
-            const fresh = location.search.match(/run=([^&]+)/)?.[1] !== before
-            if (window.clicked && fresh && Number(plot?.dataset.step ?? 0) >= 1) window.pointed = performance.now()
+            return Number(plot?.dataset.step ?? 0)
+          }
+          const before = step() || Infinity
+          const look = () => {
+            // The run before stays on the plot until the new one, which starts again from its first step, has a point.
+            if (window.clicked && step() >= 1 && step() < before) window.pointed = performance.now()
             else requestAnimationFrame(look)
           }
           window.clicked = null
@@ -101,9 +104,7 @@ def click_to_point(page: Page) -> float:
     )
     page.get_by_role("button", name="Train").click()
     page.wait_for_function("() => window.pointed", timeout=60_000)
-    seconds: float = page.evaluate(
-        "() => { window.shown = location.search.match(/run=([^&]+)/)?.[1]; return (window.pointed - window.clicked) / 1000 }"
-    )
+    seconds: float = page.evaluate("() => (window.pointed - window.clicked) / 1000")
     stop(page)
     return seconds
 
