@@ -24,7 +24,8 @@ def matched_width(config: RunConfig, target: int) -> int:
     widths = range(2 * step, WIDEST + 1, step)
 
     def size(width: int) -> int:
-        return n_parameters(config.replace(d_model=width))
+        # Only counted, never trained: checking each width anew would be most of the work, and registries wait for it.
+        return n_parameters(config.model_copy(update={"d_model": width}))
 
     place = bisect_left(widths, target, key=size)
     if place == len(widths):

@@ -12,7 +12,7 @@ from threading import RLock, Thread
 from typing import Literal
 
 from engine.events import Event
-from engine.evidence.report import Report, report
+from engine.evidence.report import Report, report, seeds_done
 from engine.evidence.statistics import Question, Weighed
 from engine.evidence.trial import Trial, read_trial
 from engine.issues.issue import Arm, Issue
@@ -75,8 +75,7 @@ class Experiment:
         self.seeds = seed_range(seeds, first_seed)
         self.issue, self.session, self.extended = issue, session, extended
         self.arms = issue.arms_of(extended)
-        for arm in self.arms:
-            issue.config(arm)
+        self._steps = {arm.name: issue.config(arm).steps for arm in self.arms}
         self.state: State = "running"
         self.problem = ""
         """One sentence where it failed."""
@@ -116,9 +115,8 @@ class Experiment:
     @property
     def done(self) -> float:
         """Share of all training steps taken, from 0 to 1."""
-        steps = {arm.name: self.issue.config(arm).steps for arm in self.arms}
-        taken = sum(steps[trial.arm] for trial in self.trials) + sum(u.run.step for u in self.under_way)
-        return min(1.0, taken / (sum(steps.values()) * len(self.seeds)))
+        taken = sum(self._steps[trial.arm] for trial in self.trials) + sum(u.run.step for u in self.under_way)
+        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
 
     @property
     def seconds(self) -> float:
@@ -187,14 +185,9 @@ class Experiment:
                 self._trials.append(read_trial(trial.arm.name, trial.seed, trial.run.events))
             self._pool.runs.delete(trial.run.id)
         self.under_way = tuple(trial for trial in self.under_way if trial not in ended)
-        if ended and self._seeds_done() > self.report.seeds_done:
+        if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
             self._weigh()
         return bool(ended)
-
-    def _seeds_done(self) -> int:
-        """Seeds of which every arm has ended."""
-        trials = self.trials
-        return sum(sum(trial.seed == seed for trial in trials) == len(self.arms) for seed in self.seeds)
 
     def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
         weighed: list[Weighed] = self._pool.ask("engine.evidence.statistics:weigh_all", list(questions))

@@ -121,12 +121,18 @@ def report(
     return Report(
         slug=issue.slug,
         seeds=list(seeds),
-        seeds_done=sum(all((arm.name, seed) in by_key for arm in arms) for seed in seeds),
+        seeds_done=seeds_done(arms, trials, seeds),
         extended=extended,
         claims=[_claim_report(*facts) for facts in zip(claims, effects, weigh(questions), strict=True)],
         arms=[_arm_report(arm, by_key, seeds, values) for arm in arms],
         seconds=seconds,
     )
+
+
+def seeds_done(arms: Sequence[Arm], trials: Sequence[Trial], seeds: Sequence[int]) -> int:
+    """Seeds of which every arm has ended."""
+    ended = {(trial.arm, trial.seed) for trial in trials}
+    return sum(all((arm.name, seed) in ended for arm in arms) for seed in seeds)
 
 
 def values_of(by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> Values:
