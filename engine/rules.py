@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import ceil, log
 from typing import TYPE_CHECKING
 
 from engine.encodings import ENCODINGS
@@ -62,6 +63,25 @@ def _yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
     beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
     falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
     return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
+
+
+DECAY_BEARS = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
+"""Largest logarithm of a factor that xPos multiplies keys by: e^88 is the end of float32, e^11 of float16."""
+
+
+def _decay_fits(c: RunConfig) -> tuple[str, str] | None:
+    if not c.family_row.attends or c.pos_encoding != "xpos":
+        return None
+    # A decoder reads its question and its answer: twice the length.
+    furthest = 2 * max(c.seq_len, *c.test_lengths, 0) * c.randomized_positions
+    gamma = c.value("xpos_gamma")
+    least = 2 * furthest * log((1 + gamma) / gamma) / DECAY_BEARS[c.dtype]
+    if c.value("xpos_scale_base") >= least:
+        return None
+    return (
+        "xpos_scale_base",
+        f"a number from {ceil(least)}: a faster decay leaves the range of {c.dtype} at these lengths",
+    )
 
 
 def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
@@ -166,6 +186,7 @@ RULES: tuple[Rule, ...] = (
     _sinusoid_needs_pairs,
     _ntk_needs_two_pairs,
     _yarn_ramp_rises,
+    _decay_fits,
     _lengths_ordered,
     _long_enough,
     _k_fits,
