@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,14 @@ class Term:
 
 def read(path: Path) -> dict[str, Term]:
     rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {
-        slug: Term(slug, row["name"], " ".join(row["text"].split()), row.get("formula", ""), row.get("source", ""), tuple(row.get("settings", ())))
-        for slug, row in rows.items()
-    }  # fmt: skip
+    return {slug: _term(slug, row) for slug, row in rows.items()}
+
+
+def _term(slug: str, row: dict[str, Any]) -> Term:
+    settings = tuple(row.get("settings", ()))
+    return Term(
+        slug, row["name"], " ".join(row["text"].split()), row.get("formula", ""), row.get("source", ""), settings
+    )
 
 
 TERMS = read(Path(__file__).with_suffix(".toml"))
