@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import prod
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import ENCODINGS, encoding_of
 from engine.encodings.shapes import Shape, dense, encoding_shapes
 from engine.events import Memory
 
@@ -27,8 +27,9 @@ SINGLE = 4
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
 
-MEASURED_ONLY = ("kerple", "fire", "cope")
-"""Encodings whose biases are computed from learned numbers pair by pair: what is kept on the way has no formula here."""
+MEASURED_ONLY = ("kerple", "fire", "cope", "designed")
+"""Encodings whose biases are computed from learned numbers pair by pair, or that are put together from parts: what is kept on
+the way has no formula here."""
 
 
 def parameter_shapes(
@@ -169,7 +170,7 @@ class _Kept:
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length
         masked = self.padded or (causal and c.mask_fault != "missing")
-        if c.position_dropout > 0 and ENCODINGS[c.pos_encoding].acts_on == "embedding":
+        if c.position_dropout > 0 and encoding_of(c).acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
         self._positions(length, causal)
         if self.drops:

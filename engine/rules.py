@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from math import ceil, log
 from typing import TYPE_CHECKING
 
-from engine.encodings import ENCODINGS
+from engine.encodings import encoding_of
+from engine.encodings.parameters import DesignedParameters
 from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
@@ -36,7 +37,7 @@ def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    rotates = c.family_row.attends and ENCODINGS[c.pos_encoding].acts_on == "rotation"
+    rotates = c.family_row.attends and encoding_of(c).acts_on == "rotation"
     if not rotates or c.head_width % 2 == 0:
         return None
     if c.d_head is not None:
@@ -63,6 +64,17 @@ def _yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
     beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
     falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
     return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
+
+
+def _parts_fit(c: RunConfig) -> tuple[str, str] | None:
+    parts = c.encoding_settings
+    if not isinstance(parts, DesignedParameters):
+        return None
+    if parts.design_features == "convolution" and parts.design_place != "embedding":
+        return "design_place", "embedding for design_features convolution, which gives neither offsets nor angles"
+    if parts.design_place == "rotation" and parts.design_readout != "direct":
+        return "design_readout", "direct for design_place rotation, where the features are the angles"
+    return None
 
 
 DECAY_BEARS = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
@@ -186,6 +198,7 @@ RULES: tuple[Rule, ...] = (
     _sinusoid_needs_pairs,
     _ntk_needs_two_pairs,
     _yarn_ramp_rises,
+    _parts_fit,
     _decay_fits,
     _lengths_ordered,
     _long_enough,

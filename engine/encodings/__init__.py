@@ -5,11 +5,16 @@ To add one: write ``engine/encodings/<name>.py`` with a small class, and add one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from engine.encodings import parameters as p
+from engine.encodings.design import decided_by
 from engine.settings import Parameters
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
 
 Place = Literal["nowhere", "embedding", "scores", "rotation"]
 
@@ -35,6 +40,8 @@ class EncodingRow:
     """Whether shifting all positions changes nothing."""
     numbered: bool = True
     """Whether it reads the numbers of positions, not only which token comes before which."""
+    decided_by: Callable[[Any], dict[str, Any]] | None = None
+    """From its parameters: the fields of this row that they decide. See :func:`encoding_of`."""
 
 
 ENCODINGS: dict[str, EncodingRow] = {
@@ -194,5 +201,22 @@ ENCODINGS: dict[str, EncodingRow] = {
             relative=True,
             numbered=False,
         ),
+        EncodingRow(
+            "designed",
+            "Your own design",
+            "embedding",
+            p.DesignedParameters,
+            r"\text{features of } i \text{ or } j - i \to \text{read-out} \to \text{embedding, scores or rotation}",
+            "Put together on the page Design",
+            "engine.encodings.designed:Designed",
+            "#F9068C",
+            decided_by=decided_by,
+        ),
     )
 }
+
+
+def encoding_of(config: RunConfig) -> EncodingRow:
+    """The row of a config's encoding, with what its own parameters decide of it."""
+    row = ENCODINGS[config.pos_encoding]
+    return replace(row, **row.decided_by(config.encoding_settings)) if row.decided_by else row

@@ -14,42 +14,66 @@ from torch import Tensor, nn
 from torch.nn.functional import conv1d, pad
 
 from engine.encodings.base import PositionalEncoding, Positions, cosines
+from engine.encodings.dense import hold
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
 
 
+class DepthwiseConvolution(nn.Module):
+    """[batch, length, d_model] -> the same; each dimension has a kernel of its own."""
+
+    kernel: Tensor
+    bias: Tensor
+
+    def __init__(self, width: int, before: int, after: int, *, learned: bool = True) -> None:
+        super().__init__()
+        self.before, self.after = before, after
+        bound = (before + 1 + after) ** -0.5
+        hold(self, "kernel", torch.empty(width, before + 1 + after).uniform_(-bound, bound), learned=learned)
+        hold(self, "bias", torch.empty(width).uniform_(-bound, bound), learned=learned)
+
+    def forward(self, x: Tensor) -> Tensor:
+        padded = pad(x.mT, (self.before, self.after))  # [batch, d_model, before + length + after]
+        kernel, bias = self.kernel.to(x.dtype), self.bias.to(x.dtype)
+        return conv1d(padded, kernel[:, None], bias, groups=len(kernel)).mT
+
+    @torch.no_grad()
+    def scale(self, factor: float) -> None:
+        """Multiply what comes out."""
+        self.kernel.mul_(factor)
+        self.bias.mul_(factor)
+
+    @torch.no_grad()
+    def overlap(self, length: int) -> Tensor:
+        """The cosine to expect between positions, over independent random tokens, [position, position]: near ones read the same
+        neighbours."""
+        kernel = self.kernel.float().cpu()
+        reads = torch.zeros(length, len(kernel), self.before + length + self.after)
+        for place in range(length):
+            reads[place, :, place : place + kernel.shape[1]] = kernel
+        return cosines(reads[..., self.before : self.before + length].flatten(1))
+
+
 class Convolution(PositionalEncoding):
-    """Each dimension of the embedding has a kernel of its own."""
+    """A depthwise convolution, added."""
 
     def __init__(self, config: RunConfig, *, max_positions: int, causal: bool | None = None) -> None:
         super().__init__()
-        self.before = int(config.value("conv_reach"))
-        self.after = 0 if (config.causal if causal is None else causal) else self.before
-        taps = self.before + 1 + self.after
-        bound = taps**-0.5
-        self.kernel = nn.Parameter(torch.empty(config.d_model, taps).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.empty(config.d_model).uniform_(-bound, bound))
-        self.reads_before = self.before
+        reach = int(config.value("conv_reach"))
+        after = 0 if (config.causal if causal is None else causal) else reach
+        self.mix = DepthwiseConvolution(config.d_model, reach, after)
+        self.reads_before = reach
 
     def add_to_embedding(self, x: Tensor, positions: Positions, padding: Tensor | None = None) -> Tensor:
         real = x if padding is None else x.masked_fill(~padding[..., None], 0.0)
-        return x + self.mixed(real)
-
-    def mixed(self, x: Tensor) -> Tensor:
-        """What is added to tokens [batch, length, d_model]."""
-        padded = pad(x.mT, (self.before, self.after))  # [batch, d_model, before + length + after]
-        return conv1d(padded, self.kernel[:, None], self.bias, groups=len(self.kernel)).mT
+        mixed: Tensor = self.mix(real)
+        return x + mixed
 
     @torch.no_grad()
     def picture(self, length: int) -> dict[str, Tensor]:
         """``matrix`` [position, d_model]: what is added where every token is the vector of ones: the ends alone differ.
-        ``similarity`` [position, position]: the cosine to expect of what is added, over independent random tokens; near
-        positions read the same neighbours."""
-        kernel = self.kernel.float().cpu()
-        rows = self.mixed(torch.ones(1, length, len(kernel), device=self.kernel.device, dtype=self.kernel.dtype))[0]
-        reads = torch.zeros(length, len(kernel), length + self.before + self.after)
-        for place in range(length):
-            reads[place, :, place : place + kernel.shape[1]] = kernel
-        inside = reads[..., self.before : self.before + length].flatten(1)  # [position, d_model * position read]
-        return {"matrix": rows.float().cpu(), "similarity": cosines(inside)}
+        ``similarity``: :meth:`DepthwiseConvolution.overlap`."""
+        kernel = self.mix.kernel
+        rows = self.mix(torch.ones(1, length, len(kernel), device=kernel.device, dtype=kernel.dtype))[0]
+        return {"matrix": rows.float().cpu(), "similarity": self.mix.overlap(length)}

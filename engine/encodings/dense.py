@@ -15,11 +15,14 @@ class Dense(nn.Module):
     would put every bend of a network on a single number at zero.
     """
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    weight: Tensor
+    bias: Tensor
+
+    def __init__(self, inputs: int, outputs: int, *, learned: bool = True) -> None:
         super().__init__()
         bound = inputs**-0.5
-        self.weight = nn.Parameter(torch.empty(outputs, inputs).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.empty(outputs).uniform_(-bound, bound))
+        hold(self, "weight", torch.empty(outputs, inputs).uniform_(-bound, bound), learned=learned)
+        hold(self, "bias", torch.empty(outputs).uniform_(-bound, bound), learned=learned)
 
     def forward(self, x: Tensor) -> Tensor:
         dtype = at_least_single(self.weight)
@@ -30,6 +33,14 @@ class Dense(nn.Module):
         """Multiply what comes out."""
         self.weight.mul_(factor)
         self.bias.mul_(factor)
+
+
+def hold(module: nn.Module, name: str, tensor: Tensor, *, learned: bool) -> None:
+    """As a parameter where it is learned; else beside the parameters, saved and loaded with them."""
+    if learned:
+        module.register_parameter(name, nn.Parameter(tensor))
+    else:
+        module.register_buffer(name, tensor)
 
 
 def at_least_single(parameter: Tensor) -> torch.dtype:

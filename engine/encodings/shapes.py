@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from engine.encodings.design import design_of, learned_shapes
+
 if TYPE_CHECKING:
     from engine.config import RunConfig
 
@@ -54,6 +56,10 @@ def _cope(c: RunConfig, rows: int, causal: bool) -> list[Shape]:
     return [(1 if causal else 2, c.value("cope_counts"), c.head_width)]
 
 
+def _designed(c: RunConfig, rows: int, causal: bool) -> list[Shape]:
+    return learned_shapes(design_of(c, max_positions=rows, causal=causal))
+
+
 LEARNED: dict[str, Callable[[RunConfig, int, bool], list[Shape]]] = {
     "learned": _learned,
     "fourier": _fourier,
@@ -64,6 +70,7 @@ LEARNED: dict[str, Callable[[RunConfig, int, bool], list[Shape]]] = {
     "kerple": _kerple,
     "fire": _fire,
     "cope": _cope,
+    "designed": _designed,
 }
 """By encoding: the shapes in one stack (or layer), given the positions trained and whether it looks backwards only. An
 encoding that is not named here learns nothing."""

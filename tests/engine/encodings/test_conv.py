@@ -16,10 +16,10 @@ def literal(encoding: Convolution, x: Tensor, after: int) -> Tensor:
     """x_i + b + sum_t w_t x_(i+t), dimension by dimension; zero beyond the ends."""
     added = torch.zeros_like(x)
     for i in range(LENGTH):
-        added[:, i] = encoding.bias
-        for tap, t in enumerate(range(-encoding.before, after + 1)):
+        added[:, i] = encoding.mix.bias
+        for tap, t in enumerate(range(-encoding.mix.before, after + 1)):
             if 0 <= i + t < LENGTH:
-                added[:, i] += encoding.kernel[:, tap] * x[:, i + t]
+                added[:, i] += encoding.mix.kernel[:, tap] * x[:, i + t]
     return x + added
 
 
@@ -51,7 +51,7 @@ def test_picture_tells_the_ends_apart_and_neighbours_alike() -> None:
 
 def test_expected_similarity_is_that_of_random_tokens() -> None:
     encoding = Convolution(tiny_config(pos_encoding="conv", d_model=64), max_positions=9)
-    added = encoding.mixed(torch.randn(4000, LENGTH, 64)) - encoding.bias
+    added = encoding.mix(torch.randn(4000, LENGTH, 64)) - encoding.mix.bias
     gram = torch.einsum("bic,bjc->ij", added, added)
     norms = gram.diagonal().sqrt()
     torch.testing.assert_close(
