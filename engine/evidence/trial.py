@@ -101,7 +101,8 @@ def curves_of(events: Sequence[Event], more: Sequence[str] = ()) -> dict[str, Cu
     for event in progress:
         for name, value in (event.validation or {}).items():
             curves.setdefault(f"validation.{name}", []).append((event.step, value))
-        for name in more if event.grad_norms else ():
-            if (part := name.removeprefix("grad.")) in event.grad_norms:
-                curves.setdefault(name, []).append((event.step, event.grad_norms[part]))
+        norms = event.grad_norms or {}
+        for name in more:
+            if (part := name.removeprefix("grad.")) in norms:
+                curves.setdefault(name, []).append((event.step, norms[part]))
     return {name: [(s, v) for s, v in curve if math.isfinite(v)] for name, curve in curves.items()}
