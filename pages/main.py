@@ -13,6 +13,7 @@ page = st.navigation(
     [
         st.Page("start.py", title="Start", icon=":material/home:", default=True),
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
+        st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
         st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
