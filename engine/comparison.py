@@ -134,7 +134,7 @@ def _arm(task: str, encoding: str, parts: Mapping[str, Any]) -> Arm:
     longer = bool(TASKS[task].settings.get("test_lengths"))
     return Arm(
         arm_name(task, encoding),
-        "remedy" if encoding == DESIGN else "comparison",
+        "comparison" if encoding == DESIGN else "control",
         {**TASKS[task].settings, "pos_encoding": encoding, **parts},
         points=((float(BASE["seq_len"]), "accuracy"), (float(LONGER), f"accuracy@{LONGER}")) if longer else (),
     )

@@ -45,7 +45,7 @@ def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> Non
 def test_a_verdict_comes_from_the_trials() -> None:
     issue = comparison({}, ("learned",), ("permutation",))
     trials = [
-        Trial(arm.name, seed, {"accuracy": (0.9 if arm.role == "remedy" else 0.5) + 0.01 * seed})
+        Trial(arm.name, seed, {"accuracy": (0.9 if arm.role == "comparison" else 0.5) + 0.01 * seed})
         for arm in issue.arms
         for seed in range(8)
     ]

@@ -69,7 +69,7 @@ def _panels(place: str, look: dict[str, Any]) -> list[Panel]:
             alt=f"{unit} of {length} by {length} positions: neighbours {distance[1]:.2f} on average, the two ends {distance[-1]:.2f}.",
         ),
         Panel(
-            id="distance.own", title="Likeness over distance", figure=distance_figure(distance, trained, unit), height=HEIGHT,
+            id="distance.own", title="Likeness over distance", figure=distance_figure(distance, trained, unit), height=200, wide=True,
             note="The mean over all pairs so far apart.",
             alt=f"{unit} by distance: {distance[0]:.2f} at 0, {distance[1]:.2f} at 1, {distance[trained // 2]:.2f} at {trained // 2}.",
         ),

@@ -13,6 +13,7 @@ from pages.parts.figures.base import axis, figure
 from pages.parts.figures.heat import heat, heat_figure
 
 COLOR = ENCODINGS["designed"].color
+DASHED: dict[str, Any] = {"type": "line", "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}}
 TABLE = {"embedding": ("dimension", "added value"), "rotation": ("pair of dimensions", "angle (rad)")}
 
 
@@ -21,7 +22,7 @@ def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
     column, unit = TABLE[place]
     most = _largest(matrix)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=column, y="position")
-    return heat_figure(trace, x=column, y="position", shapes=_ends(trained, matrix.shape[0], across=False))
+    return heat_figure(trace, x=column, y="position", shapes=_ends(trained, *matrix.shape, across=False))
 
 
 def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
@@ -37,7 +38,7 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
             meta={"color": color}, hovertemplate=f"head {head + 1}, offset %{{x}}: %{{y:.3g}}<extra></extra>",
         )  # fmt: skip
         lines.append(line)
-    shapes = [_line("x", place) for place in (-trained + 0.5, trained - 0.5) if length > trained]
+    shapes = [_line(place) for place in (-trained + 0.5, trained - 0.5) if length > trained]
     return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
 
 
@@ -45,7 +46,7 @@ def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Fi
     """[position, position]"""
     most = 1.0 if unit == "similarity" else _largest(similarity)
     trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x="position", y="position")
-    shapes = _ends(trained, similarity.shape[0], across=True)
+    shapes = _ends(trained, *similarity.shape, across=True)
     return heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
 
 
@@ -57,7 +58,7 @@ def distance_figure(distance: np.ndarray, trained: int, unit: str) -> go.Figure:
         line={"color": color["light"], "width": 2}, marker={"color": color["light"], "size": 4}, showlegend=False,
         meta={"color": color}, hovertemplate="distance %{x}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    shapes = [_line("x", trained - 0.5)] if len(distance) > trained else []
+    shapes = [_line(trained - 0.5)] if len(distance) > trained else []
     return figure([line], xaxis=axis("distance (positions)"), yaxis=axis(unit), shapes=shapes)
 
 
@@ -65,16 +66,15 @@ def _largest(array: np.ndarray) -> float:
     return float(np.abs(array).max()) or 1.0
 
 
-def _ends(trained: int, length: int, *, across: bool) -> list[dict[str, Any]]:
+def _ends(trained: int, length: int, columns: int, *, across: bool) -> list[dict[str, Any]]:
     """Where training ends, on the rows and, if the columns are positions too, across."""
     if length <= trained:
         return []
-    return [_line("y", trained - 0.5), *([_line("x", trained - 0.5)] if across else [])]
+    rows = {"x0": -0.5, "x1": columns - 0.5, "y0": trained - 0.5, "y1": trained - 0.5}
+    down = {"x0": trained - 0.5, "x1": trained - 0.5, "y0": -0.5, "y1": length - 0.5}
+    return [DASHED | rows, *([DASHED | down] if across else [])]
 
 
-def _line(along: str, at: float) -> dict[str, Any]:
-    other = "y" if along == "x" else "x"
-    return {
-        "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": "paper", f"{other}0": 0,
-        f"{other}1": 1, "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"},
-    }  # fmt: skip
+def _line(at: float) -> dict[str, Any]:
+    """Down the whole figure."""
+    return DASHED | {"x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1}

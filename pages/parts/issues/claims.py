@@ -9,7 +9,7 @@ from pages.parts.issues.plain import Plain, Remember
 from pages.parts.issues.shown import Shown
 
 EFFECT_HEIGHT = 118
-ABOUT = {"issue": "the issue", "condition": "a condition", "remedy": "a remedy"}
+ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
 def claims_section(shown: Shown, remember: Remember) -> Plain:

@@ -1,0 +1,149 @@
+"""The design page by its widgets and words: parts, link, experiment, guide; its figures by their data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.comparison import BASE, comparison, design_config
+from engine.encodings.design_code import written
+from engine.encodings.parameters import DesignedParameters
+from engine.evidence.experiment import Experiment
+from engine.link import from_query as lab_config
+from engine.link import to_query as lab_query
+from pages.parts.design.choice import Choice, fitting, from_query, to_query
+from pages.parts.design.form import numbers_of
+from pages.parts.figures.design import distance_figure, offsets_figure, similarity_picture, table_picture
+from pages.parts.issues.experiments import EXPERIMENTS
+
+Open = Callable[..., AppTest]
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning, app.error) for element in kind)
+
+
+def select(app: AppTest, label: str) -> Any:
+    return next(box for box in app.selectbox if box.label == label)
+
+
+def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
+    app = open_page("design.py")
+    assert "Fourier features of the position, read out by a linear map, added to the embedding." in words(app)
+    select(app, "Features").select("sinusoids").run()
+    select(app, "Acts on").select("rotation").run()
+    assert not app.exception
+    assert "Sinusoids of the position, turning queries and keys." in words(app)
+    assert select(app, "Read-out").value == "direct"
+    assert select(app, "Read-out").disabled
+    assert [box.label for box in app.number_input] == ["Longest wavelength / 2π", "Seeds"]
+    design = DesignedParameters(design_features="sinusoids", design_place="rotation", design_readout="direct")
+    codes = [block.value for block in app.code]
+    assert written(design).module.strip() in [code.strip() for code in codes]
+    assert "--design-features sinusoids --design-readout direct --design-place rotation" in codes[1]
+    link = dict(pair.split("=") for pair in codes[0].split("?")[1].split("&"))
+    assert from_query(link)[0].design == design
+    app.switch_page("lab.py").run()
+    app.switch_page("design.py").run()
+    assert select(app, "Acts on").value == "rotation", "the design is there after a visit elsewhere"
+
+
+def test_a_link_restores_the_choice_and_names_what_does_not_fit(open_page: Open) -> None:
+    app = open_page(
+        "design.py", design_features="table", design_width="9999", against="rope,alibi", tasks="permutation", seeds="6", zork="1"
+    )  # fmt: skip
+    assert select(app, "Features").value == "table"
+    assert app.multiselect[0].value == ["rope", "alibi"]
+    assert [warning.value for warning in app.warning] == [
+        "From the link, design_width is 9999; allowed is a whole number from 1 to 256. Ignored.",
+        "From the link, zork is 1; allowed is a name this page knows. Ignored.",
+    ]
+    assert "3 arms × 6 seeds = 18 trials" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ({"against": "designed"}, "against"),
+        ({"against": ""}, "against"),
+        ({"tasks": "sort"}, "tasks"),
+        ({"seeds": "99"}, "seeds"),
+        ({"seeds": "²"}, "seeds"),
+        ({"experiment": "nowhere"}, "experiment"),
+        ({"design_features": "convolution", "design_place": "scores"}, "design_place"),
+    ],
+)
+def test_bad_links_cost_what_is_bad_only(query: dict[str, str], named: str) -> None:
+    made, ignored = from_query({**query, "design_base": "100.0"})
+    assert [problem.setting for problem in ignored] == [named]
+    assert made.parts["design_base"] == 100.0
+    assert made.experiment is None
+
+
+def test_every_choice_survives_its_link() -> None:
+    made = Choice(
+        parts=fitting({**Choice().parts, "design_features": "network", "design_place": "rotation", "design_init_std": 0.5}),
+        against=("shaw",), tasks=("k_back",), seeds=3,
+    )  # fmt: skip
+    assert from_query(to_query(made)) == (made, [])
+    assert to_query(Choice()) == {}
+
+
+def test_numbers_in_sight_are_those_that_matter() -> None:
+    assert list(numbers_of(DesignedParameters())) == ["design_width", "design_length_scale", "design_init_std"]
+    convolution = DesignedParameters(design_features="convolution", design_readout="network")
+    assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
+
+
+def test_a_run_on_the_page_comes_to_its_verdict(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.comparison.BASE", {**BASE, "steps": 4})
+    app = open_page("design.py", against="nope", tasks="permutation", seeds="2")
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert not app.exception
+    name = app.session_state["design"].experiment
+    experiment = EXPERIMENTS.find(name)
+    assert isinstance(experiment, Experiment)
+    assert experiment.wait(60)
+    app.run()
+    assert experiment.state == "finished", experiment.problem
+    assert "**In this run:** Fourier features of the position" in words(app)
+    assert app.query_params["experiment"] == name
+    claim = experiment.report.claims[0]
+    accuracy = {(trial.arm, trial.seed): trial.number("accuracy") for trial in experiment.trials}
+    ours, other = (arm.name for arm in experiment.arms)
+    assert claim.effects == [pytest.approx(accuracy[ours, seed] - accuracy[other, seed]) for seed in (0, 1)]
+    assert claim.weighed.verdict in ("shown", "not shown", "inconclusive")
+    select(app, "Features").select("table").run()
+    assert "changed since" in words(app)
+
+
+def test_nothing_to_compare_with_is_said(open_page: Open) -> None:
+    app = open_page("design.py")
+    app.multiselect[0].set_value([]).run()
+    assert not app.exception
+    assert "against is empty; allowed is 1 to 5 different ones" in words(app)
+    assert next(button for button in app.button if button.label == "Run").disabled
+
+
+def test_the_lab_link_is_the_design() -> None:
+    config, issue = design_config({"design_features": "table"}), comparison({"design_features": "table"})
+    assert lab_config(lab_query(config)) == (config, [])
+    assert issue.config(issue.arms[0]).encoding_settings == config.encoding_settings
+
+
+def test_figures_show_the_numbers_and_where_training_ended() -> None:
+    rng = np.random.default_rng(0)
+    matrix, bias, similarity = rng.normal(size=(8, 5)), rng.normal(size=(2, 8, 8)), rng.normal(size=(8, 8))
+    drawn = table_picture(matrix, 4, "embedding")
+    np.testing.assert_allclose(np.array(drawn.data[0].z, dtype=float), matrix, rtol=1e-4)
+    assert [shape.y0 for shape in drawn.layout.shapes] == [3.5]
+    lines = offsets_figure(bias, 8)
+    assert [line.name for line in lines.data] == ["head 1", "head 2"]
+    assert lines.data[1].y[0] == pytest.approx(bias[1, 7, 0])  # the key furthest before the query
+    assert not lines.layout.shapes
+    assert similarity_picture(similarity, 4, "similarity").data[0].zmax == 1.0
+    assert distance_figure(similarity[0], 8, "similarity").data[0].y[3] == pytest.approx(similarity[0, 3], rel=1e-4)
