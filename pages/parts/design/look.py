@@ -36,7 +36,8 @@ def show_look() -> None:
     made = choice()
     try:
         config = design_config(made.parts)
-        look = _look(config)
+        with st.spinner("A worker draws it"):
+            look = _look(config)
     except (ConfigError, JobError) as error:
         st.error(str(error), icon=":material/block:")
         return
