@@ -3,14 +3,15 @@
 # %% [markdown]
 # # Order is lost by averaging
 #
-# The smallest model with a table of positions: add the table to the input, take the mean over the positions, and let one
-# linear layer answer. It learns its task. And yet it cannot know the order of its input: we will see why, and what would.
+# The smallest model with a table of positions: add the table to the input, take the mean over the positions,
+# and let one linear layer answer. It learns its task. And yet it cannot know the order of its input: we will
+# see why, and what would.
 
 # %% [markdown]
 # ## The data and the model
 #
-# 3000 sequences of 10 positions with 10 numbers each, drawn from $\mathcal N(0, 1)$. The table $P$ has one row for each
-# position and starts at zero.
+# 3000 sequences of 10 positions with 10 numbers each, drawn from $\mathcal N(0, 1)$. The table $P$ has one
+# row for each position and starts at zero.
 #
 # $$\hat y = w \cdot \frac{1}{10} \sum_{t=1}^{10} (x_t + P_t) + b$$
 #
@@ -46,8 +47,8 @@ print("inputs", tuple(inputs.shape), " outputs", tuple(model(inputs).shape))
 # %% [markdown]
 # ## Before training
 #
-# The first two outputs of the untrained model, and the two means that it is going to be asked for. Untrained, it gives
-# some weighted sum of the input: no relation to the mean yet.
+# The first two outputs of the untrained model, and the two means that it is going to be asked for. Untrained,
+# it gives some weighted sum of the input: no relation to the mean yet.
 
 # %%
 means = inputs.mean(dim=(1, 2))  # [sequence]
@@ -66,8 +67,8 @@ torch.testing.assert_close(means[:2].double(), torch.tensor([0.0880, -0.0395]).d
 # %% [markdown]
 # ## Train it to predict the mean
 #
-# Mean squared error against the mean of the sequence, Adam. A constant answer has the variance of the means as its error:
-# that is the line to get below.
+# Mean squared error against the mean of the sequence, Adam. A constant answer has the variance of the means
+# as its error: that is the line to get below.
 
 # %%
 EPOCHS = 15
@@ -108,8 +109,8 @@ torch.testing.assert_close(weights, torch.full_like(weights, 0.1), atol=0.005, r
 # %% [markdown]
 # ## What the table has learned
 #
-# Look at the rows: they are all the same. The mean over the positions hands the same gradient to every row, and all
-# started at zero. Ten positions, one row: there is nothing in it about position.
+# Look at the rows: they are all the same. The mean over the positions hands the same gradient to every row,
+# and all started at zero. Ten positions, one row: there is nothing in it about position.
 
 # %%
 table = model.table.detach()
@@ -131,8 +132,8 @@ assert difference < 1e-6
 #
 # $$\frac{1}{10} \sum_t (x_t + P_t) = \frac{1}{10} \sum_t x_t + \bar P$$
 #
-# Only $\bar P$, the mean row, gets through, and a constant added to the input is what the bias already is. So take a table of
-# which every row differs, put its mean row in every row instead, and nothing changes.
+# Only $\bar P$, the mean row, gets through, and a constant added to the input is what the bias already is. So
+# take a table of which every row differs, put its mean row in every row instead, and nothing changes.
 
 # %%
 # Test: A random table gives the same outputs as its mean row alone.
@@ -153,8 +154,7 @@ torch.testing.assert_close(with_table, with_mean_row, atol=1e-5, rtol=0)
 # %%
 with torch.no_grad():
     model.table.copy_(random_table)
-    for trial in range(3):
-        order = torch.randperm(10)
+    for order in torch.rand(3, 10).argsort():  # three random orders
         print(f"order {order.tolist()}: output {model(inputs[:1, order]).item():.6f}")
     print(f"in its own order:                    output {model(inputs[:1]).item():.6f}")
 
@@ -168,9 +168,10 @@ assert moved < 1e-5
 # %% [markdown]
 # ## A task that needs the order
 #
-# Ask for the mean of the *first* position only. The averaging model cannot tell which position was the first: the best it
-# can do is to answer the mean of all ten, which leaves nine tenths of the variance. A model that keeps the positions apart
-# until its linear layer has no trouble, and does not even need a table: each position has weights of its own.
+# Ask for the mean of the *first* position only. The averaging model cannot tell which position was the first:
+# the best it can do is to answer the mean of all ten, which leaves nine tenths of the variance. A model that
+# keeps the positions apart until its linear layer has no trouble, and does not even need a table: each
+# position has weights of its own.
 
 
 # %%
@@ -209,6 +210,6 @@ assert curves["positions kept apart"][-1] < 0.05
 # %% [markdown]
 # ## What to take away
 #
-# A positional encoding is of use only to a model that treats positions differently *after* it was added. Attention does: each
-# position asks its own question. A mean straight after the table does not. If your model ends in a mean, the order must
-# have done its work before it.
+# A positional encoding is of use only to a model that treats positions differently *after* it was added.
+# Attention does: each position asks its own question. A mean straight after the table does not. If your model
+# ends in a mean, the order must have done its work before it.

@@ -3,15 +3,16 @@
 # %% [markdown]
 # # Predict the position
 #
-# Every token is asked: at which position do you stand? The tokens are random, so only the learned table of positions can
-# answer. We train it with ten seeds, compare the losses with two numbers printed by someone else's notebook, and find out
-# that those two numbers say less than they seem to.
+# Every token is asked: at which position do you stand? The tokens are random, so only the learned table of
+# positions can answer. We train it with ten seeds, compare the losses with two numbers printed by someone
+# else's notebook, and find out that those two numbers say less than they seem to.
 
 # %% [markdown]
 # ## The data
 #
-# 1000 sequences with a random length from 1 to 20, of tokens from 0 to 99. To stand in one tensor they are filled up to 20 with
-# padding, and a mask says which positions are real. The padding must not count in the loss.
+# 1000 sequences with a random length from 1 to 20, of tokens from 0 to 99. To stand in one tensor they are
+# filled up to 20 with padding, and a mask says which positions are real. The padding must not count in the
+# loss.
 
 # %%
 import plotly.graph_objects as go
@@ -78,9 +79,10 @@ torch.testing.assert_close(masked_error(answer, real), masked_error(answer.maske
 # %% [markdown]
 # ## Ten seeds
 #
-# Adam as it comes, batches of 32, 25 epochs; each seed draws its own data, first weights and order. 1000 is 31 batches of 32
-# and one of 8. We keep the loss of every batch, so that we can look at an epoch in two ways: the mean over all its sequences,
-# or the loss of its last batch, which is what a loop prints when `print(loss)` stands after it.
+# Adam as it comes, batches of 32, 25 epochs; each seed draws its own data, first weights and order. 1000 is
+# 31 batches of 32 and one of 8. We keep the loss of every batch, so that we can look at an epoch in two ways:
+# the mean over all its sequences, or the loss of its last batch, which is what a loop prints when
+# `print(loss)` stands after it.
 
 # %%
 BATCH = 32
@@ -117,13 +119,17 @@ epoch_mean = (every_loss * sizes).sum(-1) / sizes.sum()  # [seed, epoch]
 # %% [markdown]
 # ## Where the two given numbers fall
 #
-# A notebook printed 58.27 after its first epoch and 2.12 after its last. Each thin line is one seed's last batch; the
-# thick line is the mean over whole epochs and all seeds.
+# A notebook printed 58.27 after its first epoch and 2.12 after its last. Each thin line is one seed's last
+# batch; the thick line is the mean over whole epochs and all seeds.
 
 # %%
 for name, given, column in (("first", 58.27, last_batch[:, 0]), ("last", 2.12, last_batch[:, -1])):
     low, high = column.min().item(), column.max().item()
     print(f"last batch of the {name} epoch: given {given}, here {low:.2f} to {high:.2f}")
+    below = (column < given).float().mean().item()
+    print(f"{below:.0%} of the seeds are below it, {1 - below:.0%} above")
+    below = (column < given).float().mean().item()
+    print(f"{below:.0%} of the seeds are below it, {1 - below:.0%} above")
 print(f"mean over the first epoch: {epoch_mean[:, 0].mean():.1f}")
 print(f"mean over the last epoch: {epoch_mean[:, -1].mean():.2f}")
 
@@ -151,12 +157,13 @@ assert bool((epoch_mean[:, -1] < 0.2 * epoch_mean[:, 0]).all())
 #
 # It is one draw of 8 sequences. Two things go wrong at once:
 #
-# - **It is noisy.** An average over 8 sequences scatters about $\sqrt{1000 / 8} \approx 11$ times as much as one over 1000, and
-#   twice as much as that of a full batch of 32.
-# - **It is late.** In the first epoch the loss falls from batch to batch; the last one has seen 31 steps more than the first.
+# - **It is noisy.** An average over 8 sequences scatters about $\sqrt{1000 / 8} \approx 11$ times as much as
+#   one over 1000, and twice as much as that of a full batch of 32.
+# - **It is late.** In the first epoch the loss falls from batch to batch; the last one has seen 31 steps more
+#   than the first.
 #
-# Below: how much the loss of the last batch scatters around the epoch's mean in the second half of the training, beside that of the
-# full batches just before it.
+# Below: how much the loss of the last batch scatters around the epoch's mean in the second half of the
+# training, beside that of the full batches just before it.
 
 # %%
 half = EPOCHS // 2
@@ -186,8 +193,9 @@ assert small > full
 # %% [markdown]
 # ## What the table has learned
 #
-# The answer is a sum of a token's part $w \cdot E_x$ and a position's part $w \cdot P_t$, so we can look at each alone. The position's
-# part has become a rising line. The token's part has become small: a token says nothing about its place.
+# The answer is a sum of a token's part $w \cdot E_x$ and a position's part $w \cdot P_t$, so we can look at
+# each alone. The token's part has become small: a token says nothing about its place. The position's part has
+# become a rising line, as far as about the tenth position. Then it falls behind; the next step shows why.
 
 # %%
 model = models[0]
@@ -204,17 +212,16 @@ figure.add_scatter(x=positions.tolist(), y=by_position.tolist(), name="learned",
 figure.update_layout(title="The position's part of the answer", xaxis_title="position", yaxis_title="answer")
 
 # %%
-# Test: The learned parts rise with the position.
-correlation = torch.corrcoef(torch.stack([by_position, positions.float()]))[0, 1].item()
-print(f"correlation with the true position: {correlation:.3f}")
-assert correlation > 0.95
+# Test: The parts of the first ten positions rise from each to the next and are right within one position.
+assert bool((by_position[1:10] > by_position[:9]).all())
+assert (by_position[:10] - positions[:10]).abs().max() < 1
 
 # %% [markdown]
 # ## Late positions are seen less often
 #
-# Position 0 is in every sequence, position 19 only in those of length 20, one in twenty. A row of the table learns only when its
-# position occurs, so the late rows stay behind. A learned table does not need many sequences; it needs *every position* in many
-# of them.
+# Position 0 is in every sequence, position 19 only in those of length 20, one in twenty. A row of the table
+# learns only when its position occurs, so the late rows stay behind. A learned table does not need many
+# sequences; it needs *every position* in many of them.
 
 # %%
 torch.manual_seed(99)
@@ -241,5 +248,6 @@ assert errors[-1] > errors[:-1].mean()
 # %% [markdown]
 # ## What to take away
 #
-# Report the mean over an epoch, or better over held-out data, and more than one seed. The two given numbers lie within the
-# range of ten seeds, so they agree with ours; but a single last batch could as well have shown half or twice as much.
+# Report the mean over an epoch, or better over held-out data, and more than one seed. A given number that
+# falls inside the range of ten seeds agrees with ours, and no more can be said: a single last batch could as
+# well have shown half or twice as much.
