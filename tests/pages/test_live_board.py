@@ -17,12 +17,13 @@ def page() -> None:
     import streamlit as st
 
     from pages.parts.live.board import live_board, recorded_board
+    from pages.parts.live.feed import feed
 
     run = st.session_state["run"]
     state = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
     st.text(f"{state.state} {state.polling}")
     if st.session_state.get("recorded"):
-        recorded_board(run, seconds=3.0)
+        recorded_board(run, feed(run, 0)[0], seconds=3.0)
 
 
 def opened(run: ScriptedRun | None, **state: Any) -> AppTest:
@@ -100,9 +101,12 @@ def test_showing_a_board_needs_neither_pandas_nor_torch() -> None:
 
 
 def test_run_data_never_becomes_markup() -> None:
+    from pages.parts.board import component
     from pages.parts.live.board import HERE
 
-    for path in (HERE / "script").glob("*.js"):
+    scripts = [*(HERE / "script").glob("*.js"), *(component.HERE / "script").glob("*.js")]
+    assert len(scripts) > 10
+    for path in scripts:
         text = path.read_text()
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert way not in text, (path.name, way)

@@ -11,10 +11,13 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from pages.parts.board import component
+from pages.parts.board.component import SHARED_SCRIPTS, SHARED_STYLES, joined
 from pages.parts.figures.loss import overlay_traces
 from pages.parts.live.columns import Columns, columns_of
 from pages.parts.live.feed import Payload, feed
-from pages.parts.live.watched import Watched, color_of, has_ended
+from pages.parts.live.looks import color_of
+from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.plotly_script import ADDRESS
 
 Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples"]
@@ -36,8 +39,8 @@ OVERLAP = 10
 """So many looks back each polled message reaches, in case the browser skipped some."""
 
 HERE = Path(__file__).parent
-SCRIPTS = ("dom", "columns", "grids", "shell", "lines", "heat", "facts", "replay", "stream", "board")
-"""In the order in which they use each other; together one module."""
+SCRIPTS = ("columns", "shell", "lines", "heat", "facts", "replay", "stream", "board")
+"""In the order in which they use each other; with those that all boards share one module."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ class BoardState:
 
 @st.cache_resource
 def _component() -> Any:
-    script = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    style = (HERE / "board.css").read_text(encoding="utf-8")
+    script = joined(component.HERE / "script", SHARED_SCRIPTS, ".js") + joined(HERE / "script", SCRIPTS, ".js")
+    style = joined(component.HERE, SHARED_STYLES, ".css") + joined(HERE, ("board",), ".css")
     return st.components.v2.component("attention_lab_board", html='<div class="board"></div>', css=style, js=script)
 
 
@@ -89,7 +92,8 @@ def live_board(
 
     def draw() -> None:
         polled = {"polled": _poll(run, asked, key)} if run and asked else {}
-        _mount(key, facts | {"state": state} | polled)
+        # The state of now: told an old one, the browser would answer with one more rerun across the one below.
+        _mount(key, facts | {"state": run.state if run else "none"} | polled)
         if run and (run.state, _asked(key, run)) != (state, asked):
             st.rerun()
 
@@ -99,11 +103,20 @@ def live_board(
 
 
 def recorded_board(
-    run: Watched, *, seconds: float = 12.0, panels: Sequence[Panel] = ALL, key: str = "recording", name: str = ""
+    run: Watched,
+    recording: Payload,
+    *,
+    seconds: float = 12.0,
+    panels: Sequence[Panel] = ALL,
+    key: str = "recording",
+    name: str = "",
 ) -> None:
-    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed."""
+    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed.
+
+    ``recording`` is its whole :func:`~pages.parts.live.feed.feed`.
+    """
     facts = _facts(run.id, panels, (), name)
-    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": feed(run, 0)[0]})
+    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": recording})
 
 
 def _mount(key: str, facts: dict[str, Any]) -> None:
