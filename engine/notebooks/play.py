@@ -21,6 +21,7 @@ import io
 import json
 import linecache
 import os
+import signal
 import sys
 import time
 import traceback
@@ -131,6 +132,7 @@ def main() -> None:
     notebook = NOTEBOOKS[parser.parse_args().slug]
     protocol = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print on their own must not mix with it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asked; its end is noticed
     with suppress(AttributeError, OSError):
         os.nice(5)  # the page and the training of others go first; Windows has no such call
     asked: SimpleQueue[int] = SimpleQueue()

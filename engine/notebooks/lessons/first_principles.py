@@ -56,7 +56,9 @@ def sinusoid(length: int, width: int) -> Tensor:
     """[position, feature], sine and cosine interleaved."""
     frequencies = 10_000 ** (-torch.arange(0, width, 2) / width)  # [feature / 2]
     angles = torch.arange(length)[:, None] * frequencies  # [position, feature / 2]
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # [position, feature / 2, 2] -> [position, feature]
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(
+        1
+    )  # [position, feature / 2, 2] -> [position, feature]
 
 
 table = sinusoid(64, 32)
@@ -102,7 +104,9 @@ def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
 Score = Callable[[Tensor, Tensor], Tensor]
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, score: Score = scaled_dot) -> tuple[Tensor, Tensor]:
+def attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, score: Score = scaled_dot
+) -> tuple[Tensor, Tensor]:
     """Values [..., query, d_v] and pattern [..., query, key]. Where the mask is False, a query does not see a key."""
     scores = score(q, k)
     if mask is not None:
@@ -243,7 +247,9 @@ class MultiHead(nn.Module):
         """x [batch, position, d_model] -> the same shape"""
         q, k, v = self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x))
         values, self.pattern = attention(q, k, v, mask, self.score)
-        joined = values.transpose(1, 2).flatten(2)  # [batch, head, position, d_head] -> [batch, position, head * d_head]
+        joined = values.transpose(1, 2).flatten(
+            2
+        )  # [batch, head, position, d_head] -> [batch, position, head * d_head]
         return self.out(joined)
 
 
@@ -252,7 +258,9 @@ for n_heads, d_head in ((1, None), (4, None), (4, 32), (5, 3)):
     heads = MultiHead(32, n_heads, d_head)
     split = heads.split(heads.q(x))
     n_weights = sum(part.numel() for part in heads.parameters())
-    print(f"{n_heads} heads: Q, K, V {tuple(split.shape)} -> output {tuple(heads(x, None).shape)}, {n_weights:,} parameters")
+    print(
+        f"{n_heads} heads: Q, K, V {tuple(split.shape)} -> output {tuple(heads(x, None).shape)}, {n_weights:,} parameters"
+    )
 
 # %%
 # Test: With the same weights it agrees with torch's nn.MultiheadAttention, outputs and patterns.
@@ -500,7 +508,9 @@ for length in longer:
     seconds["attention"].append(fastest(lambda x=x, mask=mask: heads(x, mask)))
 ratios = {name: [one / of[0] for one in of] for name, of in seconds.items()}
 for name, ratio in ratios.items():
-    print(f"{name}: 16 times as long takes {ratio[-1]:.0f} times as long; the last doubling {ratio[-1] / ratio[-2]:.1f} times")
+    print(
+        f"{name}: 16 times as long takes {ratio[-1]:.0f} times as long; the last doubling {ratio[-1] / ratio[-2]:.1f} times"
+    )
 
 # %%
 figure = go.Figure()
@@ -766,7 +776,9 @@ for step in range(1, STEPS + 1):
         print(f"step {step} of {STEPS}: held-out perplexity {curve[-1][1]:.1f}, words alone {curve[-1][2]:.0f}")
 
 # %%
-figure = go.Figure(go.Scatter(x=[row[0] for row in curve], y=[row[2] for row in curve], name="transformer", mode="lines+markers"))
+figure = go.Figure(
+    go.Scatter(x=[row[0] for row in curve], y=[row[2] for row in curve], name="transformer", mode="lines+markers")
+)
 for name, (_, words) in counted.items():
     figure.add_hline(y=words, line_dash="dash", annotation_text=name)
 figure.update_yaxes(type="log")

@@ -160,7 +160,9 @@ def sinusoid(length: int, width: int) -> Tensor:
     """[position, feature], sine and cosine interleaved."""
     frequencies = 10_000 ** (-torch.arange(0, width, 2) / width)  # [feature / 2]
     angles = torch.arange(length)[:, None] * frequencies  # [position, feature / 2]
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # [position, feature / 2, 2] -> [position, feature]
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(
+        1
+    )  # [position, feature / 2, 2] -> [position, feature]
 
 
 for length in (5, 11, 5000):
