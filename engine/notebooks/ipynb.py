@@ -28,6 +28,6 @@ def _of(cell: Cell) -> dict[str, Any]:
 
 
 def _cell(name: str, kind: str, source: str, tags: list[str] | None = None) -> dict[str, Any]:
-    outputs = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    outputs: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     metadata = {"tags": tags} if tags else {}
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source.splitlines(True)} | outputs

@@ -8,7 +8,7 @@ tells what happens, one JSON object a line:
     {"cell": 3, "event": "figure", "figure": {"data": [...], "layout": {...}}}
     {"cell": 3, "event": "passed", "seconds": 0.41}
     {"cell": 3, "event": "failed", "seconds": 0.41, "error": "AssertionError: ...", "line": 2}
-    {"event": "waiting"}
+    {"event": "waiting", "until": 5}
 
 Only cells of registered notebooks are run; nothing else can be sent.
 """
@@ -65,7 +65,7 @@ def play(cells: Sequence[Cell], until: Callable[[], int | None], say: Say) -> No
             if not run_cell(code[done], namespace, say):
                 return
             done += 1
-        say({"event": "waiting"})
+        say({"event": "waiting", "until": last})
 
 
 def run_cell(cell: Cell, namespace: dict[str, Any], say: Say) -> bool:

@@ -142,6 +142,8 @@ class Play:
 
     def _hear(self, message: dict[str, Any]) -> None:
         if message["event"] == "waiting":
+            if message["until"] < self.until:
+                return  # it has been told to go on since
             self.state, self._waiting_since = "waiting", time.monotonic()
             if self.until >= self._last_cell:
                 self._end()

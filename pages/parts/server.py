@@ -29,8 +29,7 @@ def pool() -> Pool:
 
 def wake() -> None:
     """Start the workers, if they are not: after the first page, which would otherwise share its cores with them."""
-    from engine.notebooks.players import PLAYERS
-from engine.predict import known_speed
+    from engine.predict import known_speed
 
     workers = pool()
     if workers.start() and known_speed() is None:
@@ -51,9 +50,8 @@ def find(run_id: str) -> Run | None:
 
 
 def close() -> None:
-    """Stop the workers if there are any, and the notebooks that are played."""
+    """Stop the workers if there are any."""
     global _pool
-    PLAYERS.close()
     with _making:
         ending, _pool = _pool, None
     if ending is not None:

@@ -576,7 +576,7 @@ print(f"first half: {first_half[-1]:.3f} (chance {1 / SYMBOLS}), second half: {s
 figure = go.Figure()
 figure.add_scatter(x=steps, y=second_half, name="second half")
 figure.add_scatter(x=steps, y=first_half, name="first half")
-figure.add_hline(y=1 / SYMBOLS, line_dash="dash", annotation_text="chance")
+figure.add_hline(y=1 / SYMBOLS, line_dash="dash", label={"text": "chance", "textposition": "end"})
 figure.update_yaxes(range=[0, 1.05])
 figure.update_layout(title="Reversing: accuracy on new sequences", xaxis_title="step", yaxis_title="accuracy")
 
@@ -780,7 +780,7 @@ figure = go.Figure(
     go.Scatter(x=[row[0] for row in curve], y=[row[2] for row in curve], name="transformer", mode="lines+markers")
 )
 for name, (_, words) in counted.items():
-    figure.add_hline(y=words, line_dash="dash", annotation_text=name)
+    figure.add_hline(y=words, line_dash="dash", label={"text": name, "textposition": "end"})
 figure.update_yaxes(type="log")
 figure.update_layout(title="Held-out plays, words alone", xaxis_title="step", yaxis_title="perplexity")
 

@@ -97,7 +97,7 @@ print(f"epoch 1: {losses[0]:.5f}, epoch {EPOCHS}: {losses[-1]:.2e}")
 
 # %%
 figure = go.Figure(go.Scatter(x=list(range(1, EPOCHS + 1)), y=losses, name="training", mode="lines+markers"))
-figure.add_hline(y=constant, line_dash="dash", annotation_text="constant answer")
+figure.add_hline(y=constant, line_dash="dash", label={"text": "constant answer", "textposition": "end"})
 figure.update_yaxes(type="log", exponentformat="power")
 figure.update_layout(title="It learns the mean", xaxis_title="epoch", yaxis_title="mean squared error")
 
@@ -196,7 +196,7 @@ for name, contender in {"mean over positions": MeanPooled(), "positions kept apa
 
 # %%
 figure = go.Figure([go.Scatter(x=list(range(1, EPOCHS + 1)), y=curve, name=name) for name, curve in curves.items()])
-figure.add_hline(y=0.9, line_dash="dash", annotation_text="0.9: the best without order")
+figure.add_hline(y=0.9, line_dash="dash", label={"text": "0.9: the best without order", "textposition": "end"})
 figure.update_yaxes(rangemode="tozero")
 figure.update_layout(
     title="The mean of the first position", xaxis_title="epoch", yaxis_title="share of the variance that is left"
