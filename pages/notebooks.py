@@ -19,7 +19,7 @@ def show_notebook(notebook: Notebook) -> None:
     side, body = st.columns([1, 2.6], gap="large")
     with side:
         show_side(notebook, play)
-    with body:
+    with body, st.container(key="notebooks-body"):
         st.title(notebook.title, anchor=False)
         show_introduction(notebook)
         for step in notebook.steps[1:]:

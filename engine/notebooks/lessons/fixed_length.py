@@ -46,9 +46,18 @@ print("table           ", tuple(table.weight.shape))
 print("their sum       ", tuple(encoded.shape))
 
 batch = torch.randint(0, VOCABULARY, (32, 10))
-print("a batch of 32   ", tuple(embedding(batch).shape), "+", tuple(table(positions).shape), "=", end=" ")
+print(
+    "a batch of 32   ",
+    tuple(embedding(batch).shape),
+    "+",
+    tuple(table(positions).shape),
+    "=",
+    end=" ",
+)
 print(tuple((embedding(batch) + table(positions)).shape))
-print(f"parameters: {embedding.weight.numel():,} for tokens, {table.weight.numel():,} for positions")
+print(
+    f"parameters: {embedding.weight.numel():,} for tokens, {table.weight.numel():,} for positions"
+)
 
 # %%
 # Test: In every sequence of the batch, what was added is the table itself.
@@ -63,8 +72,12 @@ torch.testing.assert_close(added, table.weight.expand(32, 10, WIDTH), atol=1e-5,
 # table were drawn with the same scale, so about half of each vector is word and half is place.
 
 # %%
-word = embedding(tokens[:1]) + table.weight  # [position, feature], one word at all ten places
-cosine = nn.functional.cosine_similarity(word[:, None], word[None, :], dim=-1).detach()  # [position, position]
+word = (
+    embedding(tokens[:1]) + table.weight
+)  # [position, feature], one word at all ten places
+cosine = nn.functional.cosine_similarity(
+    word[:, None], word[None, :], dim=-1
+).detach()  # [position, position]
 apart = cosine[~torch.eye(ROWS, dtype=torch.bool)]
 print(f"cosine of one word at two different places: {apart.mean():.2f} on average")
 
@@ -72,7 +85,9 @@ print(f"cosine of one word at two different places: {apart.mean():.2f} on averag
 figure = go.Figure(go.Heatmap(z=cosine.tolist(), zmin=0, zmax=1, colorbar_title="cosine"))
 figure.update_yaxes(autorange="reversed", dtick=1)
 figure.update_xaxes(dtick=1)
-figure.update_layout(title="One word at ten places", xaxis_title="position", yaxis_title="position")
+figure.update_layout(
+    title="One word at ten places", xaxis_title="position", yaxis_title="position"
+)
 
 # %%
 # Test: One word at two places is alike (cosine near 1/2), but not the same.
@@ -136,7 +151,11 @@ print("rows with a gradient:", norms.nonzero().flatten().tolist())
 
 # %%
 figure = go.Figure(go.Bar(x=list(range(20)), y=norms.tolist(), name="gradient norm"))
-figure.update_layout(title="Which rows learn from texts of ten words", xaxis_title="row", yaxis_title="gradient norm")
+figure.update_layout(
+    title="Which rows learn from texts of ten words",
+    xaxis_title="row",
+    yaxis_title="gradient norm",
+)
 
 # %%
 # Test: Rows 0 to 9 have a gradient, rows 10 to 19 have none at all.
@@ -149,7 +168,9 @@ assert bool((norms[10:] == 0).all())
 # A formula has no last row. The sinusoids of Vaswani et al. (2017, section 3.5) give a vector for any
 # position:
 #
-# $$P_{t,2i} = \sin(t / 10000^{2i/d}), \quad P_{t,2i+1} = \cos(t / 10000^{2i/d})$$
+# $$
+# P_{t,2i} = \sin(t / 10000^{2i/d}), \quad P_{t,2i+1} = \cos(t / 10000^{2i/d})
+# $$
 #
 # It *runs* at any length. Whether a model that was trained on ten positions *understands* the eleventh is
 # another question; the lab answers it under "longer sequences".

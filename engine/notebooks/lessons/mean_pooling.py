@@ -13,7 +13,9 @@
 # 3000 sequences of 10 positions with 10 numbers each, drawn from $\mathcal N(0, 1)$. The table $P$ has one
 # row for each position and starts at zero.
 #
-# $$\hat y = w \cdot \frac{1}{10} \sum_{t=1}^{10} (x_t + P_t) + b$$
+# $$
+# \hat y = w \cdot \frac{1}{10} \sum_{t=1}^{10} (x_t + P_t) + b
+# $$
 #
 # The seed fixes every random draw, so your numbers are the same as those in a textbook.
 
@@ -61,8 +63,12 @@ print(f"mean of the second sequence: given -0.0395, here {means[1]:.4f}")
 
 # %%
 # Test: Both outputs and both means are the given ones to four digits.
-torch.testing.assert_close(untrained[:2].double(), torch.tensor([0.0671, 0.0436]).double(), atol=6e-5, rtol=0)
-torch.testing.assert_close(means[:2].double(), torch.tensor([0.0880, -0.0395]).double(), atol=6e-5, rtol=0)
+torch.testing.assert_close(
+    untrained[:2].double(), torch.tensor([0.0671, 0.0436]).double(), atol=6e-5, rtol=0
+)
+torch.testing.assert_close(
+    means[:2].double(), torch.tensor([0.0880, -0.0395]).double(), atol=6e-5, rtol=0
+)
 
 # %% [markdown]
 # ## Train it to predict the mean
@@ -96,10 +102,18 @@ print(f"a constant answer: {constant:.5f}")
 print(f"epoch 1: {losses[0]:.5f}, epoch {EPOCHS}: {losses[-1]:.2e}")
 
 # %%
-figure = go.Figure(go.Scatter(x=list(range(1, EPOCHS + 1)), y=losses, name="training", mode="lines+markers"))
-figure.add_hline(y=constant, line_dash="dash", label={"text": "constant answer", "textposition": "end"})
+figure = go.Figure(
+    go.Scatter(
+        x=list(range(1, EPOCHS + 1)), y=losses, name="training", mode="lines+markers"
+    )
+)
+figure.add_hline(
+    y=constant, line_dash="dash", label={"text": "constant answer", "textposition": "end"}
+)
 figure.update_yaxes(type="log", exponentformat="power")
-figure.update_layout(title="It learns the mean", xaxis_title="epoch", yaxis_title="mean squared error")
+figure.update_layout(
+    title="It learns the mean", xaxis_title="epoch", yaxis_title="mean squared error"
+)
 
 # %%
 # Test: Every weight of the linear layer has come to 1/10, which is the mean written as a sum.
@@ -117,7 +131,11 @@ table = model.table.detach()
 figure = go.Figure(go.Heatmap(z=table.tolist(), colorbar_title="value"))
 figure.update_yaxes(autorange="reversed", dtick=1)
 figure.update_xaxes(dtick=1)
-figure.update_layout(title="The trained table: ten times the same row", xaxis_title="feature", yaxis_title="position")
+figure.update_layout(
+    title="The trained table: ten times the same row",
+    xaxis_title="feature",
+    yaxis_title="position",
+)
 
 # %%
 # Test: No row of the trained table differs from the first.
@@ -130,7 +148,9 @@ assert difference < 1e-6
 #
 # This is not an accident of the training. The mean of a sum is the sum of the means:
 #
-# $$\frac{1}{10} \sum_t (x_t + P_t) = \frac{1}{10} \sum_t x_t + \bar P$$
+# $$
+# \frac{1}{10} \sum_t (x_t + P_t) = \frac{1}{10} \sum_t x_t + \bar P
+# $$
 #
 # Only $\bar P$, the mean row, gets through, and a constant added to the input is what the bias already is. So
 # take a table of which every row differs, put its mean row in every row instead, and nothing changes.
@@ -143,7 +163,9 @@ with torch.no_grad():
     with_table = model(inputs)
     model.table.copy_(random_table.mean(dim=0).expand(10, 10))
     with_mean_row = model(inputs)
-print(f"largest difference over 3000 outputs: {(with_table - with_mean_row).abs().max():.1e}")
+print(
+    f"largest difference over 3000 outputs: {(with_table - with_mean_row).abs().max():.1e}"
+)
 torch.testing.assert_close(with_table, with_mean_row, atol=1e-5, rtol=0)
 
 # %% [markdown]
@@ -184,22 +206,38 @@ class Flattened(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x [batch, position, feature] -> [batch]"""
-        return self.linear(x.flatten(1)).squeeze(-1)  # [batch, position * feature] -> [batch]
+        return self.linear(x.flatten(1)).squeeze(
+            -1
+        )  # [batch, position * feature] -> [batch]
 
 
 first = inputs[:, 0].mean(dim=-1)  # [sequence]
 variance = first.var().item()
 curves = {}
-for name, contender in {"mean over positions": MeanPooled(), "positions kept apart": Flattened()}.items():
+for name, contender in {
+    "mean over positions": MeanPooled(),
+    "positions kept apart": Flattened(),
+}.items():
     curves[name] = [loss / variance for loss in train(contender, inputs, first, EPOCHS)]
     print(f"{name}: {curves[name][-1]:.3f} of the variance is left")
 
 # %%
-figure = go.Figure([go.Scatter(x=list(range(1, EPOCHS + 1)), y=curve, name=name) for name, curve in curves.items()])
-figure.add_hline(y=0.9, line_dash="dash", label={"text": "0.9: the best without order", "textposition": "end"})
+figure = go.Figure(
+    [
+        go.Scatter(x=list(range(1, EPOCHS + 1)), y=curve, name=name)
+        for name, curve in curves.items()
+    ]
+)
+figure.add_hline(
+    y=0.9,
+    line_dash="dash",
+    label={"text": "0.9: the best without order", "textposition": "end"},
+)
 figure.update_yaxes(rangemode="tozero")
 figure.update_layout(
-    title="The mean of the first position", xaxis_title="epoch", yaxis_title="share of the variance that is left"
+    title="The mean of the first position",
+    xaxis_title="epoch",
+    yaxis_title="share of the variance that is left",
 )
 
 # %%

@@ -48,7 +48,9 @@ assert bool((real[:, 1:] <= real[:, :-1]).all())
 #
 # Token embedding (100 × 16) plus table (20 × 16), then one linear layer to a single number.
 #
-# $$\hat t = w \cdot (E_{x_t} + P_t) + b$$
+# $$
+# \hat t = w \cdot (E_{x_t} + P_t) + b
+# $$
 
 
 # %%
@@ -74,7 +76,9 @@ print(f"{sum(weights.numel() for weights in Position().parameters()):,} paramete
 # %%
 # Test: What the model says about padding does not change the error.
 answer = Position()(tokens)
-torch.testing.assert_close(masked_error(answer, real), masked_error(answer.masked_fill(~real, 1e6), real))
+torch.testing.assert_close(
+    masked_error(answer, real), masked_error(answer.masked_fill(~real, 1e6), real)
+)
 
 # %% [markdown]
 # ## Ten seeds
@@ -110,7 +114,9 @@ for seed in range(SEEDS):
     model, losses = train(seed)
     models.append(model)
     by_batch.append(losses)
-    print(f"seed {seed + 1} of {SEEDS}: last batch {losses[0, -1]:5.1f} -> {losses[-1, -1]:.2f}")
+    print(
+        f"seed {seed + 1} of {SEEDS}: last batch {losses[0, -1]:5.1f} -> {losses[-1, -1]:.2f}"
+    )
 every_loss = torch.stack(by_batch)  # [seed, epoch, batch]
 sizes = torch.tensor([len(batch) for batch in torch.arange(1000).split(BATCH)])  # [batch]
 last_batch = every_loss[:, :, -1]  # [seed, epoch]
@@ -123,7 +129,10 @@ epoch_mean = (every_loss * sizes).sum(-1) / sizes.sum()  # [seed, epoch]
 # batch; the thick line is the mean over whole epochs and all seeds.
 
 # %%
-for name, given, column in (("first", 58.27, last_batch[:, 0]), ("last", 2.12, last_batch[:, -1])):
+for name, given, column in (
+    ("first", 58.27, last_batch[:, 0]),
+    ("last", 2.12, last_batch[:, -1]),
+):
     low, high = column.min().item(), column.max().item()
     print(f"last batch of the {name} epoch: given {given}, here {low:.2f} to {high:.2f}")
     below = (column < given).float().mean().item()
@@ -138,15 +147,29 @@ epochs = list(range(1, EPOCHS + 1))
 figure = go.Figure()
 for seed in range(SEEDS):
     figure.add_scatter(
-        x=epochs, y=last_batch[seed].tolist(), name="last batch, one seed", legendgroup="last", showlegend=seed == 0,
-        line={"width": 1}, opacity=0.5, meta={"same": "last"},
-    )  # fmt: skip
-figure.add_scatter(x=epochs, y=epoch_mean.mean(0).tolist(), name="epoch mean, all seeds", line={"width": 4})
+        x=epochs,
+        y=last_batch[seed].tolist(),
+        name="last batch, one seed",
+        legendgroup="last",
+        showlegend=seed == 0,
+        line={"width": 1},
+        opacity=0.5,
+        meta={"same": "last"},
+    )
 figure.add_scatter(
-    x=[1, EPOCHS], y=[58.27, 2.12], name="given: 58.27 and 2.12", mode="markers", marker={"size": 12, "symbol": "x"}
+    x=epochs, y=epoch_mean.mean(0).tolist(), name="epoch mean, all seeds", line={"width": 4}
+)
+figure.add_scatter(
+    x=[1, EPOCHS],
+    y=[58.27, 2.12],
+    name="given: 58.27 and 2.12",
+    mode="markers",
+    marker={"size": 12, "symbol": "x"},
 )
 figure.update_yaxes(type="log")
-figure.update_layout(title="Ten seeds", xaxis_title="epoch", yaxis_title="squared error (positions²)")
+figure.update_layout(
+    title="Ten seeds", xaxis_title="epoch", yaxis_title="squared error (positions²)"
+)
 
 # %%
 # Test: In every seed the error over the last epoch is less than a fifth of that over the first.
@@ -167,7 +190,9 @@ assert bool((epoch_mean[:, -1] < 0.2 * epoch_mean[:, 0]).all())
 
 # %%
 half = EPOCHS // 2
-relative = every_loss[:, half:] / epoch_mean[:, half:, None]  # [seed, epoch, batch], 1 where a batch is like its epoch
+relative = (
+    every_loss[:, half:] / epoch_mean[:, half:, None]
+)  # [seed, epoch, batch], 1 where a batch is like its epoch
 spread = relative.std(dim=(0, 1))  # [batch]
 small, full = spread[-1].item(), spread[-11:-1].mean().item()
 print(f"scatter of a batch of 32: {full:.0%} of the epoch's mean")
@@ -177,13 +202,22 @@ print(f"ratio: {small / full:.1f} (2 is expected: the root of 32 / 8)")
 # %%
 by_size = go.Figure()
 by_size.add_histogram(
-    x=relative[:, :, -11:-1].flatten().tolist(), name="batches of 32", histnorm="probability", opacity=0.6
+    x=relative[:, :, -11:-1].flatten().tolist(),
+    name="batches of 32",
+    histnorm="probability",
+    opacity=0.6,
 )
 by_size.add_histogram(
-    x=relative[:, :, -1].flatten().tolist(), name="last batch: 8 sequences", histnorm="probability", opacity=0.6
+    x=relative[:, :, -1].flatten().tolist(),
+    name="last batch: 8 sequences",
+    histnorm="probability",
+    opacity=0.6,
 )
 by_size.update_layout(
-    title="One batch against its epoch", barmode="overlay", xaxis_title="loss / mean of the epoch", yaxis_title="share"
+    title="One batch against its epoch",
+    barmode="overlay",
+    xaxis_title="loss / mean of the epoch",
+    yaxis_title="share",
 )
 
 # %%
@@ -201,15 +235,27 @@ assert small > full
 model = models[0]
 with torch.no_grad():
     by_position = model.linear(model.table.weight).squeeze(-1)  # [position], bias included
-    by_token = (model.embedding.weight @ model.linear.weight.T).squeeze(-1)  # [token], no bias
+    by_token = (model.embedding.weight @ model.linear.weight.T).squeeze(
+        -1
+    )  # [token], no bias
 by_position = by_position + by_token.mean()
 print(f"the tokens' parts scatter by {by_token.std():.2f} positions")
 
 # %%
 figure = go.Figure()
-figure.add_scatter(x=positions.tolist(), y=positions.tolist(), name="true", mode="lines", line={"dash": "dash"})
-figure.add_scatter(x=positions.tolist(), y=by_position.tolist(), name="learned", mode="lines+markers")
-figure.update_layout(title="The position's part of the answer", xaxis_title="position", yaxis_title="answer")
+figure.add_scatter(
+    x=positions.tolist(),
+    y=positions.tolist(),
+    name="true",
+    mode="lines",
+    line={"dash": "dash"},
+)
+figure.add_scatter(
+    x=positions.tolist(), y=by_position.tolist(), name="learned", mode="lines+markers"
+)
+figure.update_layout(
+    title="The position's part of the answer", xaxis_title="position", yaxis_title="answer"
+)
 
 # %%
 # Test: The parts of the first ten positions rise from each to the next and are right within one position.
@@ -233,12 +279,16 @@ for model in models:
     errors += (squared * is_real).sum(0) / is_real.sum(0) / len(models)
 seen = real.sum(0)
 for position in (0, 9, 19):
-    print(f"position {position}: in {seen[position]} of 1000 sequences, error {errors[position]:.2f} positions²")
+    print(
+        f"position {position}: in {seen[position]} of 1000 sequences, error {errors[position]:.2f} positions²"
+    )
 
 # %%
 figure = go.Figure(go.Bar(x=positions.tolist(), y=errors.tolist(), name="error"))
 figure.update_layout(
-    title="Error by position, mean over the seeds", xaxis_title="position", yaxis_title="squared error (positions²)"
+    title="Error by position, mean over the seeds",
+    xaxis_title="position",
+    yaxis_title="squared error (positions²)",
 )
 
 # %%

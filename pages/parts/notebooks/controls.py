@@ -16,8 +16,14 @@ from pages.parts.notebooks.steps import TICK, anchor
 COUNTED = re.compile(r"(\d+) of (\d+)")
 """How a cell says how far it is."""
 STYLE = """<style>
-.st-key-notebooks-side { position: sticky; top: 4rem; max-height: calc(100vh - 5rem); overflow-y: auto; }
-@media (max-width: 640px) { .st-key-notebooks-side { position: static; max-height: none } .st-key-notebooks-contents { display: none } }
+[data-testid="stColumn"]:has(.st-key-notebooks-side) {
+  position: sticky; top: 4.5rem; align-self: flex-start; max-height: calc(100vh - 5.5rem); overflow-y: auto; }
+@media (max-width: 640px) {
+  [data-testid="stColumn"]:has(.st-key-notebooks-side) { position: static; max-height: none }
+  .st-key-notebooks-contents { display: none } }
+.st-key-notebooks-contents a { color: inherit; text-decoration: none }
+.st-key-notebooks-contents a:hover { text-decoration: underline }
+.st-key-notebooks-body .katex-display { overflow: auto hidden }
 </style>"""
 
 

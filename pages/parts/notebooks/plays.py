@@ -64,7 +64,7 @@ def step_state(step: Step, play: Play | None) -> StepState:
     states = [outcomes[cell.number].state for cell in step.code if cell.number in outcomes]
     for state in ("failed", "stopped", "running"):
         if state in states:
-            return state  # type: ignore[return-value]
+            return state
     if states and len(states) == len(step.code):
         return "passed"
     on_its_way = play is not None and play.state == "running" and play.until >= step.code[-1].number

@@ -19,7 +19,7 @@ def show_introduction(notebook: Notebook) -> None:
 
 
 def show_step(notebook: Notebook, step: Step, play: Play | None) -> None:
-    st.subheader(f"{step.number}. {step.title}", anchor=anchor(step), divider="gray")
+    st.subheader(f"{step.number}. {step.title}", anchor=anchor(step))
     if step.code:
         show_state(notebook, step, play)
     for cell in step.cells:
