@@ -56,7 +56,11 @@ print(
 )
 print(tuple((embedding(batch) + table(positions)).shape))
 print(
-    f"parameters: {embedding.weight.numel():,} for tokens, {table.weight.numel():,} for positions"
+    "parameters      ",
+    embedding.weight.numel(),
+    "for tokens,",
+    table.weight.numel(),
+    "for positions",
 )
 
 # %%

@@ -17,7 +17,7 @@
 # \hat y = w \cdot \frac{1}{10} \sum_{t=1}^{10} (x_t + P_t) + b
 # $$
 #
-# The seed fixes every random draw, so your numbers are the same as those in a textbook.
+# The seed fixes every random draw, so your numbers come out like the given ones.
 
 # %%
 import plotly.graph_objects as go

@@ -1,4 +1,4 @@
-"""Predict the position: a table of positions is learned, and the last batch of an epoch misleads."""
+"""Predict the position: a table is learned, and the last batch of an epoch misleads."""
 
 # %% [markdown]
 # # Predict the position
@@ -114,9 +114,7 @@ for seed in range(SEEDS):
     model, losses = train(seed)
     models.append(model)
     by_batch.append(losses)
-    print(
-        f"seed {seed + 1} of {SEEDS}: last batch {losses[0, -1]:5.1f} -> {losses[-1, -1]:.2f}"
-    )
+    print(f"seed {seed + 1} of {SEEDS}: {losses[0, -1]:5.1f} -> {losses[-1, -1]:.2f}")
 every_loss = torch.stack(by_batch)  # [seed, epoch, batch]
 sizes = torch.tensor([len(batch) for batch in torch.arange(1000).split(BATCH)])  # [batch]
 last_batch = every_loss[:, :, -1]  # [seed, epoch]
@@ -154,7 +152,6 @@ for seed in range(SEEDS):
         showlegend=seed == 0,
         line={"width": 1},
         opacity=0.5,
-        meta={"same": "last"},
     )
 figure.add_scatter(
     x=epochs, y=epoch_mean.mean(0).tolist(), name="epoch mean, all seeds", line={"width": 4}
@@ -280,7 +277,7 @@ for model in models:
 seen = real.sum(0)
 for position in (0, 9, 19):
     print(
-        f"position {position}: in {seen[position]} of 1000 sequences, error {errors[position]:.2f} positions²"
+        f"position {position}: in {seen[position]} of 1000 sequences, error {errors[position]:.2f}"
     )
 
 # %%
