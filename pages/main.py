@@ -14,7 +14,8 @@ page = st.navigation(
         st.Page("start.py", title="Start", icon=":material/home:", default=True),
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
-        st.Page("notebooks.py", title="Notebooks", icon=":material/menu_book:", url_path="notebooks"),
+        st.Page("notebooks.py", title="Notebooks", icon=":material/code_blocks:", url_path="notebooks"),
+        st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
     position="top",
 )

@@ -105,7 +105,8 @@ def _execute(cell: Cell, namespace: dict[str, Any]) -> Any:
 
 def _plain(figure: Any) -> dict[str, Any]:
     """A Plotly figure as plain data and layout, without its template."""
-    plain = figure.to_plotly_json()
+    # Part by part: the figure as a whole packs arrays as base64, which only a browser can read.
+    plain = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
     plain["layout"].pop("template", None)
     found: dict[str, Any] = json.loads(json.dumps(plain, default=lambda array: array.tolist()))
     return found
