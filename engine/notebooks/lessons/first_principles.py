@@ -638,8 +638,8 @@ def reversals(batch: int) -> Tensor:
 
 
 def halves(model: nn.Module) -> tuple[float, float]:
-    """Accuracy in the first half and in the second, on 1000 new sequences."""
-    tokens = reversals(1000)
+    """Accuracy in the first half and in the second, on 500 new sequences."""
+    tokens = reversals(500)
     with torch.no_grad():
         right = (model(tokens[:, :-1])[..., :SYMBOLS].argmax(-1) == tokens[:, 1:]).float()
     return right[:, :HALF].mean().item(), right[:, HALF:].mean().item()
@@ -887,14 +887,14 @@ torch.testing.assert_close(after_love.sum(), torch.tensor(1.0), atol=1e-3, rtol=
 # half a minute here; with 5000 steps in your own copy it goes on falling.
 
 # %%
-STEPS = 1000
+STEPS, SCORED = 1000, 600
 
 
 def held_out_perplexities(model: nn.Module) -> tuple[float, float]:
-    """On the same questions as the counts, in 800 windows."""
+    """On the same questions as the counts, in the first SCORED windows."""
     with torch.no_grad():
-        probabilities = model(held_out_windows[:800, :-1]).softmax(-1)[:, 1:]
-    return perplexities(probabilities.gather(-1, asked[:800, :, None]).squeeze(-1))
+        probabilities = model(held_out_windows[:SCORED, :-1]).softmax(-1)[:, 1:]
+    return perplexities(probabilities.gather(-1, asked[:SCORED, :, None]).squeeze(-1))
 
 
 torch.manual_seed(0)

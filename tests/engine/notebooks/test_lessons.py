@@ -17,13 +17,13 @@ from engine.notebooks.ipynb import to_ipynb
 
 SMALLER = {
     "mean-pooling": {},
-    "predict-the-position": {"SEEDS, EPOCHS = 10, 25": "SEEDS, EPOCHS = 2, 25"},
+    "predict-the-position": {"SEEDS, EPOCHS = 10, 25": "SEEDS, EPOCHS = 1, 25"},
     "first-principles": {
         "longer = [32, 64, 128, 256, 512]": "longer = [32, 64]",
         "seeds = go.Figure(), (1, 2, 3)": "seeds = go.Figure(), (1,)",
         "REVERSE_STEPS = 6, 10, 150": "REVERSE_STEPS = 6, 10, 80",
         'glob("plays/*/*.md")': 'glob("plays/*/[am]*.md")',
-        "STEPS = 1000": "STEPS = 50",
+        "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 100",
     },
 }
 """What is done less often here than in the app, in the words of the source; the rest is as it is."""
