@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
         st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
+        st.Page("notebooks.py", title="Notebooks", icon=":material/code_blocks:", url_path="notebooks"),
         st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
     position="top",
