@@ -13,6 +13,7 @@ page = st.navigation(
     [
         st.Page("start.py", title="Start", icon=":material/home:", default=True),
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
+        st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
     ],
     position="top",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -15,6 +15,7 @@ from engine.matching import matched_width, n_parameters
 from engine.problems import ConfigError, Problem, problems_in
 from engine.settings import Parameters, from_text, setting, settings_in
 
+M = TypeVar("M", bound=Parameters)
 SHORTEST = 64
 """The first length; each further one is twice as long."""
 
@@ -41,7 +42,7 @@ class Plan(Parameters):
         3, label="Rounds", help="How often each point is visited, in shuffled order. The median is drawn, the range as a bar.", ge=1, le=15,
     )
     patience: float = setting(
-        0.8, label="Longest step (s)", help="A point whose training step would take longer is not started.", ge=0.01, le=60.0,
+        0.5, label="Longest step (s)", help="A point whose training step would take longer is not started.", ge=0.01, le=60.0,
     )
     device: Literal["cpu", "accelerator"] = setting(
         "cpu", label="Device", help="Where it is measured.", labels={"cpu": "CPU, one core", "accelerator": "Accelerator"},
@@ -97,33 +98,35 @@ SETTINGS = {row.name: row for row in settings_in(Plan)}
 
 def read_plan(flat: Mapping[str, Any]) -> Plan:
     """Raises ConfigError with one sentence for each setting that does not fit, alone or with the others."""
-    try:
-        plan = Plan.model_validate(from_text(dict(flat), Plan))
-    except ValidationError as error:
-        raise ConfigError([_named(problem, error) for problem in problems_in(error, flat, _rows())]) from None
+    plan = checked(Plan, flat)
     for kind in plan.kinds:
         plan.config(kind, plan.places[0])
     return plan
 
 
-def _rows() -> list[Any]:
-    return list(SETTINGS.values())
+def checked(model: type[M], flat: Mapping[str, Any]) -> M:
+    """A table of settings from flat names to values, which may be text. Raises ConfigError."""
+    try:
+        return model.model_validate(from_text(dict(flat), model))
+    except ValidationError as error:
+        rows = list(settings_in(model))
+        listed = {
+            str(item["loc"][0]): item["msg"] for item in error.errors() if item["loc"] and item["type"] == "choice"
+        }
+        raise ConfigError(
+            [
+                Problem(problem.setting, problem.given, listed.get(problem.setting, problem.allowed))
+                for problem in problems_in(error, flat, rows)
+            ]
+        ) from None
 
 
-def _named(problem: Problem, error: ValidationError) -> Problem:
-    """The kinds are no row of the table, so what is allowed comes from their own check."""
-    if problem.setting != "kinds":
-        return problem
-    message = next(item["msg"] for item in error.errors() if item["loc"][0] == "kinds")
-    return Problem("kinds", problem.given, message)
-
-
-def read_plan_leniently(flat: Mapping[str, Any]) -> tuple[Plan, list[Problem]]:
-    """A plan from what fits, and one problem for each setting that did not (it keeps its default)."""
+def leniently(flat: Mapping[str, Any], read: Callable[[Mapping[str, Any]], M]) -> tuple[M, list[Problem]]:
+    """What fits, and one problem for each setting that did not (it keeps its default)."""
     kept, ignored = dict(flat), list[Problem]()
     while True:
         try:
-            return read_plan(kept), ignored
+            return read(kept), ignored
         except ConfigError as error:
             for problem in error.problems:
                 ignored.append(problem)
