@@ -15,8 +15,9 @@ class Kind:
     label: str
     color: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    kept: str = ""
-    """What it keeps of the past so that the next token needs no second pass; "" where that is not measured."""
+    keeps: bool = False
+    """Whether the next token is also measured with the past kept: keys and values, or a state. Both implementations of
+    attention do the same there, so one is enough."""
 
     @property
     def attends(self) -> bool:
@@ -27,9 +28,9 @@ KINDS: dict[str, Kind] = {
     row.name: row
     for row in (
         Kind("materialised", "Scores written out", "#C2570C", {"attention_impl": "materialised"}),
-        Kind("fused", "Fused attention", "#2A5BD7", {"attention_impl": "fused"}, kept="keys and values kept"),
-        Kind("gru", "GRU", "#0F8A6C", {"family": "gru"}, kept="state kept"),
-        Kind("lstm", "LSTM", "#8A5FBF", {"family": "lstm"}, kept="state kept"),
-        Kind("cnn", "Dilated CNN", "#A0522D", {"family": "cnn"}),
+        Kind("fused", "Fused attention", "#2A5BD7", {"attention_impl": "fused"}, keeps=True),
+        Kind("gru", "GRU", "#0F8A6C", {"family": "gru"}, keeps=True),
+        Kind("lstm", "LSTM", "#8A5FBF", {"family": "lstm"}, keeps=True),
+        Kind("cnn", "Dilated CNN", "#B03078", {"family": "cnn"}),
     )
 }

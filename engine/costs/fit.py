@@ -12,8 +12,8 @@ REACH = 8
 FEWEST = 3
 """Two points always lie on a line, which then says nothing about how sure it is."""
 
-LAWS = {0.0: "no growth", 1.0: "proportion", 2.0: "the square"}
-"""Exponents with a name."""
+LAWS = {0.0: "a constant", 1.0: "n", 2.0: "n²"}
+"""Exponents, as they are written."""
 SAME = 0.05
 """An exponent so near to a law's is the law's: bytes have no noise, so their interval may be narrower than any law is exact."""
 
@@ -43,7 +43,7 @@ class Fit:
         if len(agree) == 1:
             return f"agrees with {agree[0]}"
         if agree:
-            return f"does not decide between {' and '.join(agree)}"
+            return f"undecided: {', '.join(agree[:-1])} or {agree[-1]}"
         below = [words for law, words in LAWS.items() if law < self.low]
         above = [words for law, words in LAWS.items() if law > self.high]
         if below and above:

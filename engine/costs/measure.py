@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.config import RunConfig
+from engine.costs import KINDS
 from engine.costs.visit import Machine, Visit
 from engine.framing import shapes
 from engine.measurements.kv_cache import cached_step
@@ -55,7 +56,7 @@ def _visit(
     batch = random_batch(config.batch_size, length, sizes.n_tokens, sizes.n_outputs).to(on)
     optimizers = build_optimizers(config, model)
     train, inference = step_seconds(model, optimizers, batch, GOES)
-    step = next_token(model, batch.inputs)
+    step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
     return Visit(
         kind,
         place,

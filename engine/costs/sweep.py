@@ -90,8 +90,12 @@ class Sweep:
 
     @property
     def done(self) -> float:
-        """Share of the time, from 0 to 1."""
-        return 1.0 if self.state != "running" else self.seconds / (self.seconds + self.seconds_left)
+        """Share of the time, from 0 to 1; what was spent on waiting for a worker does not count."""
+        if self.state != "running":
+            return 1.0
+        with self._lock:
+            spent = sum(visit.took for visit in self._visits)
+        return spent / (spent + self.seconds_left) if spent else 0.0
 
     def _work(self) -> None:
         try:

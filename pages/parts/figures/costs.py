@@ -119,7 +119,7 @@ def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
 
 
 def _legend(line: CostLine) -> str:
-    return line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>"
+    return line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>".replace("-", "−")
 
 
 def law_in_words(fit: Fit) -> str:
@@ -160,6 +160,7 @@ def parts_figure(
         yaxis=axis(f"memory of a training step ({unit})", rangemode="tozero"),
         hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
     )
 
 

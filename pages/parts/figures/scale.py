@@ -41,6 +41,7 @@ def scale_figure(taken: Mapping[str, Takes], memory: int) -> go.Figure:
         xaxis=axis("memory of a training step (GiB), predicted", range=[0, 1.06 * largest]),
         yaxis=axis("", autorange="reversed", showgrid=False),
         hovermode="closest",
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
         margin={"l": 90, "r": 12, "t": 34, "b": 40},
         shapes=[
             {

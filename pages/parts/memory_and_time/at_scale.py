@@ -56,14 +56,17 @@ def _training_table(chosen: list[Published], taken: dict[str, Takes], view: View
     for model in chosen:
         one = taken[model.label]
         fits = longest_trained(model, precision, view.bytes, view.sequences, written=view.written)
-        sizes = (one.weights, one.gradients, one.optimizer, one.activations, one.training)
+        state = (one.weights, one.gradients, one.optimizer)
         rows.append(
-            [model.label, f"{one.parameters:,}", *map(in_bytes, sizes), f"{_length(model, view):,}", _tokens(fits)]
-        )
+            [
+                model.label, f"{one.parameters:,}", *map(in_bytes, state), f"{_length(model, view):,}",
+                in_bytes(one.activations), in_bytes(one.training), _tokens(fits),
+            ]
+        )  # fmt: skip
     fits_in = f"Longest in {in_bytes(view.bytes)}"
     table(
         "Training, predicted",
-        ["", "Parameters", "Weights", "Gradients", "AdamW", "Activations", "Together", "at tokens", fits_in],
+        ["", "Parameters", "Weights", "Gradients", "AdamW", "Tokens", "Activations", "Together", fits_in],
         rows,
     )
 
@@ -84,7 +87,7 @@ def _writing_table(chosen: list[Published], taken: dict[str, Takes], view: View)
 
 
 def _tokens(count: int) -> str:
-    return f"{round_down(count):,} tokens" if count else "the weights do not fit"
+    return f"{round_down(count):,} tokens" if count else "does not fit"
 
 
 def _sources(chosen: list[Published], view: View) -> None:

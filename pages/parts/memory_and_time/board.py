@@ -93,16 +93,16 @@ def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     anew = [_line(result, plan, kind, "inference") for kind in plan.kinds]
     kept = [
-        _line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, {KINDS[kind].kept}", dashed=True)
+        _line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True)
         for kind in plan.kinds
-        if KINDS[kind].kept
+        if KINDS[kind].keeps
     ]
     last = plan.places[-1]
     cache = ""
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
-    note = f"Filled: the whole sequence read again, which is one pass without gradient. Open: the past is kept.{cache}"
+    note = f"Filled: the whole sequence read again, which is one pass without gradient. Open: the past is kept, as keys and values or as a state.{cache}"
     return _panel(
         "costs.next", "Time to write the next token", [*anew, *kept], plan, what, MILLISECONDS, "next token", note
     )

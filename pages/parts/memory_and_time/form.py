@@ -86,7 +86,13 @@ def widget(name: str, *, disabled: bool = False) -> None:
 def several(name: str, label: str, labels: dict[str, str], *, disabled: bool = False) -> None:
     """Any of some names."""
     st.pills(
-        label, list(labels), selection_mode="multi", format_func=labels.__getitem__, disabled=disabled, **_kept(name)
+        label,
+        list(labels),
+        selection_mode="multi",
+        wrap=True,
+        format_func=labels.__getitem__,
+        disabled=disabled,
+        **_kept(name),
     )
 
 

@@ -17,6 +17,8 @@ from engine.predict import known_speed
 from engine.units import in_bytes
 from pages.parts.memory_and_time.view import View
 
+DECIDED = 1.0
+"""A law is carried on beyond its points only where its exponent's interval is narrower than from n to n²."""
 COLUMNS = {
     "train": "Training step",
     "inference": "One pass",
@@ -29,11 +31,9 @@ STYLE = """<style>
 .cost-table { overflow-x: auto; }
 .cost-table table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 .cost-table caption { text-align: left; font-weight: 600; padding: 0.2rem 0; white-space: nowrap; }
-.cost-table th, .cost-table td { padding: 0.3rem 0.9rem 0.3rem 0; text-align: left; vertical-align: top; font-weight: 400;
-  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+.cost-table th, .cost-table td { padding: 0.3rem 1.2rem 0.3rem 0; text-align: left; vertical-align: top; font-weight: 400;
+  white-space: pre; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
 .cost-table thead th { font-size: 0.8rem; opacity: 0.75; }
-.cost-table tbody th { white-space: nowrap; }
-.cost-table td { min-width: 5.5rem; }
 </style>"""
 
 
@@ -70,7 +70,7 @@ def show_laws(result: Result) -> None:
 def _law(fit: Fit | None) -> str:
     if fit is None:
         return "–"
-    return f"{fit.exponent:.2f} ({fit.low:.2f} to {fit.high:.2f}) {fit.says}"
+    return f"{fit.exponent:.2f} ({fit.low:.2f} to {fit.high:.2f})\n{fit.says}".replace("-", "−")
 
 
 def show_skips(result: Result) -> None:
@@ -86,11 +86,15 @@ def show_longest(plan: Plan, result: Result | None, view: View) -> None:
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
     rows = [[KINDS[kind].label, *_fitting(along, kind, measured, view)] for kind in along.kinds]
-    table(
-        ["", f"Fits in {in_bytes(view.bytes)}", f"Trains in {view.seconds:g} s a step", "Weights and optimizer"], rows
-    )
+    head = [
+        "",
+        f"Fits in {in_bytes(view.bytes)}",
+        f"Trains in {view.seconds:g} s a step",
+        "Weights, gradients, optimizer",
+    ]
+    table("Tokens in a sequence of the model above", head, rows)
     st.caption(
-        f"One training step of this model on {along.batch_size} sequences in float32, AdamW, nothing recomputed. Memory: weights,"
+        f"One training step of this model, batch size {along.batch_size}, in float32, AdamW, nothing recomputed. Memory: weights,"
         " gradients, optimizer and what is saved for backward; the highest moment of a step takes more, see the rings above. Time on one"
         " CPU core. ≈ by formula; ~ from the power law measured above, carried on beyond its points."
     )
@@ -109,7 +113,9 @@ def _fitting(plan: Plan, kind: str, measured: Result | None, view: View) -> list
     else:
         room = "measured only"
     told = longest_in_time(config, view.seconds, known_speed())
-    if train is not None:
+    if train is not None and train.high - train.low > DECIDED:
+        pace = "the points do not decide"
+    elif train is not None:
         pace = f"~ {round_down(longest(train.at, view.seconds)):,} tokens"
     elif told is not None:
         pace = f"≈ {round_down(told):,} tokens"
