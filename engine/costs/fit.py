@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, linear_regression
 
 REACH = 8
 """A fit takes the points from the largest place down to so small a part of it: three doublings. Below, what does not grow
@@ -64,10 +65,13 @@ def fit(points: Points) -> Fit | None:
     taken = upper_part(points)
     if len(taken) < FEWEST:
         return None
-    found = stats.linregress([math.log(place) for place, _ in taken], [math.log(value) for _, value in taken])
-    half = float(stats.t.ppf(0.975, len(taken) - 2)) * float(found.stderr)
-    slope = float(found.slope)
-    return Fit(slope, slope - half, slope + half, float(found.intercept), taken[0][0], taken[-1][0], len(taken))
+    x, y = [math.log(place) for place, _ in taken], [math.log(value) for _, value in taken]
+    slope, intercept = linear_regression(x, y)
+    # scipy's own regression has no error for a line that is level.
+    apart = sum((b - slope * a - intercept) ** 2 for a, b in zip(x, y, strict=True))
+    error = math.sqrt(apart / (len(x) - 2) / sum((a - fmean(x)) ** 2 for a in x))
+    half = float(stats.t.ppf(0.975, len(x) - 2)) * error
+    return Fit(slope, slope - half, slope + half, intercept, taken[0][0], taken[-1][0], len(taken))
 
 
 def fit_all(lines: Mapping[str, Points]) -> dict[str, Fit]:

@@ -102,7 +102,7 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
-    note = f"Filled: the whole sequence read again, which is one pass without gradient. Open: the past is kept, as keys and values or as a state.{cache}"
+    note = f"Filled: the whole sequence is read again, in one pass. Open: the past is kept, as keys and values or a state.{cache}"
     return _panel(
         "costs.next", "Time to write the next token", [*anew, *kept], plan, what, MILLISECONDS, "next token", note
     )
