@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
         st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
+        st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
     position="top",
 )

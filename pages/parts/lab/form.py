@@ -10,6 +10,7 @@ import streamlit as st
 
 from engine.config import RunConfig, changed, parse, settings_for
 from engine.settings import Setting, to_text
+from pages.parts.glossary import setting_help
 
 FORM = "form"
 """Session key of the form's values; it outlives the page, which widgets do not."""
@@ -101,7 +102,12 @@ def setting_widget(row: Setting) -> None:
     key, value = f"set.{row.name}", form_values().setdefault(row.name, row.default)
     if key not in st.session_state:
         st.session_state[key] = to_text(value) if row.kind == "ints" else value
-    common: dict[str, Any] = {"key": key, "help": row.help, "on_change": _take, "args": (row.name,)}
+    common: dict[str, Any] = {
+        "key": key,
+        "help": setting_help(row.name, row.help),
+        "on_change": _take,
+        "args": (row.name,),
+    }
     match row.kind:
         case "choice":
             st.selectbox(row.label, row.choices, format_func=row.label_of, **common)

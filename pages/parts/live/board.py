@@ -33,6 +33,18 @@ TITLES = {
     "memory": "Memory",
     "samples": "Predictions",
 }
+TERMS = {
+    "loss": "loss",
+    "accuracy": "accuracy",
+    "attention": "head",
+    "pattern": "attention-pattern",
+    "matrix": "positional-encoding",
+    "similarity": "similarity",
+    "gradients": "gradient-norm",
+    "memory": "memory",
+    "samples": "token",
+}
+"""The glossary term that each panel leads to."""
 POLL = 0.2
 """Seconds between two looks where the event stream does not come through."""
 OVERLAP = 10
@@ -134,6 +146,7 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
         "name": name,
         "panels": list(panels),
         "titles": TITLES,
+        "terms": TERMS,
         "overlays": overlays,
         "plotly": ADDRESS,
     }
