@@ -13,7 +13,7 @@ from tests.browser.conftest import PHONE
 Open = Callable[..., Any]
 SLOW = 120_000
 """Milliseconds that it may take on a busy machine."""
-SMALL = "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2"
+SMALL = "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
 ENOUGH = """([id, enough]) => {
   const hosts = [...document.querySelectorAll('*')].filter((node) => node.shadowRoot)
   const plot = hosts.map((host) => host.shadowRoot.querySelector(`article[data-id="${id}"] .plot`)).find(Boolean)

@@ -18,6 +18,8 @@ from pages.parts.memory_and_time.view import View
 
 POLL = 0.5
 """Seconds between two looks at a measurement that goes."""
+DRAWN = "costs.drawn"
+"""Session key of the panels that were drawn last, and of what."""
 UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
 
 
@@ -47,14 +49,8 @@ def _words(sweep: Sweep) -> str:
 
 
 def show(result: Result, plan: Plan, view: View) -> None:
-    what = "tokens" if plan.axis == "length" else "layers"
     panels(
-        [
-            _time_panel(result, plan, what),
-            _memory_panel(result, plan, what),
-            _next_panel(result, plan, what),
-            _parts_panel(result, plan, view, what),
-        ],
+        _drawn(result, plan, view),
         key="costs.board",
         name="memory and time",
         subject=f"{plan.axis} {plan.places}",
@@ -62,6 +58,25 @@ def show(result: Result, plan: Plan, view: View) -> None:
     )
     show_laws(result)
     show_skips(result)
+
+
+def _drawn(result: Result, plan: Plan, view: View) -> list[Panel]:
+    """The last ones again where nothing happened since: most looks at a measurement find it as it was."""
+    stamp = (result.created, len(result.visits), len(result.fits), result.state, plan, view.part_of, known_speed())
+    last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
+    if last is None or last[0] != stamp:
+        what = "tokens" if plan.axis == "length" else "layers"
+        last = (
+            stamp,
+            [
+                _time_panel(result, plan, what),
+                _memory_panel(result, plan, what),
+                _next_panel(result, plan, what),
+                _parts_panel(result, plan, view, what),
+            ],
+        )
+        st.session_state[DRAWN] = last
+    return last[1]
 
 
 def _time_panel(result: Result, plan: Plan, what: str) -> Panel:
