@@ -68,15 +68,15 @@ def predict(config: RunConfig) -> Prediction:
     )
 
 
-def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int) -> float:
-    """Look-ups cost nothing; a shared block is counted at every depth."""
+def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int, length: int | None = None) -> float:
+    """Look-ups cost nothing; a shared block is counted at every depth. ``length``: positions read, where not the task's."""
     weights = sum(count for part, count in parts.items() if part not in ("embedding", "encoding"))
     if not config.family_row.attends:
         return 6.0 * weights * tokens
     if config.share_layers:
         weights *= config.n_layers
-    sizes = shapes(config)
-    attention = config.n_layers * config.batch_size * sizes.length**2 * config.n_heads * config.head_width
+    length = length or shapes(config).length
+    attention = config.n_layers * config.batch_size * length**2 * config.n_heads * config.head_width
     return 6.0 * weights * tokens + 12.0 * attention
 
 

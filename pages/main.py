@@ -13,10 +13,11 @@ page = st.navigation(
     [
         st.Page("start.py", title="Start", icon=":material/home:", default=True),
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
-        st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
-        st.Page("notebooks.py", title="Notebooks", icon=":material/code_blocks:", url_path="notebooks"),
-        st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
+        st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
+        st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
+        st.Page("notebooks.py", title="Notebooks", icon=":material/menu_book:", url_path="notebooks"),
+        st.Page("glossary.py", title="Glossary", icon=":material/dictionary:", url_path="glossary"),
     ],
     position="top",
 )

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from engine.cli import encodings, issue, issues, predict, train
+from engine.cli import cost, encodings, issue, issues, predict, train
 from engine.problems import ConfigError
 
 COMMANDS: dict[str, Any] = {
     "train": train,
     "encodings": encodings,
     "predict": predict,
+    "cost": cost,
     "issues": issues,
     "issue": issue,
 }
