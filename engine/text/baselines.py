@@ -18,9 +18,8 @@ import numpy as np
 from engine.config import RunConfig
 from engine.folders import data_folder
 from engine.tasks import TASKS
-from engine.text.corpus import Encoded, TextCorpus, encoded
+from engine.text.corpus import TextCorpus, text_of, unit_of
 from engine.text.kneser_ney import ORDERS, kneser_ney
-from engine.text.tokens import Unit
 from engine.training.data import Data
 
 KEPT = 40
@@ -37,14 +36,6 @@ def has_baselines(config: RunConfig) -> bool:
     if not TASKS[config.task].corpus or config.dataset_size is not None:
         return False
     return bool(config.value("split") == "plays")
-
-
-def unit_of(config: RunConfig) -> Unit:
-    return "characters" if config.task == "shakespeare_chars" else "words"
-
-
-def text_of(config: RunConfig) -> Encoded:
-    return encoded(config.value("text"), config.value("plays"), unit_of(config), config.value("vocab_size"))
 
 
 def baseline_nats(config: RunConfig) -> Nats:

@@ -53,6 +53,16 @@ def _tensors(texts: list[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor
     return tuple(torch.from_numpy(vocabulary.encode(text)) for text in texts)
 
 
+def unit_of(config: Any) -> Unit:
+    """What a text task's tokens are."""
+    return "characters" if config.task == "shakespeare_chars" else "words"
+
+
+def text_of(config: Any) -> Encoded:
+    """The whole text of a RunConfig. Raises ValueError with one sentence where there is none of that name."""
+    return encoded(config.value("text"), config.value("plays"), unit_of(config), config.value("vocab_size"))
+
+
 class Windows:
     """Stretches of ``length`` + 1 tokens that start every ``stride`` tokens of each document."""
 

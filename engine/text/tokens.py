@@ -55,6 +55,11 @@ class Vocabulary:
         numbers = self.numbers
         return np.fromiter((numbers.get(piece, UNKNOWN) for piece in text), dtype=np.int64, count=len(text))
 
+    def spelled(self, tokens: Iterable[int]) -> list[str]:
+        """The piece that each token stands for."""
+        spellings = (UNKNOWN_NAME, *self.numbers)
+        return [spellings[token] for token in tokens]
+
     def names(self, size: int) -> tuple[str, ...]:
         """What each number stands for, spaces and line ends made visible; [size]."""
         known = [UNKNOWN_NAME, *(piece.translate(VISIBLE) for piece in self.numbers)]
