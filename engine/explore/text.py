@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from engine.config import RunConfig
+from engine.explore.limits import LONGEST
 from engine.model.load import trained_model
 from engine.tasks import TASKS
 from engine.text import baselines
@@ -27,27 +28,26 @@ from engine.training.snapshot import patterns_in
 
 ROWS = 256
 """Windows that the model reads at once."""
-LONGEST = 400
-"""Tokens written at once."""
 LIKELIEST = 12
 """Next tokens named."""
 
 
-def counting_models(config: RunConfig) -> dict[str, float]:
-    """What each counting model scores on the windows of the run's validation: mean nats by name."""
-    nats, places = baselines.baseline_nats(config), baselines.validation_places(config)
-    return {name: float(values[places].mean()) for name, values in nats.items()}
-
-
-def facts(config: RunConfig) -> dict[str, int]:
-    """``trained`` and ``held_out`` tokens, ``known`` tokens of the vocabulary, ``unknown`` held-out tokens."""
+def counting_models(config: RunConfig) -> dict[str, Any]:
+    """``levels``: what each counting model scores on the windows of the run's validation, mean nats by name; empty where they
+    have no fair place. ``facts``: ``trained``, ``held_out`` and ``unknown`` held-out tokens, ``known`` ones of the vocabulary.
+    """
+    levels: dict[str, float] = {}
+    if baselines.has_baselines(config):
+        places = baselines.validation_places(config)
+        levels = {name: float(nats[places].mean()) for name, nats in baselines.baseline_nats(config).items()}
     text = text_of(config)
-    return {
+    facts = {
         "trained": sum(map(len, text.trained)),
         "held_out": sum(map(len, text.held_out)),
-        "known": len(text.vocabulary.numbers),
         "unknown": sum(int((document == UNKNOWN).sum()) for document in text.held_out),
+        "known": len(text.vocabulary.numbers),
     }
+    return {"levels": levels, "facts": facts}
 
 
 def beside_counting_models(config: RunConfig, weights: str) -> dict[str, Any]:
@@ -106,7 +106,9 @@ def sample(
     return {
         "text": continuation(config, prompt.strip(), written),
         "unknown": read.unknown,
-        "next": [(names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p],
+        "next": [
+            (names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p
+        ],
         "read": min(len(read.tokens), config.seq_len),
     }
 
@@ -148,7 +150,9 @@ def _read(config: RunConfig, prompt: str) -> _Read:
     parts = _going_on(list(pieces(prompt.strip(), unit_of(config))), vocabulary)
     if not parts:
         raise ValueError("The prompt is empty; give it at least one word.")
-    names = [part.translate(VISIBLE) if part in vocabulary.numbers else f"({part.translate(VISIBLE)})" for part in parts]
+    names = [
+        part.translate(VISIBLE) if part in vocabulary.numbers else f"({part.translate(VISIBLE)})" for part in parts
+    ]
     unknown = dict.fromkeys(part for part in parts if part not in vocabulary.numbers)
     return _Read(vocabulary.encode(parts).tolist(), names, list(unknown))
 

@@ -33,4 +33,3 @@ def _loaded(config: RunConfig, weights: Path, written: int) -> Transformer | Bas
     model = build_model(config, **shapes(config).of_model)
     load_model(model, str(weights))
     return model.eval()
-
