@@ -21,7 +21,7 @@ from engine.tasks import TASKS
 from engine.text import baselines
 from engine.text.corpus import text_corpus, text_of, unit_of
 from engine.text.sampling import continuation, distribution, next_logits, write_on
-from engine.text.tokens import UNKNOWN, VISIBLE, Vocabulary, is_word, pieces
+from engine.text.tokens import UNKNOWN, Vocabulary, is_word, joined, pieces
 from engine.training.data import Batch, Data
 from engine.training.evaluate import forward
 from engine.training.snapshot import patterns_in
@@ -93,7 +93,7 @@ def sample(
     top_k: int | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """``text``: what the model writes after the prompt. ``unknown``: the prompt's words that are not in its vocabulary.
+    """``prompt``: as it is read. ``text``: what the model writes after it. ``unknown``: the prompt's words that are not in its vocabulary.
     ``next``: the likeliest tokens right after the prompt with their probabilities, as drawn from. ``read``: how many of the
     prompt's tokens it sees.
     """
@@ -104,7 +104,8 @@ def sample(
     names = text_corpus(config, unit_of(config)).names
     written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
     return {
-        "text": continuation(config, prompt.strip(), written),
+        "prompt": read.text,
+        "text": continuation(config, read.text, written),
         "unknown": read.unknown,
         "next": [
             (names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p
@@ -136,6 +137,7 @@ def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
 class _Read:
     """A prompt as the model reads it."""
 
+    text: str
     tokens: list[int]
     names: list[str]
     """What stands for each token on a picture; in brackets what the vocabulary has not."""
@@ -150,11 +152,9 @@ def _read(config: RunConfig, prompt: str) -> _Read:
     parts = _going_on(list(pieces(prompt.strip(), unit_of(config))), vocabulary)
     if not parts:
         raise ValueError("The prompt is empty; give it at least one word.")
-    names = [
-        part.translate(VISIBLE) if part in vocabulary.numbers else f"({part.translate(VISIBLE)})" for part in parts
-    ]
+    names = [name_of(part) if part in vocabulary.numbers else f"({name_of(part)})" for part in parts]
     unknown = dict.fromkeys(part for part in parts if part not in vocabulary.numbers)
-    return _Read(vocabulary.encode(parts).tolist(), names, list(unknown))
+    return _Read(joined(parts, unit_of(config)), vocabulary.encode(parts).tolist(), names, list(unknown))
 
 
 def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:

@@ -37,7 +37,8 @@ class Order:
     def mix(self, contexts: np.ndarray, words: np.ndarray, size: int, lower: np.ndarray) -> np.ndarray:
         """Probabilities [row] of words after contexts, given those of the lower order."""
         share = _found(self.grams, self.shares, contexts * size + words, absent=0.0)
-        return share + _found(self.contexts, self.left, contexts, absent=1.0) * lower
+        mixed: np.ndarray = share + _found(self.contexts, self.left, contexts, absent=1.0) * lower
+        return mixed
 
 
 @dataclass(frozen=True)

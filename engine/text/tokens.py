@@ -44,6 +44,11 @@ def is_word(piece: str) -> bool:
     return WORD.match(piece) is not None
 
 
+def name_of(piece: str) -> str:
+    """A piece on a picture: line ends visible, and spaces where there is nothing else."""
+    return (piece.strip(SPACE) or piece).translate(VISIBLE)
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The commonest pieces, numbered from 1; number 0 is everything else."""
@@ -62,7 +67,7 @@ class Vocabulary:
 
     def names(self, size: int) -> tuple[str, ...]:
         """What each number stands for, spaces and line ends made visible; [size]."""
-        known = [UNKNOWN_NAME, *(piece.translate(VISIBLE) for piece in self.numbers)]
+        known = [UNKNOWN_NAME, *map(name_of, self.numbers)]
         return (*known, *[UNKNOWN_NAME] * (size - len(known)))
 
 

@@ -78,7 +78,7 @@ def show_text_facts(run: Run) -> None:
         return
     facts = known["facts"]
     where = (
-        ", ".join(name.replace("-", " ") for name in plays.HELD_OUT)
+        ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
         if run.config.value("text") == PLAYS
         else "its last tenth"
     )

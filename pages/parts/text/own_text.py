@@ -8,7 +8,7 @@ from engine.text import own
 from pages.parts.text.form import PLAYS, fill_form, form_values
 
 KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"
-KINDS = {"plays": "Shakespeare's plays", "own": "A text of your own"}
+KINDS = {"plays": "Shakespeare", "own": "Your own"}
 
 
 def choose_text() -> None:

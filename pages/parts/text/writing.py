@@ -56,10 +56,9 @@ def show_writing(run: Run) -> None:
 
 def _write(run: Run) -> None:
     state = st.session_state
-    prompt = state["text.prompt"]
     try:
         answer = ask_of(
-            run, "sample", prompt, length=state["text.length"], temperature=state["text.temperature"],
+            run, "sample", state["text.prompt"], length=state["text.length"], temperature=state["text.temperature"],
             top_k=state["text.top_k"], seed=state["text.sample_seed"],
         )  # fmt: skip
     except JobError as error:
@@ -69,7 +68,7 @@ def _write(run: Run) -> None:
         f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
         f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
     )
-    row = answer | {"prompt": prompt.strip(), "run": run.id, "settings": settings}
+    row = answer | {"run": run.id, "settings": settings}
     state[WRITTEN] = [row, *state.get(WRITTEN, [])][:KEPT]
 
 

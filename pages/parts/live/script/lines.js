@@ -23,12 +23,14 @@ function linePanel(board, name, title) {
       .concat(board.data.overlays[name] ?? [])
       .map((trace) => filled(board, trace))
     const { xaxis, yaxis } = figure.layout
-    const levels = () => [...(figure.layout.shapes ?? []), ...(board.data.levels?.[name] ?? [])]
+    const others = board.data.levels?.[name] ?? []
+    const levels = () => [...(figure.layout.shapes ?? []), ...others]
+    const room = others.length ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.3 } } : {} // for a label below
     const log = shown.scale === "log"
     put(board, panel, traces, {
       ...figure.layout,
       xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
-      yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
+      yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
       shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...marker(board)],
     })
     panel.plot.dataset.step = board.shownStep()
