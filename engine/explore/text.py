@@ -21,7 +21,7 @@ from engine.tasks import TASKS
 from engine.text import baselines
 from engine.text.corpus import text_corpus, text_of, unit_of
 from engine.text.sampling import continuation, distribution, next_logits, write_on
-from engine.text.tokens import UNKNOWN, Vocabulary, is_word, joined, pieces
+from engine.text.tokens import UNKNOWN, Vocabulary, is_word, joined, name_of, pieces
 from engine.training.data import Batch, Data
 from engine.training.evaluate import forward
 from engine.training.snapshot import patterns_in
