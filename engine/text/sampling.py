@@ -36,7 +36,8 @@ def distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = N
 def next_logits(config: RunConfig, model: nn.Module, tokens: Sequence[int]) -> Tensor:
     """The logits of the token after these, [token]; the model reads the last ``seq_len`` of them.
 
-    The unknown token is never written: it stands for many words and is none.
+    The unknown token is never written: it stands for many words and is none. Nor are numbers that stand for nothing, where the
+    text has fewer words than the vocabulary has room for.
     """
     device = next(model.parameters()).device
     window = torch.tensor([list(tokens[-config.seq_len :])], device=device)  # [1, length]
@@ -44,6 +45,7 @@ def next_logits(config: RunConfig, model: nn.Module, tokens: Sequence[int]) -> T
     positions = spread(window.size(1), shapes(config).position_range) if apart else None
     logits: Tensor = model(window, positions=positions)[0, -1].float().cpu()
     logits[UNKNOWN] = -torch.inf
+    logits[len(text_of(config).vocabulary.numbers) + 1 :] = -torch.inf
     return logits
 
 

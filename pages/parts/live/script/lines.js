@@ -25,7 +25,7 @@ function linePanel(board, name, title) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    const room = others.length ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.3 } } : {} // for a label below
+    const room = others.length ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } } : {} // for a label below
     const log = shown.scale === "log"
     put(board, panel, traces, {
       ...figure.layout,
