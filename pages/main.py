@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
         st.Page("text.py", title="Text", icon=":material/menu_book:", url_path="text"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
+        st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
     position="top",
 )

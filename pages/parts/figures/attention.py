@@ -46,12 +46,15 @@ def pattern_figure(
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
-        xaxis=axis("key (read from)", showgrid=False, side="top", ticks="", **labels(keys) | upright(keys)),
+        xaxis=axis(
+            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys) | upright(keys)
+        ),
         yaxis=axis(
-            "query (reading)", showgrid=False, autorange="reversed", ticks="", **labels(queries) | small(queries)
+            "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
+            **labels(queries) | small(queries),
         ),
         margin={"l": 44, "r": 8, "t": 44, "b": 8},
-    )
+    )  # fmt: skip
 
 
 def upright(names: Sequence[str]) -> dict[str, Any]:

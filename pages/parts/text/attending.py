@@ -13,7 +13,7 @@ from pages.parts.board.panels import Panel, panels
 from pages.parts.colors import sequential
 from pages.parts.figures.attention import small, upright
 from pages.parts.figures.heat import heat, heat_figure
-from pages.parts.live.watched import color_of
+from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
 from pages.parts.text.writing import unknown_in_words
 

@@ -12,7 +12,7 @@ from engine.text.passing import passed
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import by_read_figure
-from pages.parts.live.watched import color_of
+from pages.parts.live.looks import color_of
 from pages.parts.text.answers import beside_counting_models, counting_models
 from pages.parts.text.form import PLAYS
 
@@ -111,7 +111,7 @@ def show_beside(run: Run) -> None:
         panels(
             [
                 Panel(
-                    id="beside.read", title="The more it has read", alt=_read_in_words(found["by_read"]), height=300,
+                    id="beside.read", title="The more it has read", term="kneser-ney", alt=_read_in_words(found["by_read"]), height=300,
                     note="Mean loss over a token's place in the model's window; counting models on the very same tokens.",
                     figure=by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config)),
                 )

@@ -9,6 +9,7 @@ import streamlit as st
 from engine.config import RunConfig, settings_for
 from engine.settings import Setting
 from engine.text.recipe import CHOSEN, RECIPE, TASK, text_config
+from pages.parts.glossary import setting_help
 
 FORM, RUN = "text.form", "text.run"
 """Session keys of the chosen values, and of the id of the run shown."""
@@ -43,7 +44,11 @@ def show_form() -> None:
     rows = {row.name: row for row in settings_for(TASK, RECIPE["pos_encoding"])}
     encoding = rows["pos_encoding"]
     st.selectbox(
-        encoding.label, encoding.choices, format_func=encoding.label_of, help=encoding.help, **_bound("pos_encoding")
+        encoding.label,
+        encoding.choices,
+        format_func=encoding.label_of,
+        help=setting_help(encoding.name, encoding.help),
+        **_bound("pos_encoding"),
     )
     left, right = st.columns(2)
     with left:
@@ -54,7 +59,7 @@ def show_form() -> None:
 
 def _number(row: Setting, label: str, step: int) -> None:
     low, high = int(row.minimum or 0), int(row.maximum or 0)
-    st.number_input(label, low, high, step=step, help=row.help, **_bound(row.name))
+    st.number_input(label, low, high, step=step, help=setting_help(row.name, row.help), **_bound(row.name))
 
 
 def _bound(name: str) -> dict[str, Any]:

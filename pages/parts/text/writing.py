@@ -12,8 +12,10 @@ from engine.runs import Run
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import next_figure
-from pages.parts.live.watched import color_of
+from pages.parts.glossary import explained
+from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
+from pages.parts.text.form import PLAYS
 
 WRITTEN = "text.written"
 """Session key of what was written, the latest first."""
@@ -25,14 +27,14 @@ DEFAULTS: dict[str, Any] = {
 
 def show_writing(run: Run) -> None:
     st.subheader("Write on", anchor=False)
-    for key, value in DEFAULTS.items():
+    for key, value in (DEFAULTS | _own_words(run)).items():
         st.session_state.setdefault(key, value)
     left, right = st.columns([1, 1.6], gap="medium")
     with left:
         st.text_area("Prompt", key="text.prompt", height=90, persist_state="session")
         st.slider(
             "Temperature", 0.0, 2.0, step=0.05, key="text.temperature", persist_state="session",
-            help="Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes, more is wilder.",
+            help=explained("Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes.", "temperature"),
         )  # fmt: skip
         columns = st.columns(3)
         columns[0].number_input(
@@ -41,7 +43,7 @@ def show_writing(run: Run) -> None:
             30_000,
             key="text.top_k",
             persist_state="session",
-            help="Draw among so many likeliest tokens only.",
+            help=explained("Draw among so many likeliest tokens only.", "top-k"),
         )
         columns[1].number_input("Tokens", 1, LONGEST, key="text.length", persist_state="session")
         columns[2].number_input(
@@ -52,6 +54,12 @@ def show_writing(run: Run) -> None:
     with right:
         for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
             _show(one, run, latest=place == 0)
+
+
+def _own_words(run: Run) -> dict[str, str]:
+    """To a text that is not the plays, the prompt that the run's looks had."""
+    own = run.config.value("text") != PLAYS and run.snapshot is not None
+    return {"text.prompt": run.snapshot.prompt} if own and run.snapshot else {}
 
 
 def _write(run: Run) -> None:
