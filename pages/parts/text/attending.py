@@ -15,6 +15,7 @@ from pages.parts.figures.attention import small, upright
 from pages.parts.figures.heat import heat, heat_figure
 from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
+from pages.parts.text.form import PLAYS
 from pages.parts.text.writing import unknown_in_words
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
@@ -25,7 +26,7 @@ def show_attending(run: Run) -> None:
     if not run.config.family_row.attends:
         return
     st.subheader("Attention on a sentence", anchor=False)
-    st.session_state.setdefault(SENTENCE, FIRST)
+    st.session_state.setdefault(SENTENCE, _first_sentence(run))
     words, which = st.columns([3, 1], gap="medium", vertical_alignment="bottom")
     with words:
         sentence = st.text_input("Sentence", key=SENTENCE, persist_state="session", max_chars=500)
@@ -50,6 +51,14 @@ def show_attending(run: Run) -> None:
         [_head(found, place, head, color_of(run.config)) for head in range(found["patterns"].shape[1])],
         key="text-attention", name="attention", subject=run.id, least=300,
     )  # fmt: skip
+
+
+def _first_sentence(run: Run) -> str:
+    """To a text that is not the plays, what the run's last look read and wrote."""
+    look = run.snapshot
+    if run.config.value("text") == PLAYS or look is None:
+        return FIRST
+    return " ".join(f"{look.prompt}{look.written}".split()[:10])
 
 
 def _head(found: dict[str, Any], layer: int, head: int, color: str) -> Panel:

@@ -44,12 +44,9 @@ def show_form() -> None:
     rows = {row.name: row for row in settings_for(TASK, RECIPE["pos_encoding"])}
     encoding = rows["pos_encoding"]
     st.selectbox(
-        encoding.label,
-        encoding.choices,
-        format_func=encoding.label_of,
-        help=setting_help(encoding.name, encoding.help),
+        encoding.label, encoding.choices, format_func=encoding.label_of, help=setting_help(encoding.name, encoding.help),
         **_bound("pos_encoding"),
-    )
+    )  # fmt: skip
     left, right = st.columns(2)
     with left:
         _number(rows["vocab_size"], "Vocabulary", step=500)
