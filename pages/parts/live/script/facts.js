@@ -35,7 +35,7 @@ function samplesPanel(board, title) {
 
 /** What a language model wrote at each look, the latest first: held-out text that it was given, then its own. */
 function writtenPanel(board, title) {
-  const panel = shell("written", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const panel = shell(board, "written", title, { plotted: false, waiting: "waiting for the first look at the model" })
   const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
   panel.body.append(list)
   panel.draw = () => {
