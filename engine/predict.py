@@ -69,8 +69,12 @@ def predict(config: RunConfig) -> Prediction:
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int, length: int | None = None) -> float:
-    """Look-ups cost nothing; a shared block is counted at every depth. ``length``: positions read, where not the task's."""
-    weights = sum(count for part, count in parts.items() if part not in ("embedding", "encoding"))
+    """Look-ups cost nothing, but a tied embedding is the head as well; a shared block is counted at every depth.
+
+    ``length``: positions read, where not the task's.
+    """
+    reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
+    weights = sum(count for part, count in parts.items() if part not in reads_only)
     if not config.family_row.attends:
         return 6.0 * weights * tokens
     if config.share_layers:

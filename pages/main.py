@@ -16,6 +16,7 @@ page = st.navigation(
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
         st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
         st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
+        st.Page("text.py", title="Text", icon=":material/history_edu:", url_path="text"),
         st.Page("notebooks.py", title="Notebooks", icon=":material/menu_book:", url_path="notebooks"),
         st.Page("glossary.py", title="Glossary", icon=":material/dictionary:", url_path="glossary"),
     ],
