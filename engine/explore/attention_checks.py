@@ -15,6 +15,7 @@ from engine.explore.attention_asked import ModelAsked, Place, SampleAsked, tap_n
 from engine.explore.attention_faults import with_faults
 from engine.explore.attention_kinds import entropy
 from engine.explore.attention_model import held_out_metrics, looked, model_of, plain, sample_of
+from engine.model.block import Residual
 from engine.model.scores import PREPARE
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
@@ -73,24 +74,19 @@ def spread_growth(model: Transformer, batch: Batch) -> float:
 
 
 def carried_by_skip(model: Transformer, batch: Batch) -> float:
-    """How much of its input a block hands on when its branches say nothing."""
-    block = model.stack.blocks[0]
+    """How far two inputs of a block stay apart when its branches say nothing."""
+    residual: Residual = model.stack.blocks[0].attention_residual  # type: ignore[assignment]
     x, y = torch.randn(2, 8, model.config.d_model, generator=torch.Generator().manual_seed(0))
     silent = torch.zeros_like(x)
-    join = block.attention_residual.after  # type: ignore[union-attr,operator]
-    return (join(x, silent) - join(y, silent)).abs().max().item()  # type: ignore[operator]
+    return (residual.after(x, silent) - residual.after(y, silent)).abs().max().item()
 
 
 def size_dependence(model: Transformer, batch: Batch) -> float:
     """How much the result of a normalised branch changes when its input is a hundred times as large."""
-    block = model.stack.blocks[0]
+    residual: Residual = model.stack.blocks[0].attention_residual  # type: ignore[assignment]
     x = torch.randn(8, model.config.d_model, generator=torch.Generator().manual_seed(0))
-
-    def through(x: Tensor) -> Tensor:
-        read = block.attention_residual.before(x)  # type: ignore[union-attr,operator]
-        return block.attention_residual.after(read, read)  # type: ignore[union-attr,operator,no-any-return]
-
-    return ((through(100 * x) - through(x)).norm() / through(x).norm()).item()
+    small, large = (residual.after(read, read) for read in (residual.before(x), residual.before(100 * x)))
+    return float((large - small).norm() / small.norm())
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from engine.explore.attention_asked import (
     tap_name,
     weights_of_one_sequence,
 )
-from engine.explore.attention_kinds import entropy, kind_scores, mean_distance, name_of
+from engine.explore.attention_kinds import NAMED, entropy, kind_scores, mean_distance, name_of
 from engine.explore.attention_model import blocked_in, held_out, looked, model_of, positions_at, sample_of, tokens_at
 from engine.measurements.explanations import flow_through
 from engine.training.data import Batch
@@ -30,7 +30,7 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> dict[str, Any]:
     """``patterns`` of one sequence by kind of attention, [layer, head, query, key], with its ``tokens`` (names of queries and
     keys); ``rows``: one dictionary a head with its numbers over ``sequences`` held-out sequences: ``entropy`` (nats),
     ``effective_keys`` (the mean of its exponential), ``distance`` (positions), ``kind`` and the ``scores`` it is named by;
-    ``rollout``: see :func:`rolled_out`.
+    ``named_from`` is the score from which on a head gets a name; ``rollout``: see :func:`rolled_out`.
     """
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
@@ -48,6 +48,7 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> dict[str, Any]:
         "tokens": {which: tokens_at(config, one, which) for which in places_in(config)},
         "rows": rows,
         "sequences": len(batch.inputs),
+        "named_from": NAMED,
         "rollout": rolled_out(asked, look),
     }
 

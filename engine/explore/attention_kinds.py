@@ -101,7 +101,8 @@ def name_of(scores: dict[str, float]) -> str:
 
 def entropy(pattern: Tensor) -> Tensor:
     """In nats, of each query's weights: [..., query, key] -> [..., query]. Its exponential is the effective number of keys."""
-    return -torch.special.xlogy(pattern, pattern).sum(-1)
+    surprise: Tensor = -torch.special.xlogy(pattern, pattern)
+    return surprise.sum(-1)
 
 
 def mean_distance(pattern: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor
 from engine.config import RunConfig
 from engine.encodings.base import PositionalEncoding, Positions
 from engine.events import Event, Failed, Progress
-from engine.explore.attention_asked import FOLDER, ModelAsked, Place, SampleAsked, file_of, tap_name
+from engine.explore.attention_asked import FOLDER, ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
 from engine.folders import data_folder
 from engine.measurements.untrained import untrained
 from engine.model.attention import Attention
@@ -147,6 +148,17 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
         raise ValueError(f"sample is {asked.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
     rows = slice(asked.number, asked.number + 1)
     return Batch(**{**vars(batch), **{k: v[rows] for k, v in vars(batch).items() if isinstance(v, Tensor)}})
+
+
+def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:
+    """What is read: names of ``queries`` and ``keys`` by kind of attention, and how many numbered ``samples`` there are."""
+    batch = sample_of(config, asked)
+    named = {which: tokens_at(config, batch, which) for which in places_in(config)}
+    return {
+        "queries": {which: queries for which, (queries, _) in named.items()},
+        "keys": {which: keys for which, (_, keys) in named.items()},
+        "samples": len(held_out(config).inputs),
+    }
 
 
 def own_sequence(config: RunConfig, text: str) -> Batch:

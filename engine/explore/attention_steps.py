@@ -65,8 +65,8 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> d
         added = torch.zeros_like(scores) if bias is None else bias.expand_as(scores)
         term = encoding.value_term(pattern, at, at)
         mixed = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
-        weight = attention.out.weight.unflatten(
-            1, (attention.n_heads, -1)
+        weight = attention.out.weight.view(
+            out.size(-1), attention.n_heads, -1
         )  # [d_model, head * d_head] -> [.., head, d_head]
         projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
         without = _scores_without_encoding(model, batch, config, place)

@@ -1,0 +1,121 @@
+"""The classic faults, switched on in this very model, and the tests that catch them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from engine.explore.attention_faults import FAULTS, why_not
+from pages.parts.attention.asking import ask
+from pages.parts.attention.change_view import show_metrics
+from pages.parts.attention.chosen import choose, key_of, name_of_head
+from pages.parts.attention.looked_at import LookedAt
+from pages.parts.board.panels import Panel, panels
+from pages.parts.figures.heads import difference_picture, influence_picture, lines_picture, pattern_picture
+
+WIDTHS_AXIS = {"type": "log", "tickvals": [4, 16, 64, 256], "ticktext": ["4", "16", "64", "256"]}
+
+
+def show(at: LookedAt) -> None:
+    st.caption(
+        ":material/bug_report: Each switch breaks the forward pass of this model on purpose; its weights stay as they were trained. "
+        "Every test is run anew, on what you see."
+    )
+    faults = switches(at)
+    seen: dict[str, Any] = ask("checks:faults_seen", at.model, at.sample, at.place, faults)
+    before, after = seen["before"], seen["after"]
+    for name in faults:
+        st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
+    show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
+    board, tests = st.columns([1.5, 1], gap="medium")
+    with board:
+        panels(
+            figures(at, before, after, bool(faults)),
+            key="attention.faults",
+            name="faults",
+            subject=at.subject,
+            least=300,
+        )
+    with tests:
+        show_tests(after["checks"])
+
+
+def switches(at: LookedAt) -> tuple[str, ...]:
+    """One toggle a fault; of the masks only one can be on."""
+    possible = {name: why_not(at.config, name) for name in FAULTS}
+    on = tuple(name for name in at.now.faults if not possible[name])
+    for name in FAULTS:
+        st.session_state[key_of(f"fault.{name}")] = name in on
+    with st.container(horizontal=True, gap="medium"):
+        for name, fault in FAULTS.items():
+            st.toggle(
+                fault.label, key=key_of(f"fault.{name}"), on_change=switch, args=(name, on), disabled=bool(possible[name]),
+                help=possible[name] or fault.explanation,
+            )  # fmt: skip
+    return on
+
+
+def switch(name: str, on: tuple[str, ...]) -> None:
+    if name in on:
+        choose(faults=tuple(other for other in on if other != name))
+    else:
+        others = tuple(other for other in on if FAULTS[other].group != FAULTS[name].group)
+        choose(faults=tuple(fault for fault in FAULTS if fault in {*others, name}))
+
+
+def figures(at: LookedAt, before: dict[str, Any], after: dict[str, Any], faulty: bool) -> list[Panel]:
+    queries, keys, name = at.queries, at.keys, name_of_head(at.place)
+    own = at.queries if at.place.which != "encoder" else [str(place) for place in range(len(after["influence"]))]
+    leaks = next(check for check in after["checks"] if check["name"] == "future")
+    high = float(max(before["influence"].max(), after["influence"].max()))
+    change = after["pattern"] - before["pattern"]
+    items = [
+        Panel(
+            "fault.pattern", f"{name}, {'with the faults' if faulty else 'as trained'}",
+            pattern_picture(after["pattern"], queries, keys, at.color, query=at.query), height=320, link="cells",
+            alt=f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats.",
+        ),
+        Panel(
+            "fault.change", "Minus the pattern as trained", difference_picture(change, queries, keys, query=at.query), height=320, link="cells",
+            alt=f"The largest change of one weight is {abs(change).max():.2f}.",
+        ),
+        Panel(
+            "fault.influence", "Which output moves when one token is changed",
+            influence_picture(after["influence"], own, high), height=320, link="influence",
+            alt="Movement of the logits of each output for each changed token" + ("" if leaks["value"] is None else f"; at most {leaks['value']:.3g} before it") + ".",
+            note="Right of the diagonal a later token was changed: a causal model's outputs must not move there.",
+        ),
+        entropy_panel(at),
+    ]  # fmt: skip
+    return items
+
+
+def entropy_panel(at: LookedAt) -> Panel:
+    """Why there is a scale: entropy of random q and k by the width of a head."""
+    found: dict[str, list[float]] = ask("checks:entropy_at_first")
+    widths = [4.0, 16.0, 64.0, 256.0]
+    names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
+    series = [(names[score], widths, values, 0.0 if score == "scaled_dot" else 0.7) for score, values in found.items()]
+    return Panel(
+        "fault.entropy", "Entropy before any training, by head width",
+        lines_picture(series, x="d_head", y="entropy (nats)", color=at.color, xaxis=WIDTHS_AXIS), height=320,
+        alt="Entropy over 32 keys from the narrowest to the widest head: "
+        + "; ".join(f"{name} {values[0]:.2f} to {values[-1]:.2f}" for name, _, values, _ in series) + ".",
+        note="Softmax over 32 keys of random q and k whose numbers have variance one.",
+    )  # fmt: skip
+
+
+def show_tests(checks: list[dict[str, Any]]) -> None:
+    failed = [check for check in checks if check["passed"] is False]
+    ran = [check for check in checks if check["passed"] is not None]
+    st.markdown(f"**Tests: {len(ran) - len(failed)} of {len(ran)} pass**")
+    for check in checks:
+        if check["passed"] is None:
+            st.caption(f":material/remove: {check['label']}: does not apply. {check['reason']}")
+            continue
+        color, icon = ("green", ":material/check_circle:") if check["passed"] else ("red", ":material/cancel:")
+        value = f"{check['value']:.3g} {check['unit']}, allowed is {check['bound']}"
+        with st.expander(f":{color}[{icon} {check['label']}]", expanded=check["passed"] is False):
+            st.caption(f"Measured: {value}.")
+            st.code(check["code"], language="python")

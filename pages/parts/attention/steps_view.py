@@ -1,0 +1,187 @@
+"""One query, step by step: from its vector to what the head hands on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine.encodings import ENCODINGS
+from pages.parts.attention.asking import ask
+from pages.parts.attention.chosen import bound, choose
+from pages.parts.attention.looked_at import LookedAt, shown, table
+from pages.parts.board.panels import Panel, Picked, panels
+from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
+
+ROWS = 24
+"""A longer table scrolls."""
+SCALES = {
+    "scaled_dot": "divided by √d_head = {root:.3g}",
+    "dot": "not scaled: this run compares without 1/√d_head",
+    "cosine": "of vectors of length one, times √d_head = {root:.3g}",
+    "additive": "w · tanh(q + k) with this run's own w",
+}
+PLACES = {
+    "nowhere": "This run has no encoding: positions reach the scores through the mask alone.",
+    "embedding": (
+        "{label} is added to the embedding, so it is inside q and k already. The column says how much higher the score is than with no "
+        "positions added to the embedding."
+    ),
+    "rotation": "{label} turns q and k by their positions before they are compared. The column says what the turn added to the score.",
+    "scores": "{label} adds a number to each score.",
+}
+
+
+def show(at: LookedAt) -> None:
+    s: dict[str, Any] = ask("steps:steps", at.model, at.sample, at.place, at.query)
+    order = np.argsort(-s["weight"])
+    best = int(order[0])
+    says = f" Here the model answers **{shown(s['predicted'])}**" if s["predicted"] else ""
+    right = f"; right is **{shown(s['target'])}**." if s["target"] else "." if says else ""
+    st.markdown(
+        f"Query {at.query} (token **{shown(at.queries[at.query])}**) reads most from key {best} (token **{shown(at.keys[best])}**), "
+        f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
+    )
+    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=380, on_pick=pick)
+    words, numbers = st.columns([1, 1.25], gap="large")
+    with words:
+        st.markdown("**The steps and their shapes**")
+        st.markdown(in_words(at, s))
+        st.caption(
+            f":material/check: Put together, these steps differ from the model's own tensors by at most {s['gap']:.0e}."
+        )
+    with numbers:
+        st.markdown("**The numbers, key by key**")
+        with st.container(height=440 if len(at.keys) > ROWS else "content"):
+            st.markdown(numbers_table(at, s))
+
+
+def pick(picked: Picked) -> None:
+    """The row of the pattern that was chosen is the new query."""
+    if picked.panel.startswith("pattern"):
+        choose(query=int(float(picked.y)))
+
+
+def query_control(at: LookedAt) -> None:
+    st.number_input(
+        "Query", 0, len(at.queries) - 1, step=1, help="Position of the token that reads. Or click a row of the pattern.",
+        **bound("query", at.query),
+    )  # fmt: skip
+
+
+def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
+    keys = s["keys"]
+    weight = s["weight"]
+    encoded = "of it, encoding" if acts_on(at) == "embedding" else "encoding adds"
+    strips = [("q · k", s["product"]), (encoded, s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
+    dims = [str(d) for d in range(s["d_head"])]
+    values = np.vstack([s["weighted"], s["mixed"]])
+    handed = np.vstack([s["projected"], s["out"]])
+    heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
+    top = ", ".join(f"key {k} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
+    return [
+        Panel(
+            "pattern.one", "The pattern of this head", pattern_picture(s["pattern"], s["queries"], keys, at.color, query=at.query),
+            alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.", height=400,
+            note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
+            link="cells", picks=True, term="attention pattern",
+        ),
+        Panel(
+            "strips", "From product to weight, for this query",
+            strips_picture(strips, keys, s["blocked"], at.color),
+            alt=f"Four strips of bars over the keys; the weights are largest at {top}.", height=400,
+            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.", term="softmax",
+        ),
+        Panel(
+            "product", "q times k, dimension by dimension",
+            numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x="dimension of the head", y="key", columns=dims, rows=keys),
+            alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.", height=320,
+            note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: which of the {s['d_head']} numbers make the match.",
+        ),
+        Panel(
+            "values", "Weighted values, and their sum",
+            numbers_picture(values, "weight × v", x="dimension of the head", y="key", columns=dims, rows=[*keys, "sum"]),
+            alt="Each key's value times its weight; the last row is what the head has read.", height=320,
+            note="Each row is a key's value times its weight; the last is their sum, the head's reading.",
+        ),
+        Panel(
+            "handed", "What each head hands on", numbers_picture(handed, "value", x="dimension of the model", y="head", rows=[*heads, "all"]),
+            alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.", height=240,
+            note="The output projection puts each head's sum into the model's width; all heads and the bias add up to the last row.", wide=True,
+        ),
+    ]  # fmt: skip
+
+
+def acts_on(at: LookedAt) -> str:
+    return "nowhere" if at.place.which == "cross" else ENCODINGS[at.config.pos_encoding].acts_on
+
+
+def in_words(at: LookedAt, s: dict[str, Any]) -> str:
+    keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
+    row = ENCODINGS[at.config.pos_encoding]
+    acts = acts_on(at)
+    scale = SCALES[at.config.attention_score].format(root=d_head**0.5)
+    blocked = int(s["blocked"].sum())
+    steps = [
+        f"**Project.** Of the token's vector `[{d_model}]` the head makes q `[{d_head}]`; of every key's, k and v `[{keys} × {d_head}]` each."
+    ]
+    if acts == "rotation":
+        steps.append(
+            f"**Turn.** {row.label} turns q by its position {s['position']} and each k by its own, `[{d_head}]` each."
+        )
+    steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
+    if acts == "scores":
+        steps.append(
+            f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {s['bias'].min():.2f} to {s['bias'].max():.2f}."
+        )
+    steps.append(
+        f"**Mask.** {blocked} of {keys} keys are blocked: their score becomes −∞."
+        if blocked
+        else "**Mask.** Nothing is blocked for this query."
+    )
+    if at.config.softmax_axis == "key":
+        steps.append(
+            f"**Softmax.** exp(score), divided by the sum over the keys: weights `[{keys}]` that add up to {s['weight'].sum():.3f}."
+        )
+    else:
+        steps.append(
+            f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {s['weight'].sum():.3f}."
+        )
+    extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
+    steps.append(f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.")
+    steps.append(
+        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The {len(s['projected'])} heads' vectors and the bias are added."
+    )
+    said = (
+        PLACES[acts].format(label=row.label)
+        if at.place.which != "cross"
+        else "Cross-attention has no encoding of its own."
+    )
+    return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
+
+
+def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
+    acts = acts_on(at)
+    head = [
+        "Key",
+        "Token",
+        "q · k",
+        *(["turned"] if s["rotates"] else []),
+        "scaled",
+        "encoding",
+        "score",
+        "masked",
+        "weight",
+    ]
+    rows = []
+    for key, token in enumerate(s["keys"]):
+        score = f"{s['score'][key]:.3f}"
+        turned = [f"{s['turned'][key]:.3f}"] if s["rotates"] else []
+        weight = f"{s['weight'][key]:.3f}"
+        rows.append([
+            str(key), shown(token), f"{s['product'][key]:.3f}", *turned, f"{s['scaled'][key]:.3f}",
+            f"{'' if acts != 'embedding' else 'of it '}{s['by_encoding'][key]:+.3f}", score,
+            "−∞" if s["blocked"][key] else score, f"**{weight}**" if s["weight"][key] == s["weight"].max() else weight,
+        ])  # fmt: skip
+    return table(head, rows)

@@ -1,0 +1,122 @@
+"""Pictures of attention: patterns, differences, the numbers of one query, and lines over heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.parts.colors import diverging, muted, sequential, shade
+from pages.parts.figures.base import axis, figure
+from pages.parts.figures.heat import heat, heat_figure, labels
+
+KEY, QUERY = "key (read from)", "query (reading)"
+
+
+def pattern_picture(
+    pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], color: str, *, query: int | None = None,
+    bare: bool = False,
+) -> go.Figure:  # fmt: skip
+    """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without words on the axes."""
+    return _square(
+        heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=not bare), queries, keys, query, bare
+    )
+
+
+def difference_picture(
+    difference: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None
+) -> go.Figure:
+    """Weights [query, key] gained (above 0) and lost."""
+    return _square(
+        heat(difference, "change of weight", scale=diverging(), low=-1.0, high=1.0), queries, keys, query, False
+    )
+
+
+def _square(trace: go.Heatmap, queries: Sequence[str], keys: Sequence[str], query: int | None, bare: bool) -> go.Figure:
+    words = {"x": "", "y": ""} if bare else {"x": KEY, "y": QUERY}
+    more: dict[str, Any] = {"margin": {"l": 24, "r": 4, "t": 4, "b": 20}} if bare else {}
+    if query is not None:
+        more["shapes"] = [{
+            "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
+            "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
+        }]  # fmt: skip
+    return heat_figure(
+        trace, **words, columns=plain(keys), rows=plain(queries), square=len(queries) == len(keys), **more
+    )
+
+
+def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
+    """How far each output moves (logits) when one token is changed, [changed token, output]."""
+    trace = heat(
+        moved.T, "logits", scale=sequential("#7A5AE0"), low=0.0, high=max(high, 1e-6), x="changed token", y="output"
+    )
+    return heat_figure(
+        trace, x="changed token", y="output that moves", columns=plain(tokens), rows=plain(tokens), square=True
+    )
+
+
+def numbers_picture(
+    matrix: np.ndarray, unit: str, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = ()
+) -> go.Figure:
+    """Signed numbers [row, column] on a scale that is even on both sides of zero."""
+    most = max(float(np.abs(matrix).max(initial=0.0)), 1e-6)
+    trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=x, y=y)
+    return heat_figure(trace, x=x, y=y, columns=plain(columns), rows=plain(rows))
+
+
+def strips_picture(
+    strips: Sequence[tuple[str, np.ndarray]], keys: Sequence[str], blocked: np.ndarray, color: str
+) -> go.Figure:
+    """One strip of bars under the other, a bar for each key; blocked keys stay grey."""
+    traces, layout = [], {}
+    share, space = 1 / len(strips), 0.05
+    for place, (name, values) in enumerate(strips):
+        number = "" if place == 0 else str(place + 1)
+        top = 1 - place * share
+        layout[f"yaxis{number}"] = axis(name, domain=[top - share + space, top], zeroline=True, nticks=4)
+        for shown, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
+            if shown.any():
+                traces.append(go.Bar(
+                    x=np.flatnonzero(shown).tolist(), y=[float(f"{value:.5g}") for value in values[shown]], name=name, yaxis=f"y{number}",
+                    marker={"color": tone["light"]}, opacity=opacity, meta={"color": tone, "label": name},
+                    hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>", showlegend=False,
+                ))  # fmt: skip
+    across = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **labels(plain(keys)))
+    return figure(traces, xaxis=across, bargap=0.25, barmode="overlay", **layout)
+
+
+def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
+    """One bar for each name."""
+    bar = go.Bar(
+        x=list(range(len(names))), y=[float(f"{value:.5g}") for value in values], marker={"color": shade(color)["light"]},
+        meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
+    )  # fmt: skip
+    return figure([bar], xaxis=axis(x, showgrid=False, **labels(names)), yaxis=axis(y, zeroline=True), bargap=0.3)
+
+
+def lines_picture(
+    series: Sequence[tuple[str, Sequence[float], Sequence[float], float]], *, x: str, y: str, color: str, **layout: Any
+) -> go.Figure:
+    """Named lines: name, x, y, and how far from the colour towards the ink each is, 0 to 1."""
+    traces = [
+        go.Scatter(
+            x=list(xs),
+            y=[float(f"{value:.5g}") for value in ys],
+            name=name,
+            mode="lines+markers",
+            marker={"size": 5},
+            line={"color": shade(color, tone)["light"], "width": 2},
+            meta={"color": shade(color, tone), "label": name},
+            hovertemplate=f"{name}: %{{y:.3g}}<extra></extra>",
+        )  # fmt: skip
+        for name, xs, ys, tone in series
+    ]
+    axes = {"xaxis": axis(x) | layout.pop("xaxis", {}), "yaxis": axis(y) | layout.pop("yaxis", {})}
+    return figure(traces, **axes, margin={"l": 52, "r": 12, "t": 40, "b": 40}, **layout)
+
+
+def plain(names: Sequence[str]) -> list[str]:
+    """Plotly reads a little markup in labels; a token is only text."""
+    return [name.replace("&", "&amp;").replace("<", "&lt;") for name in names]
