@@ -128,7 +128,7 @@ def show_scores(at: LookedAt) -> None:
         trained = " (trained so)" if name == at.config.attention_score else ""
         items.append(
             Panel(
-                f"score.{name}", title + trained, pattern_picture(row["pattern"], at.queries, at.keys, at.color, query=at.query),
+                f"score.{name}", title + trained, pattern_picture(row["pattern"], at.queries, at.keys, at.color, query=at.query, bar=False),
                 alt=f"{title}: mean entropy {row['entropy']:.2f} nats, {', '.join(numbers)}.", height=300, link="scores",
                 note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
             )

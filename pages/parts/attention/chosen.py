@@ -14,10 +14,10 @@ STATE = "attention"
 RECORDED = "recorded"
 """The name of the run that comes with the app, in place of an id."""
 VIEWS = {
-    "steps": "Step by step",
+    "steps": "Steps",
     "heads": "All heads",
-    "change": "Change it",
-    "training": "Through training",
+    "change": "Change",
+    "training": "Training",
     "faults": "Faults",
 }
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}

@@ -56,7 +56,7 @@ def head_controls(at: LookedAt) -> None:
             st.segmented_control(
                 "Attention", kinds, format_func=KINDS.__getitem__, required=True, **bound("which", at.place.which)
             )
-        st.number_input("Layer", 1, config.n_layers, step=1, width=110, **bound("layer", at.place.layer + 1))
-        st.number_input("Head", 1, config.n_heads, step=1, width=110, **bound("head", at.place.head + 1))
+        st.number_input("Layer", 1, config.n_layers, step=1, width=130, **bound("layer", at.place.layer + 1))
+        st.number_input("Head", 1, config.n_heads, step=1, width=130, **bound("head", at.place.head + 1))
         if at.now.view != "training":
             query_control(at)

@@ -12,9 +12,11 @@ from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.chosen import choose, key_of, name_of_head
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import difference_picture, influence_picture, lines_picture, pattern_picture
+from pages.parts.figures.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
-WIDTHS_AXIS = {"type": "log", "tickvals": [4, 16, 64, 256], "ticktext": ["4", "16", "64", "256"]}
+WIDTHS = (4, 16, 64, 256)
+HEIGHT = 300
+WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": ["4", "16", "64", "256"]}
 
 
 def show(at: LookedAt) -> None:
@@ -28,17 +30,11 @@ def show(at: LookedAt) -> None:
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
-    board, tests = st.columns([1.5, 1], gap="medium")
-    with board:
-        panels(
-            figures(at, before, after, bool(faults)),
-            key="attention.faults",
-            name="faults",
-            subject=at.subject,
-            least=300,
-        )
-    with tests:
-        show_tests(after["checks"])
+    show_badges(after["checks"])
+    panels(
+        figures(at, before, after, bool(faults)), key="attention.faults", name="faults", subject=at.subject, least=270
+    )
+    show_tests(after["checks"])
 
 
 def switches(at: LookedAt) -> tuple[str, ...]:
@@ -70,46 +66,51 @@ def figures(at: LookedAt, before: dict[str, Any], after: dict[str, Any], faulty:
     leaks = next(check for check in after["checks"] if check["name"] == "future")
     high = float(max(before["influence"].max(), after["influence"].max()))
     change = after["pattern"] - before["pattern"]
-    items = [
+    said = "" if leaks["value"] is None else f"; at most {leaks['value']:.3g} where a later token was changed"
+    return [
         Panel(
             "fault.pattern", f"{name}, {'with the faults' if faulty else 'as trained'}",
-            pattern_picture(after["pattern"], queries, keys, at.color, query=at.query), height=320, link="cells",
+            pattern_picture(after["pattern"], queries, keys, at.color, query=at.query), height=HEIGHT, link="cells",
             alt=f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats.",
         ),
         Panel(
-            "fault.change", "Minus the pattern as trained", difference_picture(change, queries, keys, query=at.query), height=320, link="cells",
-            alt=f"The largest change of one weight is {abs(change).max():.2f}.",
+            "fault.change", "Minus the pattern as trained", difference_picture(change, queries, keys, query=at.query),
+            height=HEIGHT, link="cells", alt=f"The largest change of one weight is {abs(change).max():.2f}.",
         ),
         Panel(
-            "fault.influence", "Which output moves when one token is changed",
-            influence_picture(after["influence"], own, high), height=320, link="influence",
-            alt="Movement of the logits of each output for each changed token" + ("" if leaks["value"] is None else f"; at most {leaks['value']:.3g} before it") + ".",
-            note="Right of the diagonal a later token was changed: a causal model's outputs must not move there.",
+            "fault.influence", "Which output moves", influence_picture(after["influence"], own, high), height=HEIGHT, link="influence",
+            alt=f"Movement of the logits of each output for each changed token{said}.",
+            note="One token is changed at a time. Right of the diagonal it came later: nothing may move there in a causal model.",
         ),
         entropy_panel(at),
     ]  # fmt: skip
-    return items
 
 
 def entropy_panel(at: LookedAt) -> Panel:
     """Why there is a scale: entropy of random q and k by the width of a head."""
     found: dict[str, list[float]] = ask("checks:entropy_at_first")
-    widths = [4.0, 16.0, 64.0, 256.0]
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
-    series = [(names[score], widths, values, 0.0 if score == "scaled_dot" else 0.7) for score, values in found.items()]
+    lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]
+    ends = "; ".join(f"{line.name} {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines)
     return Panel(
-        "fault.entropy", "Entropy before any training, by head width",
-        lines_picture(series, x="d_head", y="entropy (nats)", color=at.color, xaxis=WIDTHS_AXIS), height=320,
-        alt="Entropy over 32 keys from the narrowest to the widest head: "
-        + "; ".join(f"{name} {values[0]:.2f} to {values[-1]:.2f}" for name, _, values, _ in series) + ".",
-        note="Softmax over 32 keys of random q and k whose numbers have variance one.",
+        "fault.entropy", "Why the scale: entropy by head width",
+        lines_picture(lines, x="d_head", y="entropy (nats)", color=at.color, xaxis=WIDTHS_AXIS), height=HEIGHT,
+        alt=f"Entropy over 32 keys before any training, from the narrowest to the widest head: {ends}.",
+        note="Softmax over 32 keys of random q and k whose numbers have variance one, as before training.",
     )  # fmt: skip
 
 
-def show_tests(checks: list[dict[str, Any]]) -> None:
-    failed = [check for check in checks if check["passed"] is False]
+def show_badges(checks: list[dict[str, Any]]) -> None:
     ran = [check for check in checks if check["passed"] is not None]
-    st.markdown(f"**Tests: {len(ran) - len(failed)} of {len(ran)} pass**")
+    badges = [
+        f":green-badge[:material/check_circle: {check['label']}]" if check["passed"] else f":red-badge[:material/cancel: {check['label']}]"
+        for check in ran
+    ]  # fmt: skip
+    st.markdown(f"**{sum(check['passed'] for check in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
+
+
+def show_tests(checks: list[dict[str, Any]]) -> None:
+    st.markdown("**The tests, as they were executed**")
     for check in checks:
         if check["passed"] is None:
             st.caption(f":material/remove: {check['label']}: does not apply. {check['reason']}")

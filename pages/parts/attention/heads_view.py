@@ -40,7 +40,9 @@ def show(at: LookedAt) -> None:
                 note=kind_in_words(row), below=f"{row['effective_keys']:.1f} keys in effect", link="cells", picks=True,
             )
         )  # fmt: skip
-    panels(items, key="attention.heads", name="heads", subject=at.subject, least=170, on_pick=pick)
+    panels(
+        items, key="attention.heads", name="heads", subject=at.subject, least=narrowest(at.config.n_heads), on_pick=pick
+    )
     st.caption(
         f"This sequence above; the numbers are means over {seen['sequences']} held-out sequences. A head is named by its best score from "
         f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
@@ -49,6 +51,11 @@ def show(at: LookedAt) -> None:
     with st.container(height=420 if len(rows) > ROWS else "content"):
         st.markdown(heads_table(list(rows.values())))
     show_rollout(at, seen)
+
+
+def narrowest(heads: int) -> int:
+    """The smallest width of a picture (pixels), so that on a laptop the heads of a layer stand in one row."""
+    return min(285, max(190, 1180 // heads - 12))
 
 
 def pick(picked: Picked) -> None:

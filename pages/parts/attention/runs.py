@@ -93,7 +93,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
     if not ours and seconds > LONGEST:
         st.info(
             f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}: "
-            "the patterns that were kept are under “Through training”.",
+            "the patterns that were kept are under “Training”.",
             icon=":material/inventory_2:",
         )
         return False
@@ -104,7 +104,9 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         return False
     server.wake()
     with st.empty():
-        while (at := server.pool().ask("engine.explore.attention_model:train_again", asked, SLICE, timeout=PATIENCE))["step"] < step:
+        while (at := server.pool().ask("engine.explore.attention_model:train_again", asked, SLICE, timeout=PATIENCE))[
+            "step"
+        ] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True

@@ -43,7 +43,7 @@ def show(at: LookedAt) -> None:
         f"Query {at.query} (token **{shown(at.queries[at.query])}**) reads most from key {best} (token **{shown(at.keys[best])}**), "
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
-    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=380, on_pick=pick)
+    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=440, on_pick=pick)
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")
@@ -65,7 +65,7 @@ def pick(picked: Picked) -> None:
 
 def query_control(at: LookedAt) -> None:
     st.number_input(
-        "Query", 0, len(at.queries) - 1, step=1, help="Position of the token that reads. Or click a row of the pattern.",
+        "Query", 0, len(at.queries) - 1, step=1, width=130, help="Position of the token that reads. Or click a row of the pattern.",
         **bound("query", at.query),
     )  # fmt: skip
 
@@ -73,8 +73,7 @@ def query_control(at: LookedAt) -> None:
 def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
     keys = s["keys"]
     weight = s["weight"]
-    encoded = "of it, encoding" if acts_on(at) == "embedding" else "encoding adds"
-    strips = [("q · k", s["product"]), (encoded, s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
+    strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
     dims = [str(d) for d in range(s["d_head"])]
     values = np.vstack([s["weighted"], s["mixed"]])
     handed = np.vstack([s["projected"], s["out"]])
@@ -97,7 +96,7 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
             "product", "q times k, dimension by dimension",
             numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x="dimension of the head", y="key", columns=dims, rows=keys),
             alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.", height=320,
-            note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: which of the {s['d_head']} numbers make the match.",
+            note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: see which numbers make the match.",
         ),
         Panel(
             "values", "Weighted values, and their sum",
@@ -106,9 +105,10 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
             note="Each row is a key's value times its weight; the last is their sum, the head's reading.",
         ),
         Panel(
-            "handed", "What each head hands on", numbers_picture(handed, "value", x="dimension of the model", y="head", rows=[*heads, "all"]),
-            alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.", height=240,
-            note="The output projection puts each head's sum into the model's width; all heads and the bias add up to the last row.", wide=True,
+            "handed", "What each head hands on",
+            numbers_picture(handed, "value", x="dimension of the model", y="head", rows=[*heads, "all"]), height=240, wide=True,
+            alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.",
+            note="The output projection brings each head's sum to the model's width; with the bias they add up to the last row.",
         ),
     ]  # fmt: skip
 
@@ -123,8 +123,9 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
     acts = acts_on(at)
     scale = SCALES[at.config.attention_score].format(root=d_head**0.5)
     blocked = int(s["blocked"].sum())
+    total = f"{s['weight'].sum():.3f}"
     steps = [
-        f"**Project.** Of the token's vector `[{d_model}]` the head makes q `[{d_head}]`; of every key's, k and v `[{keys} × {d_head}]` each."
+        f"**Project.** The token's vector `[{d_model}]` becomes q `[{d_head}]`; every key's becomes k and v, `[{keys} × {d_head}]` each."
     ]
     if acts == "rotation":
         steps.append(
@@ -132,26 +133,25 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
         )
     steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
     if acts == "scores":
-        steps.append(
-            f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {s['bias'].min():.2f} to {s['bias'].max():.2f}."
-        )
-    steps.append(
-        f"**Mask.** {blocked} of {keys} keys are blocked: their score becomes −∞."
-        if blocked
-        else "**Mask.** Nothing is blocked for this query."
-    )
+        least, most = s["bias"].min(), s["bias"].max()
+        steps.append(f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {least:.2f} to {most:.2f}.")
+    if blocked:
+        steps.append(f"**Mask.** {blocked} of {keys} keys are blocked: their score becomes −∞.")
+    else:
+        steps.append("**Mask.** Nothing is blocked for this query.")
     if at.config.softmax_axis == "key":
         steps.append(
-            f"**Softmax.** exp(score), divided by the sum over the keys: weights `[{keys}]` that add up to {s['weight'].sum():.3f}."
+            f"**Softmax.** exp(score), divided by its sum over the keys: weights `[{keys}]` that add up to {total}."
         )
     else:
         steps.append(
-            f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {s['weight'].sum():.3f}."
+            f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {total}."
         )
     extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
     steps.append(f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.")
+    count = len(s["projected"])
     steps.append(
-        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The {len(s['projected'])} heads' vectors and the bias are added."
+        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. All {count} heads' and the bias are added."
     )
     said = (
         PLACES[acts].format(label=row.label)
@@ -162,14 +162,14 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
 
 
 def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
-    acts = acts_on(at)
+    encoding = "of it, encoding" if acts_on(at) == "embedding" else "encoding"
     head = [
         "Key",
         "Token",
         "q · k",
         *(["turned"] if s["rotates"] else []),
         "scaled",
-        "encoding",
+        encoding,
         "score",
         "masked",
         "weight",
@@ -181,7 +181,7 @@ def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
         weight = f"{s['weight'][key]:.3f}"
         rows.append([
             str(key), shown(token), f"{s['product'][key]:.3f}", *turned, f"{s['scaled'][key]:.3f}",
-            f"{'' if acts != 'embedding' else 'of it '}{s['by_encoding'][key]:+.3f}", score,
+            f"{s['by_encoding'][key]:+.3f}", score,
             "−∞" if s["blocked"][key] else score, f"**{weight}**" if s["weight"][key] == s["weight"].max() else weight,
         ])  # fmt: skip
     return table(head, rows)

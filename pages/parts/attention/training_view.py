@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from engine.events import Snapshot
 from pages.parts.attention.chosen import bound, name_of_head
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import difference_picture, lines_picture, pattern_picture
+from pages.parts.figures.heads import Line, difference_picture, lines_picture, pattern_picture
 from pages.parts.live.looks import tokens_of
 
 MOST_LINES = 16
@@ -34,7 +35,7 @@ def show(at: LookedAt) -> None:
     before, after = there[first][layer, head], there[second][layer, head]
     queries, keys = tokens_of(kept[second], at.place.which, before.shape)
     change = float(np.abs(after - before).sum(-1).mean() / 2)
-    name = name_of_head(at.place)
+    name, moved = name_of_head(at.place), f"On average {change:.0%} of a query's weight moved."
     panels(
         [
             Panel(
@@ -46,8 +47,8 @@ def show(at: LookedAt) -> None:
                 alt=f"Pattern at step {second}: {in_effect(after):.1f} keys in effect.", below=f"{in_effect(after):.1f} keys in effect",
             ),
             Panel(
-                "step.change", f"Step {second} minus step {first}", difference_picture(after - before, queries, keys), height=340, link="cells",
-                alt=f"On average {change:.0%} of a query's weight moved.", below=f"On average {change:.0%} of a query's weight moved.",
+                "step.change", f"Step {second} minus step {first}", difference_picture(after - before, queries, keys),
+                height=340, link="cells", alt=moved, below=moved,
             ),
             Panel(
                 "step.keys", "How many keys each head uses", effect_lines(at, there, steps), height=300, wide=True,
@@ -66,12 +67,18 @@ def in_effect(pattern: np.ndarray) -> float:
     return float(np.exp(-(pattern * logs).sum(-1)).mean())
 
 
-def effect_lines(at: LookedAt, there: dict[int, np.ndarray], steps: list[int]) -> object:
+def effect_lines(at: LookedAt, there: dict[int, np.ndarray], steps: list[int]) -> go.Figure:
     layers, heads = there[steps[0]].shape[:2]
     own = [(layer, head) for layer in range(layers) for head in range(heads)]
-    shown = own if len(own) <= MOST_LINES else [pair for pair in own if pair[0] == at.place.layer][:MOST_LINES]
-    series = [
-        (f"L{layer + 1} H{head + 1}", steps, [in_effect(there[step][layer, head]) for step in steps], place / max(1, len(shown)) * 0.8)
-        for place, (layer, head) in enumerate(shown)
-    ]  # fmt: skip
-    return lines_picture(series, x="step", y="keys in effect", color=at.color, hovermode="x unified")
+    if len(own) > MOST_LINES:
+        own = [(at.place.layer, head) for head in range(min(heads, MOST_LINES))]
+    lines = [
+        Line(
+            f"L{layer + 1} H{head + 1}",
+            steps,
+            [in_effect(there[step][layer, head]) for step in steps],
+            strong=(layer, head) == (at.place.layer, at.place.head),
+        )
+        for layer, head in own
+    ]
+    return lines_picture(lines, x="step", y="keys in effect", color=at.color)

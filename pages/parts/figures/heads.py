@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,15 @@ KEY, QUERY = "key (read from)", "query (reading)"
 
 def pattern_picture(
     pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], color: str, *, query: int | None = None,
-    bare: bool = False,
+    bar: bool = True, bare: bool = False,
 ) -> go.Figure:  # fmt: skip
     """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without words on the axes."""
     return _square(
-        heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=not bare), queries, keys, query, bare
+        heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=bar and not bare),
+        queries,
+        keys,
+        query,
+        bare,
     )
 
 
@@ -36,15 +41,16 @@ def difference_picture(
 
 def _square(trace: go.Heatmap, queries: Sequence[str], keys: Sequence[str], query: int | None, bare: bool) -> go.Figure:
     words = {"x": "", "y": ""} if bare else {"x": KEY, "y": QUERY}
-    more: dict[str, Any] = {"margin": {"l": 24, "r": 4, "t": 4, "b": 20}} if bare else {}
+    more: dict[str, Any] = {"margin": {"l": 4, "r": 4, "t": 4, "b": 4}} if bare else {}
     if query is not None:
         more["shapes"] = [{
             "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
             "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
         }]  # fmt: skip
-    return heat_figure(
+    drawn = heat_figure(
         trace, **words, columns=plain(keys), rows=plain(queries), square=len(queries) == len(keys), **more
     )
+    return drawn.update_xaxes(showticklabels=not bare).update_yaxes(showticklabels=not bare)
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
@@ -96,23 +102,25 @@ def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: st
     return figure([bar], xaxis=axis(x, showgrid=False, **labels(names)), yaxis=axis(y, zeroline=True), bargap=0.3)
 
 
-def lines_picture(
-    series: Sequence[tuple[str, Sequence[float], Sequence[float], float]], *, x: str, y: str, color: str, **layout: Any
-) -> go.Figure:
-    """Named lines: name, x, y, and how far from the colour towards the ink each is, 0 to 1."""
-    traces = [
-        go.Scatter(
-            x=list(xs),
-            y=[float(f"{value:.5g}") for value in ys],
-            name=name,
-            mode="lines+markers",
-            marker={"size": 5},
-            line={"color": shade(color, tone)["light"], "width": 2},
-            meta={"color": shade(color, tone), "label": name},
-            hovertemplate=f"{name}: %{{y:.3g}}<extra></extra>",
-        )  # fmt: skip
-        for name, xs, ys, tone in series
-    ]
+@dataclass(frozen=True)
+class Line:
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    strong: bool = True
+    """Whether it is the one to look at; the others are quiet."""
+
+
+def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout: Any) -> go.Figure:
+    """Named lines; the strong ones last, so that they lie on top."""
+    traces = []
+    for line in sorted(lines, key=lambda line: line.strong):
+        tone = shade(color) if line.strong else muted()
+        traces.append(go.Scatter(
+            x=list(line.x), y=[float(f"{value:.5g}") for value in line.y], name=line.name, mode="lines+markers", marker={"size": 5},
+            line={"color": tone["light"], "width": 3 if line.strong else 1.5}, opacity=1.0 if line.strong else 0.5,
+            meta={"color": tone, "label": line.name}, hovertemplate=f"{line.name}: %{{y:.3g}}<extra></extra>",
+        ))  # fmt: skip
     axes = {"xaxis": axis(x) | layout.pop("xaxis", {}), "yaxis": axis(y) | layout.pop("yaxis", {})}
     return figure(traces, **axes, margin={"l": 52, "r": 12, "t": 40, "b": 40}, **layout)
 
