@@ -12,7 +12,7 @@ from pages.parts.attention.chosen import VIEWS, Chosen, bound, chosen, fitted, p
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not
-from pages.parts.live.watched import color_of
+from pages.parts.live.looks import color_of
 
 SHOW = {
     "steps": steps_view.show,

@@ -84,7 +84,7 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
             "pattern.one", "The pattern of this head", pattern_picture(s["pattern"], s["queries"], keys, at.color, query=at.query),
             alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.", height=400,
             note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
-            link="cells", picks=True, term="attention pattern",
+            link="cells", picks=True, term="attention-pattern",
         ),
         Panel(
             "strips", "From product to weight, for this query",
@@ -97,6 +97,7 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
             numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x="dimension of the head", y="key", columns=dims, rows=keys),
             alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.", height=320,
             note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: see which numbers make the match.",
+            term="query-key-value",
         ),
         Panel(
             "values", "Weighted values, and their sum",
