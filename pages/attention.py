@@ -11,7 +11,7 @@ from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import VIEWS, Chosen, bound, chosen, fitted, place_of, sample_of
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
-from pages.parts.attention.runs import asked_model, ready, run_named, why_not
+from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
 from pages.parts.live.looks import color_of
 
 SHOW = {
@@ -53,15 +53,18 @@ with views:
         label_visibility="collapsed",
         **bound("view", chosen().view),
     )
-for problem in ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
-run_controls(chosen())
+with st.container():  # places of their own, so that the figures below keep theirs whatever is said here
+    for problem in ignored:
+        st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+now = with_run(chosen())
+run_controls(now)
 try:
-    at = looked_at(chosen())
+    with st.container():
+        at = looked_at(now)
     if at is not None:
         head_controls(at)
         with st.container(key=f"attention.view.{at.now.view}"):
             SHOW[at.now.view](at)
 except JobError as error:
     st.error(str(error), icon=":material/error:")
-write_address()
+write_address(now.run)

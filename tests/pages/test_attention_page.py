@@ -76,6 +76,17 @@ def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained:
     assert app.session_state["attention"].text == "4 1 2 3 0"
 
 
+def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run) -> None:
+    app = open_page("attention.py")
+    assert app.selectbox(key="attention.run").value == "recorded"
+    app.session_state["session"] = "a-visitor"
+    app.run()
+    assert app.selectbox(key="attention.run").value == trained.id
+    assert app.query_params["run"] == trained.id
+    app.selectbox(key="attention.run").set_value("recorded").run()
+    assert app.session_state["attention"].run == "recorded"
+
+
 def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
     app = open_page("attention.py", text="3 1 77", layer="1")
     assert [box.value for box in app.error] == ["Your token 77 is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import streamlit as st
@@ -119,9 +119,9 @@ def open_address() -> list[Problem]:
     return ignored
 
 
-def write_address() -> None:
-    """Keep the address a link to what is on the page; what is as by default is left out."""
-    now, usual = chosen(), Chosen()
+def write_address(run: str) -> None:
+    """Keep the address a link to what is on the page: its run, and what is not as by default."""
+    now, usual = replace(chosen(), run=run), Chosen(run=RECORDED)
     query = {
         field.name: _as_text(getattr(now, field.name))
         for field in fields(Chosen)

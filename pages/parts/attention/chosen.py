@@ -28,7 +28,8 @@ TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10
 class Chosen:
     """Layers and heads count from 1, as they are shown; queries and samples from 0. ``None`` is the run's own choice."""
 
-    run: str = RECORDED
+    run: str = ""
+    """An id, or ``RECORDED``; empty for the reader's newest run."""
     view: str = "steps"
     which: Which = "self"
     layer: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import streamlit as st
@@ -33,10 +34,22 @@ def run_named(name: str) -> Run | None:
     return recorded_run() if name == RECORDED else find(name)
 
 
+def own_runs() -> list[Run]:
+    """The runs of this visitor whose weights are kept, newest first."""
+    return [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if run.weights and not why_not(run)]
+
+
+def with_run(now: Chosen) -> Chosen:
+    """Where no run was chosen: the reader's newest, and before there is one the recorded one."""
+    if now.run:
+        return now
+    own = own_runs()
+    return replace(now, run=own[0].id if own else RECORDED)
+
+
 def choices(now: Chosen) -> dict[str, str]:
-    """Runs of this visitor whose weights are kept, the one of the link, and the recorded one: id to label."""
-    own = [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if run.weights and not why_not(run)]
-    linked = run_named(now.run)
+    """This visitor's runs, the one of the link, and the recorded one: id to label."""
+    own, linked = own_runs(), run_named(now.run)
     runs = {RECORDED: label(recorded_run().config, "recorded")}
     if linked is not None and now.run != RECORDED and linked.id not in {run.id for run in own}:
         own.insert(0, linked)
