@@ -8,7 +8,7 @@ from engine.workers.pool import JobError
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
 from pages.parts.attention.address import open_address, write_address
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import VIEWS, Chosen, bound, chosen, fitted, place_of, sample_of
+from pages.parts.attention.chosen import EXPLAINED, VIEWS, Chosen, bound, chosen, fitted, place_of, sample_of
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
@@ -62,6 +62,7 @@ try:
     with st.container():
         at = looked_at(now)
     if at is not None:
+        st.caption(EXPLAINED[at.now.view])
         head_controls(at)
         with st.container(key=f"attention.view.{at.now.view}"):
             SHOW[at.now.view](at)

@@ -13,6 +13,8 @@ from pages.parts.attention.looked_at import LookedAt, metric_label
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import bars_picture, difference_picture, pattern_picture
 
+ROW, SPACE = 110, 4
+"""Letters in a row of pills, and what each takes besides its own."""
 SCORES = {
     "scaled_dot": ("Scaled dot product", "q · k / √d_head"),
     "dot": ("Dot product", "q · k, without the scale"),
@@ -64,13 +66,28 @@ def heads_control(at: LookedAt) -> list[Place]:
         f"{which}.{layer + 1}.{head + 1}": Place(which, layer, head)
         for which in places_in(config) for layer in range(layers) for head in range(config.n_heads)
     }  # fmt: skip
-    st.pills(
-        "Heads switched off", list(places), selection_mode="multi", format_func=lambda name: name_of_head(places[name]),
-        help="What a head switched off hands on is zero, at every position."
-        + (" The layers share their weights, and so a head is off in all of them." if config.share_layers else ""),
-        **bound("off", [name for name in at.now.off if name in places]),
-    )  # fmt: skip
-    return [places[name] for name in at.now.off if name in places]
+    off = [name for name in at.now.off if name in places]
+    words = "What a head switched off hands on is zero, at every position."
+    if config.share_layers:
+        words += " The layers share their weights, and so a head is off in all of them."
+
+    def label(name: str) -> str:
+        return name_of_head(places[name])
+
+    if sum(len(label(name)) + SPACE for name in places) <= ROW:
+        st.pills(
+            "Heads switched off",
+            list(places),
+            selection_mode="multi",
+            format_func=label,
+            help=words,
+            **bound("off", off),
+        )
+    else:
+        st.multiselect(
+            "Heads switched off", list(places), format_func=label, help=words, placeholder="none", **bound("off", off)
+        )
+    return [places[name] for name in off]
 
 
 def show_metrics(before: dict[str, float], after: dict[str, float], entropy: float, changed: float) -> None:

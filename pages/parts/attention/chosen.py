@@ -15,10 +15,17 @@ RECORDED = "recorded"
 """The name of the run that comes with the app, in place of an id."""
 VIEWS = {
     "steps": "Steps",
-    "heads": "All heads",
+    "heads": "Heads",
     "change": "Change",
     "training": "Training",
     "faults": "Faults",
+}
+EXPLAINED = {
+    "steps": "One query of one head, from its vector to what the head hands on. All numbers are the model's own.",
+    "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
+    "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
+    "training": "The same head at two steps of its training.",
+    "faults": "Each switch breaks the forward pass of this model on purpose; its weights stay. Every test is run anew on what you see.",
 }
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -76,7 +83,7 @@ def sample_of(now: Chosen) -> SampleAsked:
 
 
 def name_of_head(place: Place) -> str:
-    kind = "" if place.which == "self" else f"{KINDS[place.which]} "
+    kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.config import RunConfig
 from engine.explore.attention_asked import places_in
 from engine.tasks import TASKS
 from pages.parts.attention.chosen import KINDS, Chosen, bound
@@ -43,9 +44,14 @@ def sample_controls(now: Chosen) -> None:
         help="Sequences that the run never trained on.", **bound("sample", now.sample),
     )  # fmt: skip
     st.text_input(
-        "Or your own tokens", placeholder=f"as in {TASKS[run.config.task].sample.split(' →')[0]}", width=230,
+        "Or your own tokens", placeholder=f"as in {example(run.config)}", width=230,
         help="By name, with spaces between; of a text task, the text itself. Empty for the held-out sequence.", **bound("text", now.text),
     )  # fmt: skip
+
+
+def example(config: RunConfig) -> str:
+    row = TASKS[config.task]
+    return "To be" if row.corpus else row.sample.split(" →")[0].split(": ")[-1]
 
 
 def head_controls(at: LookedAt) -> None:

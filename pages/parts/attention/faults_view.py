@@ -15,15 +15,11 @@ from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
 WIDTHS = (4, 16, 64, 256)
-HEIGHT = 300
+HEIGHT = 340
 WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": ["4", "16", "64", "256"]}
 
 
 def show(at: LookedAt) -> None:
-    st.caption(
-        ":material/bug_report: Each switch breaks the forward pass of this model on purpose; its weights stay as they were trained. "
-        "Every test is run anew, on what you see."
-    )
     faults = switches(at)
     seen: dict[str, Any] = ask("checks:faults_seen", at.model, at.sample, at.place, faults)
     before, after = seen["before"], seen["after"]
@@ -32,7 +28,7 @@ def show(at: LookedAt) -> None:
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     show_badges(after["checks"])
     panels(
-        figures(at, before, after, bool(faults)), key="attention.faults", name="faults", subject=at.subject, least=270
+        figures(at, before, after, bool(faults)), key="attention.faults", name="faults", subject=at.subject, least=440
     )
     show_tests(after["checks"])
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.explore.attention_asked import Place
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import KINDS, choose, name_of_head
+from pages.parts.attention.chosen import choose, name_of_head
 from pages.parts.attention.looked_at import LookedAt, table
 from pages.parts.board.panels import Panel, Picked, panels
 from pages.parts.figures.heads import pattern_picture
@@ -69,19 +69,13 @@ def kind_in_words(row: dict[str, Any]) -> str:
 
 
 def heads_table(rows: list[dict[str, Any]]) -> str:
-    several = len({row["which"] for row in rows}) > 1
     head = ["Head", "Kind", "Entropy (nats)", "Keys in effect", "Mean distance", "Scores"]
     lines = []
     for row in rows:
         place = Place(row["which"], row["layer"], row["head"])
         ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
-        name = (
-            f"{KINDS[place.which]}, {name_of_head(Place('self', place.layer, place.head))}"
-            if several
-            else name_of_head(place)
-        )
         lines.append([
-            name, f"**{row['kind']}**" if row["kind"] in row["scores"] else row["kind"], f"{row['entropy']:.2f}",
+            name_of_head(place), f"**{row['kind']}**" if row["kind"] in row["scores"] else row["kind"], f"{row['entropy']:.2f}",
             f"{row['effective_keys']:.1f}", f"{row['distance']:.1f}", ", ".join(f"{label} {score:.2f}" for label, score in ranked[:4]),
         ])  # fmt: skip
     return table(head, lines)

@@ -74,6 +74,8 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
     keys = s["keys"]
     weight = s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
+    if acts_on(at) == "nowhere":
+        del strips[1]
     dims = [str(d) for d in range(s["d_head"])]
     values = np.vstack([s["weighted"], s["mixed"]])
     handed = np.vstack([s["projected"], s["out"]])
@@ -115,7 +117,9 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
 
 
 def acts_on(at: LookedAt) -> str:
-    return "nowhere" if at.place.which == "cross" else ENCODINGS[at.config.pos_encoding].acts_on
+    """Where the encoding meets this attention; cross-attention only through what was added to the embeddings."""
+    acts = ENCODINGS[at.config.pos_encoding].acts_on
+    return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
 
 
 def in_words(at: LookedAt, s: dict[str, Any]) -> str:
@@ -135,7 +139,7 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
     steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
     if acts == "scores":
         least, most = s["bias"].min(), s["bias"].max()
-        steps.append(f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {least:.2f} to {most:.2f}.")
+        steps.append(f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {least + 0.0:.2f} to {most + 0.0:.2f}.")
     if blocked:
         steps.append(f"**Mask.** {blocked} of {keys} keys are blocked: their score becomes −∞.")
     else:
@@ -152,37 +156,29 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
     steps.append(f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.")
     count = len(s["projected"])
     steps.append(
-        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. All {count} heads' and the bias are added."
+        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {count} head{'s' if count > 1 else ''} and the bias are added up."
     )
-    said = (
-        PLACES[acts].format(label=row.label)
-        if at.place.which != "cross"
-        else "Cross-attention has no encoding of its own."
-    )
+    said = PLACES[acts].format(label=row.label)
+    if at.place.which == "cross" and acts == "nowhere":
+        said = "Cross-attention has no encoding of its own."
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
 
 
 def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
-    encoding = "of it, encoding" if acts_on(at) == "embedding" else "encoding"
-    head = [
-        "Key",
-        "Token",
-        "q · k",
-        *(["turned"] if s["rotates"] else []),
-        "scaled",
-        encoding,
-        "score",
-        "masked",
-        "weight",
+    """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
+    columns: dict[str, list[str]] = {"q · k": [f"{value:.3f}" for value in s["product"]]}
+    if s["rotates"]:
+        columns["turned"] = [f"{value:.3f}" for value in s["turned"]]
+    columns["scaled"] = [f"{value:.3f}" for value in s["scaled"]]
+    if acts_on(at) != "nowhere":
+        columns["of it, encoding" if acts_on(at) == "embedding" else "encoding"] = [
+            f"{value:+.3f}" for value in s["by_encoding"]
+        ]
+    columns["score"] = [f"{value:.3f}" for value in s["score"]]
+    columns["masked"] = ["−∞" if out else score for out, score in zip(s["blocked"], columns["score"], strict=True)]
+    most = s["weight"].max()
+    columns["weight"] = [f"**{value:.3f}**" if value == most else f"{value:.3f}" for value in s["weight"]]
+    rows = [
+        [str(key), shown(token), *(column[key] for column in columns.values())] for key, token in enumerate(s["keys"])
     ]
-    rows = []
-    for key, token in enumerate(s["keys"]):
-        score = f"{s['score'][key]:.3f}"
-        turned = [f"{s['turned'][key]:.3f}"] if s["rotates"] else []
-        weight = f"{s['weight'][key]:.3f}"
-        rows.append([
-            str(key), shown(token), f"{s['product'][key]:.3f}", *turned, f"{s['scaled'][key]:.3f}",
-            f"{s['by_encoding'][key]:+.3f}", score,
-            "−∞" if s["blocked"][key] else score, f"**{weight}**" if s["weight"][key] == s["weight"].max() else weight,
-        ])  # fmt: skip
-    return table(head, rows)
+    return table(["Key", "Token", *columns], rows)

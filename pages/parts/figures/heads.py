@@ -11,9 +11,13 @@ import plotly.graph_objects as go
 
 from pages.parts.colors import diverging, muted, sequential, shade
 from pages.parts.figures.base import axis, figure
-from pages.parts.figures.heat import heat, heat_figure, labels
+from pages.parts.figures.heat import heat, heat_figure
 
 KEY, QUERY = "key (read from)", "query (reading)"
+MOST_LABELS = 24
+"""Tokens written along an axis."""
+LEVEL = 70
+"""Letters that fit beneath bars; longer names are turned."""
 
 
 def pattern_picture(
@@ -47,10 +51,12 @@ def _square(trace: go.Heatmap, queries: Sequence[str], keys: Sequence[str], quer
             "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
             "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
         }]  # fmt: skip
-    drawn = heat_figure(
-        trace, **words, columns=plain(keys), rows=plain(queries), square=len(queries) == len(keys), **more
-    )
+    drawn = _named(heat_figure(trace, **words, square=len(queries) == len(keys), **more), keys, queries)
     return drawn.update_xaxes(showticklabels=not bare).update_yaxes(showticklabels=not bare)
+
+
+def _named(drawn: go.Figure, columns: Sequence[str], rows: Sequence[str]) -> go.Figure:
+    return drawn.update_xaxes(sparse(columns)).update_yaxes(sparse(rows))
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
@@ -58,9 +64,7 @@ def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> 
     trace = heat(
         moved.T, "logits", scale=sequential("#7A5AE0"), low=0.0, high=max(high, 1e-6), x="changed token", y="output"
     )
-    return heat_figure(
-        trace, x="changed token", y="output that moves", columns=plain(tokens), rows=plain(tokens), square=True
-    )
+    return _named(heat_figure(trace, x="changed token", y="output that moves", square=True), tokens, tokens)
 
 
 def numbers_picture(
@@ -69,7 +73,7 @@ def numbers_picture(
     """Signed numbers [row, column] on a scale that is even on both sides of zero."""
     most = max(float(np.abs(matrix).max(initial=0.0)), 1e-6)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=x, y=y)
-    return heat_figure(trace, x=x, y=y, columns=plain(columns), rows=plain(rows))
+    return _named(heat_figure(trace, x=x, y=y), columns, rows)
 
 
 def strips_picture(
@@ -89,7 +93,7 @@ def strips_picture(
                     marker={"color": tone["light"]}, opacity=opacity, meta={"color": tone, "label": name},
                     hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>", showlegend=False,
                 ))  # fmt: skip
-    across = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **labels(plain(keys)))
+    across = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **sparse(keys))
     return figure(traces, xaxis=across, bargap=0.25, barmode="overlay", **layout)
 
 
@@ -99,7 +103,10 @@ def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: st
         x=list(range(len(names))), y=[float(f"{value:.5g}") for value in values], marker={"color": shade(color)["light"]},
         meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    return figure([bar], xaxis=axis(x, showgrid=False, **labels(names)), yaxis=axis(y, zeroline=True), bargap=0.3)
+    across = axis(x, showgrid=False, **sparse(names))
+    if sum(map(len, names)) > LEVEL:
+        across["tickangle"] = -60
+    return figure([bar], xaxis=across, yaxis=axis(y, zeroline=True), bargap=0.3)
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,13 @@ def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout
     return figure(traces, **axes, margin={"l": 52, "r": 12, "t": 40, "b": 40}, **layout)
 
 
-def plain(names: Sequence[str]) -> list[str]:
-    """Plotly reads a little markup in labels; a token is only text."""
-    return [name.replace("&", "&amp;").replace("<", "&lt;") for name in names]
+def sparse(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
+    """Axis settings that write at most so many of the names at 0, 1, 2 ..., the last among them. Plotly reads a little markup
+    there; a token is only text.
+    """
+    if not names:
+        return {}
+    shown = list(range(0, len(names), -(-len(names) // most)))
+    shown[-1] = len(names) - 1
+    texts = [names[place].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
+    return {"tickvals": shown, "ticktext": texts, "tickangle": 0}
