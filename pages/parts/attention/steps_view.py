@@ -154,9 +154,9 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
         )
     extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
     steps.append(f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.")
-    count = len(s["projected"])
+    heads = "1 head" if len(s["projected"]) == 1 else f"{len(s['projected'])} heads"
     steps.append(
-        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {count} head{'s' if count > 1 else ''} and the bias are added up."
+        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {heads} and the bias are added up."
     )
     said = PLACES[acts].format(label=row.label)
     if at.place.which == "cross" and acts == "nowhere":

@@ -47,6 +47,22 @@ def test_each_fault_is_caught(fault: str) -> None:
     assert failed((fault,)) == CAUGHT_BY[fault]
 
 
+@pytest.mark.parametrize(
+    ("settings", "red"),
+    [
+        ({"norm": "none"}, {"norm"}),
+        ({"skips": False, "norm": "post"}, {"skip"}),
+        ({"attention_score": "dot", "mask_fault": "missing"}, {"spread", "future"}),
+        ({"softmax_axis": "query", "attention_impl": "materialised"}, {"rows", "future"}),
+        ({"randomized_positions": 3, "share_layers": True}, set()),
+        ({"task": "own_position", "variant": "padded", "family": "encoder"}, set()),
+        ({"dtype": "bfloat16", "task": "lookup"}, set()),
+    ],
+)
+def test_a_run_trained_with_a_fault_fails_its_test(settings: dict[str, Any], red: set[str]) -> None:
+    assert failed((), **settings) == red
+
+
 def test_faults_add_up_and_those_that_do_not_apply_say_why() -> None:
     assert failed(("mask_missing", "no_skip")) == {"future", "skip"}
     encoder = tiny_config(family="encoder", skips=False)
