@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
         st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
+        st.Page("attention.py", title="Attention", icon=":material/visibility:", url_path="attention"),
         st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
         st.Page("text.py", title="Text", icon=":material/history_edu:", url_path="text"),
         st.Page("notebooks.py", title="Notebooks", icon=":material/menu_book:", url_path="notebooks"),
