@@ -1,0 +1,1 @@
+"""What explorer pages ask of a worker: pure functions, plain Python and numpy out."""
