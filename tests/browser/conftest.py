@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,11 @@ FLAGS = (
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 """A deep link makes Streamlit's own script ask for these beside the page first, and miss."""
 
+WIDE = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+
 Serve = Callable[..., str]
+Open = Callable[..., Any]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,6 +64,52 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
             return address
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def app(serve: Serve) -> str:
+    """The address of the whole app with one worker: real server, real training."""
+    return serve("app.py", ATTENTION_LAB_WORKERS="1")
+
+
+@pytest.fixture
+def open_page(chromium: Any, app: str) -> Iterator[Open]:
+    """Open an address of the app in a new browser profile; at the end no console error may have been logged.
+
+    ``open_page("issues?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given.
+    """
+    with console_watched(chromium) as new_page:
+
+        def open_it(path: str = "", heading: str = "", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
+            page = new_page(viewport=viewport, **context)
+            page.goto(app + path)
+            if heading:
+                page.get_by_role("heading", name=heading, exact=True).wait_for()
+            return page
+
+        yield open_it
+
+
+@contextmanager
+def console_watched(chromium: Any) -> Iterator[Open]:
+    """Gives a function that makes a page in a new browser profile; whatever the consoles said of errors fails at the end."""
+    contexts, wrong = [], list[str]()
+
+    def noticed(message: Any) -> None:
+        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
+            wrong.append(f"{message.text} {message.location}")
+
+    def new_page(**context: Any) -> Any:
+        contexts.append(chromium.new_context(**context))
+        page = contexts[-1].new_page()
+        page.on("console", noticed)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
 
 
 @contextmanager

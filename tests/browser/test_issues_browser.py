@@ -3,52 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from engine.issues import ISSUES
 from engine.link import from_query
-from tests.browser.conftest import STREAMLITS_OWN
+from tests.browser.conftest import PHONE, WIDE, Open
 
-WIDE = {"width": 1366, "height": 768}
-PHONE = {"width": 390, "height": 844}
 MASK = ISSUES["missing-mask"]
 SLOW = 240_000
 """Milliseconds that an experiment may take on a busy machine."""
-
-Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def app(serve: Any) -> str:
-    address: str = serve("app.py", ATTENTION_LAB_WORKERS="1")
-    return address
-
-
-@pytest.fixture
-def open_page(chromium: Any, app: str) -> Iterator[Open]:
-    """Open an address of the app in a new browser profile; at the end no console error may have been logged."""
-    contexts, wrong = [], list[str]()
-
-    def noticed(message: Any) -> None:
-        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
-            wrong.append(f"{message.text} {message.location}")
-
-    def open_it(path: str, heading: str, viewport: dict[str, int] = WIDE) -> Any:
-        contexts.append(chromium.new_context(viewport=viewport))
-        page = contexts[-1].new_page()
-        page.on("console", noticed)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(app + path)
-        page.get_by_role("heading", name=heading, exact=True).wait_for()
-        return page
-
-    yield open_it
-    for context in contexts:
-        context.close()
-    assert wrong == []
 
 
 def plot(page: Any, panel: str) -> Any:

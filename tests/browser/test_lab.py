@@ -3,51 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from engine.config import RunConfig
 from engine.link import from_query
-from tests.browser.conftest import STREAMLITS_OWN
+from tests.browser.conftest import PHONE, WIDE, Open
 
-WIDE = {"width": 1366, "height": 768}
-PHONE = {"width": 390, "height": 844}
 LONG = "steps=20000&seq_len=8"
 """A run that is still going when the test looks at it."""
-
-Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def app(serve: Any) -> str:
+    """A server of its own: these tests leave runs going."""
     address: str = serve("app.py", ATTENTION_LAB_WORKERS="1")
     return address
 
 
 @pytest.fixture
-def open_page(chromium: Any, app: str) -> Iterator[Open]:
-    """Open an address of the app in a new browser profile; at the end no console error may have been logged."""
-    contexts, wrong = [], list[str]()
-
-    def noticed(message: Any) -> None:
-        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
-            wrong.append(f"{message.text} {message.location}")
+def open_lab(open_page: Open) -> Open:
+    """Open an address of the lab, or of the start page; returns once its button is there."""
 
     def open_it(path: str = "lab", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
-        contexts.append(chromium.new_context(viewport=viewport, **context))
-        page = contexts[-1].new_page()
-        page.on("console", noticed)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(app + path)
+        page = open_page(path, "", viewport, **context)
         page.get_by_role("button", name="Train" if path.startswith("lab") else "Open the lab").wait_for()
         return page
 
-    yield open_it
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    return open_it
 
 
 def press(page: Any, name: str) -> None:
@@ -92,21 +76,21 @@ def until_step(page: Any, least: int) -> None:
 
 
 @pytest.mark.parametrize(("path", "words"), [("", "Start from an example"), ("lab", "Press Train")])
-def test_every_page_opens_from_a_deep_link(open_page: Open, path: str, words: str) -> None:
-    page = open_page(path)
+def test_every_page_opens_from_a_deep_link(open_lab: Open, path: str, words: str) -> None:
+    page = open_lab(path)
     page.get_by_text(words).first.wait_for()
     assert page.get_by_role("link", name="Lab", exact=True).count() == 1
 
 
-def test_the_start_page_moves_before_anything_trains(open_page: Open) -> None:
-    page = open_page("")
+def test_the_start_page_moves_before_anything_trains(open_lab: Open) -> None:
+    page = open_lab("")
     until_step(page, 5)
     seen = step(page)
     until_step(page, seen + 20)
 
 
-def test_train_draws_while_it_trains_and_ends_in_a_finding(open_page: Open) -> None:
-    page = open_page("lab?steps=200")
+def test_train_draws_while_it_trains_and_ends_in_a_finding(open_lab: Open) -> None:
+    page = open_lab("lab?steps=200")
     press(page, "Train")
     until_step(page, 1)
     page.get_by_text("Learned: held-out second-half accuracy").wait_for(timeout=60_000)
@@ -116,8 +100,8 @@ def test_train_draws_while_it_trains_and_ends_in_a_finding(open_page: Open) -> N
     page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
-def test_zoom_and_node_survive_updates_and_a_rerun_of_the_script(open_page: Open) -> None:
-    page = open_page(f"lab?{LONG}")
+def test_zoom_and_node_survive_updates_and_a_rerun_of_the_script(open_lab: Open) -> None:
+    page = open_lab(f"lab?{LONG}")
     press(page, "Train")
     until_step(page, 30)
     loss(page).evaluate("(plot) => { plot.marked = true }")
@@ -138,8 +122,8 @@ def test_zoom_and_node_survive_updates_and_a_rerun_of_the_script(open_page: Open
     page.get_by_text("Stopped").first.wait_for()
 
 
-def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
-    page = open_page(f"lab?{LONG}")
+def test_pause_step_resume_stop_and_reset(open_lab: Open) -> None:
+    page = open_lab(f"lab?{LONG}")
     press(page, "Train")
     until_step(page, 10)
     press(page, "Pause")
@@ -161,22 +145,22 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     press(page, "Stop")
 
 
-def test_a_reload_finds_its_run_and_a_second_tab_sees_it_too(open_page: Open, app: str) -> None:
-    page = open_page(f"lab?{LONG}")
+def test_a_reload_finds_its_run_and_a_second_tab_sees_it_too(open_lab: Open, app: str) -> None:
+    page = open_lab(f"lab?{LONG}")
     press(page, "Train")
     until_step(page, 10)
     page.wait_for_url(re.compile("run="))
     page.reload()
     until_step(page, 20)
-    second = open_page(page.url.removeprefix(app))
+    second = open_lab(page.url.removeprefix(app))
     until_step(second, 30)
     second.locator(".board .badge").get_by_text("Training").wait_for()
     press(page, "Stop")
     second.get_by_text("Stopped").first.wait_for()
 
 
-def test_the_share_link_restores_every_setting_in_a_second_tab(open_page: Open, app: str) -> None:
-    page = open_page("lab?preset=three-back&dropout=0.2")
+def test_the_share_link_restores_every_setting_in_a_second_tab(open_lab: Open, app: str) -> None:
+    page = open_lab("lab?preset=three-back&dropout=0.2")
     press(page, "Share")
     link = page.get_by_test_id("stCode").inner_text().strip()
     assert link.startswith(app + "lab?")
@@ -184,21 +168,21 @@ def test_the_share_link_restores_every_setting_in_a_second_tab(open_page: Open, 
     assert ignored == []
     assert config.dropout == 0.2
     assert (config.task, config.pos_encoding, config.test_lengths) == ("k_back", "rope", (16, 24, 32, 64))
-    second = open_page(link.removeprefix(app))
+    second = open_lab(link.removeprefix(app))
     assert second.get_by_role("spinbutton", name="Heads").input_value() == "4"
     assert second.get_by_text("Press Train").count() == 1
 
 
-def test_a_bad_link_opens_and_says_what_was_ignored(open_page: Open) -> None:
-    page = open_page("lab?n_layers=99&pos_encoding=zork&steps=44")
+def test_a_bad_link_opens_and_says_what_was_ignored(open_lab: Open) -> None:
+    page = open_lab("lab?n_layers=99&pos_encoding=zork&steps=44")
     page.get_by_text("n_layers is 99").wait_for()
     page.get_by_text("pos_encoding is zork").wait_for()
     assert page.get_by_role("spinbutton", name="Steps").input_value() == "44"
     assert page.get_by_text("Press Train").count() == 1
 
 
-def test_settings_that_do_not_fit_together_are_refused_in_one_sentence(open_page: Open) -> None:
-    page = open_page()
+def test_settings_that_do_not_fit_together_are_refused_in_one_sentence(open_lab: Open) -> None:
+    page = open_lab()
     page.get_by_role("spinbutton", name="Heads").fill("5")
     page.keyboard.press("Enter")
     page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32").wait_for()
@@ -206,8 +190,8 @@ def test_settings_that_do_not_fit_together_are_refused_in_one_sentence(open_page
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["laptop", "phone"])
-def test_the_main_controls_are_in_sight_and_nothing_is_cut_off(open_page: Open, viewport: dict[str, int]) -> None:
-    page = open_page("lab", viewport)
+def test_the_main_controls_are_in_sight_and_nothing_is_cut_off(open_lab: Open, viewport: dict[str, int]) -> None:
+    page = open_lab("lab", viewport)
     boxes = [page.get_by_role("spinbutton", name=name).bounding_box() for name in ("Depth", "Heads", "Sequence length")]
     boxes.append(page.get_by_role("button", name="Train").bounding_box())
     for box in boxes:
@@ -217,8 +201,8 @@ def test_the_main_controls_are_in_sight_and_nothing_is_cut_off(open_page: Open, 
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
-def test_the_keyboard_alone_trains(open_page: Open) -> None:
-    page = open_page("lab?steps=40")
+def test_the_keyboard_alone_trains(open_lab: Open) -> None:
+    page = open_lab("lab?steps=40")
     page.get_by_role("spinbutton", name="Steps").focus()
     for _ in range(6):
         page.keyboard.press("Tab")
@@ -228,15 +212,15 @@ def test_the_keyboard_alone_trains(open_page: Open) -> None:
     until_step(page, 40)
 
 
-def test_a_run_that_blows_up_names_step_tensor_and_remedy(open_page: Open) -> None:
-    page = open_page("lab?preset=no-norm")
+def test_a_run_that_blows_up_names_step_tensor_and_remedy(open_lab: Open) -> None:
+    page = open_lab("lab?preset=no-norm")
     press(page, "Train")
     page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(
         timeout=60_000
     )
 
 
-def test_the_default_config_is_what_an_empty_link_gives(open_page: Open) -> None:
-    page = open_page()
+def test_the_default_config_is_what_an_empty_link_gives(open_lab: Open) -> None:
+    page = open_lab()
     assert page.get_by_role("spinbutton", name="Sequence length").input_value() == str(RunConfig().seq_len)
     assert "?" not in page.url

@@ -12,12 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import STREAMLITS_OWN, running
+from tests.browser.conftest import Open, console_watched, running
 from tests.browser.prefix_proxy import proxied
 
 names = (f"run{number}" for number in count())
-
-Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -29,31 +27,19 @@ def site(serve: Any) -> str:
 @pytest.fixture
 def open_board(chromium: Any, site: str) -> Iterator[Open]:
     """Open a page of the site on a new scripted run; at the end nothing may have gone wrong in the console."""
-    opened, wrong = [], list[str]()
+    with console_watched(chromium) as new_page:
 
-    def noticed(message: Any) -> None:
-        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
-            wrong.append(f"{message.text} {message.location}")
+        def open_(address: str = site, before: Callable[[Any], None] | None = None, **query: object) -> Any:
+            size = {"width": 1366, "height": 900}
+            page = new_page(viewport=size, color_scheme=query.pop("scheme", "light"), accept_downloads=True)
+            if before is not None:
+                before(page)
+            given = {"run": next(names), "rate": 60} | query
+            page.goto(address + "?" + "&".join(f"{name}={value}" for name, value in given.items()))
+            page.locator(".board .status").wait_for()
+            return page
 
-    def open_(address: str = site, before: Callable[[Any], None] | None = None, **query: object) -> Any:
-        context = chromium.new_context(
-            viewport={"width": 1366, "height": 900}, color_scheme=query.pop("scheme", "light"), accept_downloads=True
-        )
-        page = context.new_page()
-        opened.append(context)
-        page.on("console", noticed)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        if before is not None:
-            before(page)
-        given = {"run": next(names), "rate": 60} | query
-        page.goto(address + "?" + "&".join(f"{name}={value}" for name, value in given.items()))
-        page.locator(".board .status").wait_for()
-        return page
-
-    yield open_
-    for context in opened:
-        context.close()
-    assert wrong == []
+        yield open_
 
 
 def plot(page: Any, name: str) -> Any:

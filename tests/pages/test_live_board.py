@@ -100,9 +100,12 @@ def test_showing_a_board_needs_neither_pandas_nor_torch() -> None:
 
 
 def test_run_data_never_becomes_markup() -> None:
+    from pages.parts.board import component
     from pages.parts.live.board import HERE
 
-    for path in (HERE / "script").glob("*.js"):
+    scripts = [*(HERE / "script").glob("*.js"), *(component.HERE / "script").glob("*.js")]
+    assert len(scripts) > 10
+    for path in scripts:
         text = path.read_text()
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert way not in text, (path.name, way)

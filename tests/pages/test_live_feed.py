@@ -14,9 +14,9 @@ import pytest
 
 from engine.config import parse
 from engine.events import Ended, Progress, Snapshot
+from pages.parts.board.grids import CELLS, coarsen, grid
 from pages.parts.live.columns import columns_of, thin
 from pages.parts.live.feed import BYTES, feed, few_of, layers_of, status_of
-from pages.parts.live.grids import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
 

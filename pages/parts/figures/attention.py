@@ -8,9 +8,7 @@ import plotly.graph_objects as go
 
 from pages.parts.colors import sequential
 from pages.parts.figures.base import axis, figure
-
-MOST_LABELS = 32
-"""More tokens than this and only some are written on an axis."""
+from pages.parts.figures.heat import labels
 
 
 def gap(side: int) -> int:
@@ -47,8 +45,8 @@ def pattern_figure(
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
-        xaxis=axis("key (read from)", showgrid=False, side="top", ticks="", **_ticks(keys)),
-        yaxis=axis("query (reading)", showgrid=False, autorange="reversed", ticks="", **_ticks(queries)),
+        xaxis=axis("key (read from)", showgrid=False, side="top", ticks="", **labels(keys)),
+        yaxis=axis("query (reading)", showgrid=False, autorange="reversed", ticks="", **labels(queries)),
         margin={"l": 44, "r": 8, "t": 44, "b": 8},
     )
 
@@ -59,12 +57,6 @@ def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
         return list(tokens)
     parts = [tokens[start : start + block] for start in range(0, len(tokens), block)]
     return [part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts]
-
-
-def _ticks(labels: Sequence[str]) -> dict[str, object]:
-    every = -(-len(labels) // MOST_LABELS)
-    shown = list(range(0, len(labels), every))
-    return {"tickvals": shown, "ticktext": [labels[place] for place in shown], "tickangle": 0}
 
 
 def _heatmap(color: str, meta: dict[str, object]) -> go.Heatmap:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from pages.parts.board import component
+from pages.parts.board.component import SHARED_SCRIPTS, SHARED_STYLES, joined
 from pages.parts.figures.loss import overlay_traces
 from pages.parts.live.columns import Columns, columns_of
 from pages.parts.live.feed import Payload, feed
@@ -36,8 +38,8 @@ OVERLAP = 10
 """So many looks back each polled message reaches, in case the browser skipped some."""
 
 HERE = Path(__file__).parent
-SCRIPTS = ("dom", "columns", "grids", "shell", "lines", "heat", "facts", "replay", "stream", "board")
-"""In the order in which they use each other; together one module."""
+SCRIPTS = ("columns", "shell", "lines", "heat", "facts", "replay", "stream", "board")
+"""In the order in which they use each other; with those that all boards share one module."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ class BoardState:
 
 @st.cache_resource
 def _component() -> Any:
-    script = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    style = (HERE / "board.css").read_text(encoding="utf-8")
+    script = joined(component.HERE / "script", SHARED_SCRIPTS, ".js") + joined(HERE / "script", SCRIPTS, ".js")
+    style = joined(component.HERE, SHARED_STYLES, ".css") + joined(HERE, ("board",), ".css")
     return st.components.v2.component("attention_lab_board", html='<div class="board"></div>', css=style, js=script)
 
 
@@ -89,7 +91,8 @@ def live_board(
 
     def draw() -> None:
         polled = {"polled": _poll(run, asked, key)} if run and asked else {}
-        _mount(key, facts | {"state": state} | polled)
+        # The state of now: told an old one, the browser would answer with one more rerun across the one below.
+        _mount(key, facts | {"state": run.state if run else "none"} | polled)
         if run and (run.state, _asked(key, run)) != (state, asked):
             st.rerun()
 

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import Any
 
 from engine.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
+from pages.parts.board.grids import CELLS
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.gradients import gradients_figure
 from pages.parts.figures.loss import accuracy_figure, loss_figure
 from pages.parts.figures.memory import memory_figure
 from pages.parts.live.columns import POINTS, columns_of
-from pages.parts.live.grids import CELLS
 from pages.parts.live.looks import grids_of, look_figures
 from pages.parts.live.watched import Watched, color_of, has_ended
 

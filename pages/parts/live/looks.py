@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.events import Snapshot
+from pages.parts.board.grids import CELLS, Grid, coarsen, grid
 from pages.parts.figures.attention import mosaic_figure, pattern_figure
 from pages.parts.figures.encoding import matrix_figure, similarity_figure
-from pages.parts.live.grids import CELLS, Grid, coarsen, grid
 from pages.parts.live.watched import color_of
 
 

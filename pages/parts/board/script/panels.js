@@ -1,13 +1,14 @@
-// The board of an experiment: sections of panels by their ids. A plot is one node from its first point to its last.
+// Sections of panels by their ids. A plot is one node from its first figure to its last.
 
 const NEAR = "300px"
 const STINT = 40 // milliseconds of drawing in one go
 
-function newEvidence(host, canvas) {
-  const state = { host, data: null, theme: readTheme(host), plotly: null, panels: new Map(), sections: new Map() }
-  const status = evidenceStatus()
+function newPanels(host, canvas) {
+  const state = { host, data: null, theme: readTheme(host), plotly: null, panels: new Map(), sections: new Map(), say: () => {} }
+  const status = statusOfPanels()
   const root = el("div", { class: "sections" })
-  canvas.append(status.root, root)
+  const spoken = el("span", { class: "spoken", role: "status" })
+  canvas.append(status.root, root, spoken)
   let pending = null
 
   const touch = () => (pending ??= requestAnimationFrame(draw))
@@ -33,11 +34,19 @@ function newEvidence(host, canvas) {
     for (const { target } of entries) if (target.data && target.offsetWidth) state.plotly.Plots.resize(target)
   })
 
-  state.hear = (data) => {
+  /** Point at one place in every linked picture, or with null at none; where it was a key, say it too. */
+  state.point = (panel, at, aloud = false) => {
+    for (const other of state.panels.values()) if (other === panel || (panel.link && other.link === panel.link)) other.mark(at)
+    if (aloud && at) spoken.textContent = placeInWords(panel, at)
+  }
+  state.pick = (panel, { x, y }) => panel.picks && state.say("picked", { panel: panel.id, x, y })
+
+  state.hear = (data, say) => {
     const theme = readTheme(host)
     const recolour = JSON.stringify(theme) !== JSON.stringify(state.theme)
-    const other = state.data && state.data.experiment !== data.experiment
+    const other = state.data && state.data.subject !== data.subject
     state.theme = theme
+    state.say = say
     status.draw(data.status)
     if (!recolour && !other && state.data?.version === data.version) return
     state.data = data
@@ -56,13 +65,13 @@ function newEvidence(host, canvas) {
   }
 
   const furnish = (section, wanted) => {
-    if (!state.sections.has(section.id)) state.sections.set(section.id, evidenceSection(section))
+    if (!state.sections.has(section.id)) state.sections.set(section.id, sectionOfPanels(section))
     const frame = state.sections.get(section.id)
     frame.draw(section)
     const nodes = section.panels.map((told) => {
       wanted.add(told.id)
       if (!state.panels.has(told.id)) {
-        const made = evidencePanel(told)
+        const made = newPanel(state, told)
         state.panels.set(told.id, made)
         near.observe(made.plot)
         sized.observe(made.plot)
@@ -87,13 +96,16 @@ function newEvidence(host, canvas) {
   return state
 }
 
-function evidenceStatus() {
+const STATUS = { running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed", kept: "Kept on this machine" }
+
+/** The line above the panels; hidden where there is nothing to follow. */
+function statusOfPanels() {
   const badge = el("span", { class: "badge", role: "status" })
   const words = el("span", { class: "facts" })
-  const bar = el("progress", { max: 1, value: 0, "aria-label": "Share of all training steps" })
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Share of the work that is done" })
   const problem = el("p", { class: "problem", hidden: true })
-  const root = el("div", { class: "status" }, el("div", { class: "line" }, badge, words), bar, problem)
-  const names = { running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed", kept: "Kept on this machine" }
+  const line = el("div", { class: "status" }, el("div", { class: "line" }, badge, words), bar)
+  const root = el("div", {}, line, problem)
   const say = (text) => {
     problem.textContent = text
     problem.hidden = !text
@@ -102,9 +114,9 @@ function evidenceStatus() {
     root,
     say,
     draw: (told) => {
-      root.hidden = told.state === "none"
+      line.hidden = told.state === "none"
       badge.dataset.state = told.state
-      if (badge.textContent !== names[told.state]) badge.textContent = names[told.state] ?? told.state
+      if (badge.textContent !== STATUS[told.state]) badge.textContent = STATUS[told.state] ?? told.state
       words.textContent = told.words
       bar.value = told.share
       bar.style.visibility = told.state === "running" ? "visible" : "hidden"
@@ -113,18 +125,22 @@ function evidenceStatus() {
   }
 }
 
-function evidenceSection({ id, title, width }) {
+function sectionOfPanels({ id, title }) {
+  const heading = el("h3", {})
   const note = el("p", { class: "note" })
-  const grid = el("div", { class: "panels", style: `--least: ${width}px` })
+  const grid = el("div", { class: "panels" })
   const table = el("div", { class: "numbers" })
-  const root = el("section", { class: "section", "data-id": id, "aria-label": title }, el("h3", {}, title), note, grid, table)
+  const root = el("section", { class: "section", "data-id": id, "aria-label": title || id }, heading, note, grid, table)
   let told = ""
   return {
     root,
     grid,
     draw: (section) => {
-      root.firstChild.textContent = section.title
+      heading.textContent = section.title
+      heading.hidden = !section.title
       note.textContent = section.note
+      note.hidden = !section.note
+      grid.style.setProperty("--least", `${section.width}px`)
       const now = JSON.stringify(section.table)
       if (now === told || !section.table) return
       told = now
@@ -137,78 +153,22 @@ function evidenceSection({ id, title, width }) {
   }
 }
 
-function evidencePanel({ id, height }) {
-  const title = el("h4", {})
-  const kind = el("span", { class: "kind" })
-  const chip = el("span", { class: "chip" })
-  const lines = el("div", { class: "lines" })
-  const words = el("p", { class: "words" })
-  const plot = el("div", { class: "plot", role: "img", style: `height: ${height}px` })
-  const root = el("article", { class: `card ${id.split(".")[0]}`, "data-id": id }, el("header", {}, title, kind, chip), lines, plot, words)
-  let drawn = ""
-  const panel = { root, plot, dirty: true, near: false, figure: null }
-  panel.tell = (told, theme) => {
-    const set = (node, text) => {
-      if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
-      node.hidden = !text
-    }
-    set(title, told.title)
-    set(kind, told.kind)
-    set(chip, told.chip)
-    if (told.facts) {
-      if (words.textContent !== told.facts.join("")) words.replaceChildren(...told.facts.map((fact) => el("span", {}, fact)))
-    } else set(words, told.words)
-    chip.dataset.kind = (told.chip ?? "").replace(/^so far /, "").replace(/ /g, "-")
-    if (told.tone) root.style.setProperty("--tone", told.tone[theme])
-    if (lines.textContent !== (told.lines ?? []).join("")) lines.replaceChildren(...(told.lines ?? []).map((text) => el("p", {}, text)))
-    plot.setAttribute("aria-label", told.alt)
-    plot.style.height = `${told.height}px`
-    const figure = JSON.stringify(told.figure)
-    if (figure !== drawn) {
-      drawn = figure
-      panel.figure = told.figure
-      panel.dirty = true
-    }
-  }
-  return panel
-}
+const boards = new WeakMap()
 
-/** Put a panel's figure up or bring it up to date, on the same node. */
-function paint(state, panel) {
-  const { theme } = state
-  const data = panel.figure.data.map((trace) => toned(trace, theme.name))
-  const layout = dressed(panel.figure.layout, theme, state.data.experiment)
-  layout.shapes = layout.shapes?.map((shape) => (shape.type === "rect" ? { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } } : shape))
-  state.plotly.react(panel.plot, data, layout, QUIET)
-  panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
-}
-
-/** A trace in the colours of the theme shown: its line, its marks and their edges. */
-function toned(trace, theme) {
-  const color = trace.meta?.color?.[theme]
-  if (!color) return trace
-  const painted = { ...trace, meta: undefined }
-  if (trace.line) painted.line = { ...trace.line, color }
-  if (trace.marker) painted.marker = { ...trace.marker, color, line: { ...trace.marker.line, color } }
-  return painted
-}
-
-const evidences = new WeakMap()
-
-export default function ({ data: [data], parentElement }) {
-  let state = evidences.get(parentElement)
+export default function ({ data: [data], parentElement, setTriggerValue }) {
+  let state = boards.get(parentElement)
   if (!state) {
-    const canvas = parentElement.querySelector(".evidence")
+    const canvas = parentElement.querySelector(".figures")
     canvas.dataset.plotly = data.plotly
-    state = newEvidence(parentElement.host ?? parentElement, canvas)
-    evidences.set(parentElement, state)
+    state = newPanels(parentElement.host ?? parentElement, canvas)
+    boards.set(parentElement, state)
   }
-  state.hear(data)
+  state.hear(data, setTriggerValue)
   // Streamlit also calls this when the next data overtake these, while the board lives on: then it is still in the page.
   return () =>
     setTimeout(() => {
-      if (state.host.isConnected || evidences.get(parentElement) !== state) return
+      if (state.host.isConnected || boards.get(parentElement) !== state) return
       state.end()
-      evidences.delete(parentElement)
+      boards.delete(parentElement)
     })
 }

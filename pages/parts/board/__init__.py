@@ -1,0 +1,1 @@
+"""The figure board: panels of figures on one component, which every page that does not follow a run uses."""

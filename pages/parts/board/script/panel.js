@@ -1,0 +1,124 @@
+// One panel: its heading, its words, its plot, and the place in it that pointer and arrow keys share.
+
+function newPanel(state, { id, title: name }) {
+  const title = el("h4", {})
+  const kind = el("span", { class: "kind" })
+  const chip = el("span", { class: "chip" })
+  const term = el("a", { class: "term", target: "_blank", rel: "noopener" }, "?")
+  const tools = el("span", { class: "tools" }, term)
+  const lines = el("div", { class: "lines" })
+  const words = el("p", { class: "words" })
+  const plot = el("div", { class: "plot", role: "img", tabindex: 0 })
+  const bands = [el("div", { class: "band" }), el("div", { class: "band" })]
+  const stage = el("div", { class: "stage" }, plot, ...bands)
+  const root = el("article", { class: `card ${id.split(".")[0]}`, "data-id": id }, el("header", {}, title, kind, chip, tools), lines, stage, words)
+  const panel = { id, title: name, detail: "", root, plot, bands, dirty: true, near: false, figure: null, drawn: null }
+  tools.append(downloads(state, panel))
+  plot.onkeydown = (event) => stepThrough(state, panel, event)
+  plot.onblur = () => state.point(panel, null)
+  let drawn = ""
+
+  panel.tell = (told, theme) => {
+    const set = (node, text) => {
+      if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
+      node.hidden = !text
+    }
+    Object.assign(panel, { title: told.title, link: told.link ?? "", picks: Boolean(told.picks) })
+    set(title, told.title)
+    set(kind, told.kind)
+    set(chip, told.chip)
+    if (told.facts) {
+      if (words.textContent !== told.facts.join("")) words.replaceChildren(...told.facts.map((fact) => el("span", {}, fact)))
+    } else set(words, told.words)
+    chip.dataset.kind = (told.chip ?? "").replace(/^so far /, "").replace(/ /g, "-")
+    if (told.tone) root.style.setProperty("--tone", told.tone[theme])
+    if (lines.textContent !== (told.lines ?? []).join("")) lines.replaceChildren(...(told.lines ?? []).map((text) => el("p", {}, text)))
+    term.hidden = !told.term
+    if (told.term) {
+      term.href = new URL(`glossary?term=${encodeURIComponent(told.term)}`, appAddress()).href
+      term.title = term.ariaLabel = `What this means: ${told.title}`
+    }
+    root.classList.toggle("wide", Boolean(told.wide))
+    plot.setAttribute("aria-label", told.alt)
+    plot.style.height = `${told.height}px`
+    const figure = JSON.stringify(told.figure)
+    if (figure !== drawn) {
+      drawn = figure
+      panel.figure = told.figure
+      panel.dirty = true
+    }
+  }
+  panel.mark = (at) => placeBands(panel, at)
+  return panel
+}
+
+/** Put a panel's figure up or bring it up to date, on the same node. */
+function paint(state, panel) {
+  const { theme } = state
+  const traces = panel.figure.data.map((trace) => coloured(unpacked(trace), theme.name))
+  const layout = dressed(panel.figure.layout, theme, state.data.subject)
+  state.plotly.react(panel.plot, traces, layout, QUIET)
+  panel.drawn = { traces, layout: panel.figure.layout }
+  panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
+  panel.mark(null)
+  if (panel.listening) return
+  panel.listening = true
+  const place = ({ points: [point] }) => ({ x: point.x, y: point.y, z: point.z })
+  panel.plot.on("plotly_hover", (event) => state.point(panel, place(event)))
+  panel.plot.on("plotly_unhover", () => state.point(panel, null))
+  panel.plot.on("plotly_click", (event) => state.pick(panel, place(event)))
+}
+
+/** The row and the column of a cell, drawn over the picture: no redraw of the picture itself. */
+function placeBands(panel, at) {
+  const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
+  const axes = panel.plot._fullLayout
+  for (const band of panel.bands) band.hidden = !at || !heat || !axes
+  if (!at || !heat || !axes) return
+  const { xaxis, yaxis } = axes
+  const across = [xaxis, at.x, (heat.dx ?? 1) / 2]
+  const down = [yaxis, at.y, (heat.dy ?? 1) / 2]
+  const span = ([axis, value, half]) => {
+    const ends = [axis.l2p(value - half), axis.l2p(value + half)].map((end) => axis._offset + Math.min(Math.max(end, 0), axis._length))
+    return [Math.min(...ends), Math.abs(ends[1] - ends[0])]
+  }
+  const [left, wide] = span(across)
+  const [top, high] = span(down)
+  Object.assign(panel.bands[0].style, { left: `${xaxis._offset}px`, width: `${xaxis._length}px`, top: `${top}px`, height: `${high}px` })
+  Object.assign(panel.bands[1].style, { left: `${left}px`, width: `${wide}px`, top: `${yaxis._offset}px`, height: `${yaxis._length}px` })
+}
+
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
+
+/** Arrow keys walk over a picture's cells or a line's points, Enter picks. */
+function stepThrough(state, panel, event) {
+  const trace = panel.drawn?.traces[0]
+  if (!trace) return
+  if (event.key === "Enter" && panel.at) return state.pick(panel, panel.at)
+  if (event.key === "Escape") return (state.plotly.Fx.unhover(panel.plot), state.point(panel, null))
+  const step = STEPS[event.key]
+  if (!step) return
+  event.preventDefault()
+  const points = panel.plot._fullData[0]
+  const heat = trace.type === "heatmap"
+  const [rows, columns] = heat ? [points.z.length, points.z[0].length] : [1, points.x?.length ?? points.y.length]
+  const turned = heat && panel.plot._fullLayout.yaxis.range[0] < panel.plot._fullLayout.yaxis.range[1] ? -1 : 1
+  const [row, column] = panel.index ?? [0, -1]
+  panel.index = [within(row + turned * step[1], rows), within(column + step[0], columns)]
+  const [i, j] = panel.index
+  const along = (values, first, width, place) => (values?.length ? values[place] : (first ?? 0) + place * (width ?? 1))
+  panel.at = heat
+    ? { x: along(trace.x, trace.x0, trace.dx, j), y: along(trace.y, trace.y0, trace.dy, i), z: points.z[i][j] }
+    : { x: points.x[j], y: points.y[j] }
+  state.plotly.Fx.hover(panel.plot, [{ curveNumber: 0, pointNumber: heat ? [i, j] : j }])
+  state.point(panel, panel.at, true)
+}
+
+const within = (value, count) => Math.min(Math.max(value, 0), count - 1)
+
+function placeInWords({ figure, title }, at) {
+  const name = (axis, fallback) => figure.layout[axis]?.title?.text ?? fallback
+  const said = (value) => (typeof value === "number" ? number(value) : value)
+  const place = `${name("xaxis", "x")} ${said(at.x)}, ${name("yaxis", "y")} ${said(at.y)}`
+  return `${title}: ${place}${at.z == null ? "" : `: ${number(at.z)}`}`
+}
