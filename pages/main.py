@@ -13,6 +13,7 @@ page = st.navigation(
     [
         st.Page("start.py", title="Start", icon=":material/home:", default=True),
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
+        st.Page("encodings.py", title="Encodings", icon=":material/pin_drop:", url_path="encodings"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
     ],
     position="top",

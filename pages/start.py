@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import streamlit as st
 
-import engine
 from engine.findings import findings
 from engine.presets import PRESETS
-from engine.run_folder import RunFolder
-from engine.runs import Run
 from pages.parts import server
 from pages.parts.issues.map import show_small_map
 from pages.parts.lab.session import session_id
 from pages.parts.live.board import recorded_board
+from pages.parts.live.recorded import recorded_run
 
-RECORDED = Path(engine.__file__).parent / "recorded" / "reverse"
 SENTENCES = (
     "Self-attention sees a set of tokens; a positional encoding tells it their order. Stack the two and things go wrong "
     "in ways that are easy to state and hard to imagine. Here you train small transformers live and see what happens, "
     "and every statement is computed from the runs."
 )
-
-
-@cache
-def recorded_run() -> Run:
-    return Run.from_disk(RunFolder(RECORDED))
 
 
 def device_in_words() -> str:

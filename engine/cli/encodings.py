@@ -11,9 +11,7 @@ from rich.table import Table
 from engine.cli.arguments import add_settings, config_from
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.framing import shapes
-from engine.memory import count_parameters
-from engine.problems import ConfigError
+from engine.predict import added_parameters
 
 HELP = "list the positional encodings"
 
@@ -48,11 +46,3 @@ def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
         }
         for row in ENCODINGS.values()
     ]
-
-
-def added_parameters(config: RunConfig, name: str) -> int | None:
-    try:
-        chosen = config.replace(pos_encoding=name)
-    except ConfigError:
-        return None
-    return count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)

@@ -18,59 +18,15 @@ from engine.encodings import ENCODINGS
 from engine.evidence.shipped import shipped_numbers
 from engine.evidence.statistics import t_interval
 from engine.evidence.store import latest_trials
+from engine.explore.qualities import BAR, QUALITIES, Quality
 from engine.framing import labelled
 from engine.issues import ISSUES
 from engine.issues.issue import Arm, Issue
 from engine.link import to_query
 from engine.problems import ConfigError
 
-BAR = 0.5
-"""Half of what there is to win above guessing."""
-
 State = Literal["supported", "against", "open", "not learned", "no row", "not measured"]
 Origin = Literal["this machine", "this version"]
-
-
-@dataclass(frozen=True)
-class Quality:
-    """What one may want of an encoding, and the experiment that says whether it has it."""
-
-    name: str
-    label: str
-    need: str
-    """In plain words, for who has not read the experiment."""
-    slug: str
-    arm: str
-    """An arm of the issue. Those that differ from it in the encoding alone are compared."""
-    metric: str
-    before: str = ""
-    """For "what is kept": the number that must be there first."""
-    task: str = ""
-    """What was trained and tested, in a few words."""
-
-
-QUALITIES = (
-    Quality(
-        "longer", "Beyond the trained length", "Sequences longer than any trained", "longer-sequences", "sinusoidal",
-        "accuracy@48", "accuracy@12", "3 back, trained to 12, tested at 48",
-    ),
-    Quality(
-        "longer_copy", "The same, when copying", "Longer sequences, in a task without exact offsets", "longer-sequences",
-        "copy, sinusoidal", "second_half_accuracy@12", "second_half_accuracy@8", "copying, trained to 8, tested at 12",
-    ),
-    Quality(
-        "absolute", "Absolute position", "The place itself matters, not only the distance", "no-encoding", "sinusoidal",
-        "accuracy", task="reversing 12 symbols in one layer, looking both ways",
-    ),
-    Quality(
-        "shortcut", "Survives shortcuts", "Positions in my data hint at the answer", "position-shortcut", "learned, ρ .9",
-        "decorrelated_accuracy", task="key and symbol where a shortcut was right nine times of ten, tested without it",
-    ),
-    Quality(
-        "seldom", "Seldom visited positions", "Most of my sequences are short, some are long", "learned-needs-data",
-        "learned, mostly short", "accuracy", task="2 back, mostly short sequences, tested at full length",
-    ),
-)  # fmt: skip
 
 
 class Cell(TypedDict):
@@ -146,7 +102,9 @@ def _numbers(quality: Quality, arm: str) -> _Numbers | None:
     numbers, seeds = shipped_numbers(quality.slug)
     if arm not in seeds:
         return None
-    return _paired(quality, {metric: _by_seed(numbers.get((arm, metric), [])) for metric in _metrics(quality)}, "this version")
+    return _paired(
+        quality, {metric: _by_seed(numbers.get((arm, metric), [])) for metric in _metrics(quality)}, "this version"
+    )
 
 
 def _metrics(quality: Quality) -> tuple[str, ...]:
@@ -165,7 +123,9 @@ def _paired(quality: Quality, by_seed: dict[str, dict[int, float]], origin: Orig
     both = sorted(after.keys() & before.keys())
     if not before:
         return None
-    return _Numbers([after[s] for s in both], [before[s] for s in both or before], len(before.keys() - after.keys()), origin)
+    return _Numbers(
+        [after[s] for s in both], [before[s] for s in both or before], len(before.keys() - after.keys()), origin
+    )
 
 
 def _weighed(found: _Numbers, chance: float) -> dict[str, Any]:

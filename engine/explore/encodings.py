@@ -1,19 +1,23 @@
 """An encoding as people look at it: what it adds or turns, how alike it makes positions, over distance and beyond the trained length.
 
-Jobs for a worker. ``portrait`` draws first weights; ``portrait_of_picture`` reads what a run's snapshot kept.
+Jobs for a worker. ``portrait`` draws first weights, ``portrait_of_snapshot`` what a run kept along its training.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.encodings.base import NoRow, PositionalEncoding
 from engine.explore import spectra
+from engine.run_folder import RunFolder, StoredArrays
 
 Array = np.ndarray
 Kind = Literal["table", "angles", "vectors", "bias"]
@@ -82,6 +86,46 @@ def portrait(config: RunConfig, shown: int) -> dict[str, Any]:
     encoding = first_weights(config)
     picture, rows = picture_of(encoding, shown)
     return {**portrait_of_picture(config, picture, config.seq_len, rows), **effect(config, encoding)}
+
+
+def portrait_of_snapshot(folder: str, config: RunConfig, step: int) -> Portrait:
+    """Of what a run's snapshot kept of its first layer's encoding. Raises ValueError where there is no such snapshot."""
+    picture = _kept(folder, step)
+    rows = picture["similarity"].shape[-1]
+    return portrait_of_picture(config, picture, rows, rows)
+
+
+def along(folder: str, config: RunConfig, steps: Sequence[int]) -> dict[str, list[float]]:
+    """``order`` and ``scale`` (root mean square of the matrix) at each of a run's snapshots, [step]."""
+    pictures = [_kept(folder, step) for step in steps]
+    return {
+        "order": [spectra.order(picture["similarity"]) for picture in pictures],
+        "scale": [float(np.sqrt(np.mean(np.square(picture["matrix"], dtype=float)))) for picture in pictures],
+    }
+
+
+def final_scales(folder: str) -> dict[str, float]:
+    """Root mean square of ``tokens`` and ``encoding`` in the weights a run left; empty where it left none."""
+    file = RunFolder(Path(folder)).weights
+    if not file.exists():
+        return {}
+    weights = load_file(file)
+    parts = {
+        "tokens": [n for n in weights if n.startswith("embedding.")],
+        "encoding": [n for n in weights if ".encodings." in n],
+    }
+    return {
+        part: torch.cat([weights[name].flatten().float() for name in names]).square().mean().sqrt().item()
+        for part, names in parts.items()
+        if names
+    }
+
+
+def _kept(folder: str, step: int) -> dict[str, Array]:
+    picture = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
+    if not {"matrix", "similarity"} <= picture.keys():
+        raise ValueError(f"step is {step}; no picture of the encoding was kept there.")
+    return picture
 
 
 def first_weights(config: RunConfig) -> PositionalEncoding:

@@ -1,0 +1,119 @@
+"""The panels of one encoding's portrait, and of two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pages.parts.board.panels import Panel
+from pages.parts.figures.portrait import (
+    LIKENESS,
+    WHAT,
+    components_figure,
+    fourier_figure,
+    matrix_figure,
+    profile_figure,
+    similarity_figure,
+    singular_figure,
+    trajectory_figure,
+)
+
+Portrait = dict[str, Any]
+TITLES = {
+    "table": "The table",
+    "angles": "The angles",
+    "vectors": "The vectors of offsets",
+    "bias": "The bias of each head",
+}
+
+
+def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
+    columns, rows, unit = WHAT[portrait["kind"]]
+    matrix = portrait["matrix"]
+    alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {portrait['rows']} positions."
+    missing = shown - portrait["rows"]
+    note = (
+        f"There are no rows for the last {missing} positions shown." if missing > 0 else _thinned(portrait["matrix_at"])
+    )
+    return Panel(
+        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
+        link="rows",
+    )  # fmt: skip
+
+
+def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, shown: int) -> Panel:
+    dotted = likeness == "dot" and portrait["dot"] is not None
+    matrix = portrait["dot"] if dotted else portrait["similarity"]
+    unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
+    alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
+    note = _thinned(portrait["similarity_at"])
+    if likeness == "dot" and not dotted:
+        note = "It has no vectors of positions to multiply: shown is the " + unit + "."
+    return Panel(
+        f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(portrait, likeness, shown), alt, height=340,
+        note=note, link="cells", term="similarity",
+    )  # fmt: skip
+
+
+def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel:
+    lines, offsets = portrait["profile"], portrait["offsets"]
+    near, far = int(abs(offsets + 1).argmin()), int(offsets.argmin())
+    alt = "; ".join(
+        f"{'head ' + str(head + 1) if len(lines) > 1 else name}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
+        for head, line in enumerate(lines)
+    )
+    spread = float((portrait["high"] - portrait["low"]).max())
+    note = (
+        "The same at every position: only the offset counts."
+        if spread < 1e-4 * max(1.0, float(abs(lines).max()))
+        else "The band: from the smallest to the largest over the positions." if len(lines) == 1 else "Means over the positions."
+    )  # fmt: skip
+    return Panel(
+        f"profile.{side}", f"Over distance: {name}", profile_figure(portrait, color), alt, height=260, note=note
+    )
+
+
+def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
+    """Both at once: (name, colour, portrait) each."""
+    ranks = [f"{name}: {_rank(p)} of {len(p['singular'])} hold 99 % of the energy" for name, _, p in portraits]
+    peaks = [
+        f"{name}: most power at {p['frequencies'][p['power'].argmax()]:.3g} cycles a position"
+        for name, _, p in portraits
+    ]
+    note = "Up to the trained length. Of angles their cosines and sines, of a bias its mean over the heads."
+    return [
+        Panel("singular.both", "Singular values", singular_figure(portraits), "; ".join(ranks) + ".", height=280, note=note, below="; ".join(ranks) + "."),
+        Panel("fourier.both", "Fourier spectrum over positions", fourier_figure(portraits), "; ".join(peaks) + ".", height=280, note=note, below="; ".join(peaks) + "."),
+    ]  # fmt: skip
+
+
+def component_panels(side: str, name: str, portrait: Portrait, color: str) -> list[Panel]:
+    """None for a bias, which has no vectors."""
+    if not len(portrait["components"]):
+        return []
+    shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
+    alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
+    return [
+        Panel(f"components.{side}", f"Principal components: {name}", components_figure(portrait, color), alt, height=260, below=alt),
+        Panel(f"trajectory.{side}", f"The path of the positions: {name}", trajectory_figure(portrait, color), alt, height=300),
+    ]  # fmt: skip
+
+
+def order_in_words(portrait: Portrait) -> str:
+    found = portrait["order"]
+    return "none: all positions are equally alike" if math.isnan(found) else f"{found:.2f}"
+
+
+def _rank(portrait: Portrait) -> int:
+    """How many singular values hold 99 % of the sum of squares."""
+    energy = portrait["singular"] ** 2
+    total = float(energy.sum())
+    return int((energy.cumsum() < 0.99 * total).sum()) + 1 if total > 0 else 0
+
+
+def _thinned(at: Any) -> str:
+    every = int(at[1] - at[0]) if len(at) > 1 else 1
+    return (
+        "" if every == 1 else f"Every {every}{'nd' if every == 2 else 'rd' if every == 3 else 'th'} position is shown."
+    )
