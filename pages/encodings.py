@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts import server
 from pages.parts.encodings.address import open_address, value
 from pages.parts.encodings.choice import choose
 from pages.parts.encodings.compare import compare
@@ -12,6 +13,7 @@ from pages.parts.encodings.training import through_training
 
 SHOW = {"compare": compare, "training": through_training, "choose": choose}
 
+server.wake()  # this page asks them before it is written
 ignored = open_address()
 st.title("Encodings", anchor=False)
 for problem in ignored:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from time import perf_counter
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -22,8 +22,7 @@ PAIRS = 15
 WARM_UPS = 2
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(TypedDict):
     """Of one forward pass without gradient."""
 
     ratio: float
@@ -53,7 +52,7 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
             row[place] = perf_counter() - began
     own, without = times[WARM_UPS:].T
     low, ratio, high = np.percentile(own / without, (25, 50, 75))
-    return Timing(float(ratio), float(low), float(high), float(np.median(own)))
+    return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(own)))
 
 
 def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
@@ -61,7 +60,7 @@ def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
     found = dict(zip(names, forward_times([config.replace(pos_encoding=name) for name in names]), strict=True))
     file = data_folder() / FILE
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({name: asdict(timing) for name, timing in found.items()}))
+    file.write_text(json.dumps(found))
     return found
 
 
@@ -69,8 +68,8 @@ def known_times() -> dict[str, Timing]:
     """What was measured on this machine last; empty where nothing was."""
     try:
         rows = json.loads((data_folder() / FILE).read_text())
-        return {name: Timing(**row) for name, row in rows.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        return {name: Timing(**{key: float(row[key]) for key in Timing.__annotations__}) for name, row in rows.items()}  # type: ignore[typeddict-item]
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
         return {}
 
 

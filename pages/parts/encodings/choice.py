@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.explore.qualities import BAR, NEEDS, QUALITIES
+from engine.folders import data_folder
 from engine.predict import added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
@@ -20,21 +22,24 @@ MODEL = RunConfig(
     task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
 """What parameters are counted and time is measured on."""
-FOUND = "encodings.evidence"
+LEGEND = (
+    f"From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). Green: the whole 95 % interval lies above {BAR:g}; "
+    "red: below it; grey: on both sides, or it says nothing. Parameters and time: a decoder of "
+    f"{MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
+    "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
+)
 
 
 @st.fragment
 def choose() -> None:
     write_address()
-    st.markdown(
-        "What do you need? Rows are sorted by what experiments on small models found, not by anybody's opinion. Say nothing and all are listed."
-    )
+    st.markdown("What do you need? The answer is sorted by what experiments on small models found, not by opinion.")
     key = widget_key(NEEDED)
     if key not in st.session_state:
         st.session_state[key] = values().get(NEEDED, [])
     needs: list[str] = st.pills(
         "I need", list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", key=key, on_change=_take
-    )  # type: ignore[assignment]
+    )
     try:
         rows = rows_now()
     except JobError as error:
@@ -44,33 +49,34 @@ def choose() -> None:
         _show_ranking(rows, needs)
     st.subheader("The evidence", anchor="evidence")
     st.html(table_html(rows))
-    st.caption(
-        f"From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). Green: the whole 95 % interval lies above {BAR:g}; "
-        f"red: below it; grey: it lies on both sides, or there is too little. Parameters and time in a decoder of {MODEL.n_layers} layers, width "
-        f"{MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. ◆ measured on this machine, ◇ when this version was made."
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
+    st.caption(LEGEND)
+    st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
     with st.expander("How each column is measured", icon=":material/help:"):
         for quality in QUALITIES:
-            st.markdown(
-                f"**{quality.label}**: {quality.task}. Number: `{quality.metric}`"
-                + (
-                    f" as a share of `{quality.before}`, both above guessing."
-                    if quality.before
-                    else ", above guessing."
-                )
-            )
+            share = f" as a share of `{quality.before}`, both" if quality.before else ","
+            st.markdown(f"**{quality.label}**: {quality.task}. Number: `{quality.metric}`{share} above guessing.")
         st.caption(
             "Only arms that differ in the encoding alone are compared, with its own parameters as they are by default."
         )
 
 
 def rows_now() -> list[Row]:
-    """Asks a worker, which reads what is stored; in a rerun of the same visit only after something new was run."""
+    """Raises JobError."""
+    return _rows(kept_since())
+
+
+def kept_since() -> tuple[str, ...]:
+    """What is stored on this machine, by name and time: it tells whether anything new was measured."""
+    files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
+    return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
+
+
+@lru_cache(4)
+def _rows(kept: tuple[str, ...]) -> list[Row]:
+    """Asks a worker, which reads what is stored; only after something new was measured."""
     pool = server.pool()
     cells: list[dict[str, Any]] = pool.ask("engine.explore.choice:evidence_table")
-    times = pool.ask("engine.explore.forward_time:known_times")
+    times: dict[str, dict[str, float]] = pool.ask("engine.explore.forward_time:known_times")
     return [
         Row(row["encoding"], tuple(row["cells"]), added_parameters(MODEL, row["encoding"]), times.get(row["encoding"]))
         for row in cells
@@ -96,6 +102,6 @@ def _show_ranking(rows: list[Row], needs: list[str]) -> None:
         st.markdown(f"{icon} **{title}**")
         st.markdown("\n".join(f"- {in_words(row, needs)}" for row in found))
     st.caption(
-        "Thin evidence: each number is one small model on one task, over the seeds given. It says what happened there; measure on your own task "
-        "before you rely on it."
+        "The evidence is thin: each number is one small model on one task, over the seeds given. It says what happened there; "
+        "measure on your own task before you rely on it."
     )

@@ -13,7 +13,7 @@ from pages.parts.board.panels import Panel, panels
 from pages.parts.encodings import asked
 from pages.parts.encodings.address import value, values, write_address
 from pages.parts.encodings.controls import control
-from pages.parts.encodings.facts import show_facts
+from pages.parts.encodings.facts import offer_times, show_facts
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
@@ -42,10 +42,11 @@ def compare() -> None:
                 st.error(str(error), icon=":material/error:")
                 continue
             st.latex(with_numbers(configs[side]))
-            show_facts(side, configs[side], portraits[side], shown)
+            show_facts(configs[side], portraits[side], shown)
+    offer_times(list(configs.values()))
     board = _board(configs, portraits, shown)
     if board:
-        panels(board, key="encodings.compare", name="encodings", least=360)
+        panels(board, key="encodings.compare", name="encodings", least=440)
 
 
 def _controls() -> None:

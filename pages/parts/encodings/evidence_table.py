@@ -85,10 +85,8 @@ def hover(cell: dict[str, Any]) -> str:
     return f"{cell_in_words(cell)}. {raw}{before}; guessing gives {cell['chance']:.3f}. Arm “{cell['arm']}”, measured {where}."
 
 
-def _time(timing: Any | None) -> str:
+def _time(timing: dict[str, float] | None) -> str:
     if timing is None:
         return '<td class="none"><span title="Not measured on this machine yet: press the button below.">–</span></td>'
-    words = (
-        f"Half of the pairs lie between {timing.low:.2f} and {timing.high:.2f}; {timing.seconds * 1e3:.2g} ms a pass."
-    )
-    return f'<td><span title="{words}">{timing.ratio:.2f} × <span class="mark">◆</span></span></td>'
+    words = f"Half of the pairs lie between {timing['low']:.2f} and {timing['high']:.2f}; {timing['seconds'] * 1e3:.2g} ms a pass."
+    return f'<td><span title="{words}">{timing["ratio"]:.2f} × <span class="mark">◆</span></span></td>'

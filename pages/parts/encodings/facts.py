@@ -18,43 +18,32 @@ PLACES = {
     "scores": "Added to every score, in each layer.",
     "rotation": "Turns queries and keys, in each layer.",
 }
+HELP = (
+    "Parameters: what it adds to a model of one layer. Order: the correlation of the similarity with −|i − j| over the trained positions; 1 where "
+    "it falls in a straight line with distance, 0 where it has nothing to do with it. Scale: root mean square over random tokens. Time: 8 "
+    "sequences of the trained length on the CPU, in turns with the same model without encoding; the middle half of the pairs."
+)
 TIMES = "encodings.times"
 """Session key of the times measured: config to timing."""
 
 
-def show_facts(side: str, config: RunConfig, portrait: Portrait, shown: int) -> None:
-    row = ENCODINGS[config.pos_encoding]
-    times = st.session_state.setdefault(TIMES, {})
-    with st.container(horizontal=True, gap="medium"):
-        st.metric(
-            "Extra parameters", f"{added_parameters(config, row.name) or 0:,}", help="In this model of one layer."
-        )
-        st.metric(
-            "Order", "–" if portrait["order"] != portrait["order"] else f"{portrait['order']:.2f}",
-            help="Correlation of the similarity with −|i − j| over the trained positions: 1 where it falls in a straight line with "
-            f"distance, 0 where it has nothing to do with it. Here: {order_in_words(portrait)}.",
-        )  # fmt: skip
-        if portrait["added_scale"]:
-            st.metric(
-                "Scale ÷ tokens' scale", f"{portrait['added_scale'] / portrait['token_scale']:.2f}" if portrait["token_scale"] else "–",
-                help=f"Root mean square of what is added: {portrait['added_scale']:.3g}; of the tokens: {portrait['token_scale']:.3g}, at the start.",
-            )  # fmt: skip
-        timing = times.get(config)
-        st.metric(
-            "Time of a forward pass", f"{timing.ratio:.2f} ×" if timing else "–",
-            help=f"Beside the same model without encoding, 8 sequences of the trained length: {timing.seconds * 1e3:.2g} ms; "
-            f"half of the pairs lie between {timing.low:.2f} and {timing.high:.2f}." if timing else "Not measured yet with these settings.",
-        )  # fmt: skip
-    sentences = [
-        PLACES.get(row.acts_on, ""),
-        row.shown_as if portrait["on_content"] or row.shown_as else "",
-        beyond(config, portrait, shown),
+def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
+    row, timing = ENCODINGS[config.pos_encoding], times().get(config)
+    parts = [
+        f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
+        f"order **{order_in_words(portrait)}**",
     ]
-    st.caption(" ".join(filter(None, sentences)) + f" Source: {row.source}.")
-    if config not in times:
-        st.button(
-            "Measure the time", key=f"encodings.time.{side}", icon=":material/timer:", on_click=_measure, args=(config,)
+    if portrait["added_scale"]:
+        added, tokens = portrait["added_scale"], portrait["token_scale"]
+        ratio = f": a ratio of **{added / tokens:.2f}**" if tokens else ""
+        parts.append(f"starts at a scale of **{added:.2f}** beside the tokens' **{tokens:.2f}**{ratio}")
+    if timing:
+        parts.append(
+            f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({timing['low']:.2f} to {timing['high']:.2f})"
         )
+    st.markdown(" · ".join(parts), help=HELP)
+    sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, portrait, shown), f"Source: {row.source}.")
+    st.caption(" ".join(filter(None, sentences)))
 
 
 def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
@@ -67,10 +56,22 @@ def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
     return f"It is defined up to position {shown - 1}; nothing beyond {trained - 1} was met in training."
 
 
-def _measure(config: RunConfig) -> None:
+def times() -> dict[RunConfig, dict[str, float]]:
+    found: dict[RunConfig, dict[str, float]] = st.session_state.setdefault(TIMES, {})
+    return found
+
+
+def offer_times(configs: list[RunConfig]) -> None:
+    """A button that measures what is not known yet, on a worker that then does nothing else."""
+    missing = [config for config in configs if config not in times()]
+    if missing:
+        st.button("Measure the time of a forward pass", icon=":material/timer:", on_click=_measure, args=(missing,))
+
+
+def _measure(configs: list[RunConfig]) -> None:
     try:
-        (timing,) = server.pool().ask("engine.explore.forward_time:forward_times", [config], alone=True)
+        found = server.pool().ask("engine.explore.forward_time:forward_times", configs, alone=True)
     except JobError as error:
         st.toast(str(error), icon=":material/error:")
         return
-    st.session_state[TIMES][config] = timing
+    times().update(zip(configs, found, strict=True))

@@ -59,9 +59,10 @@ def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, sh
 def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel:
     lines, offsets = portrait["profile"], portrait["offsets"]
     near, far = int(abs(offsets + 1).argmin()), int(offsets.argmin())
+    names = [f"head {head + 1}" for head in range(len(lines))] if len(lines) > 1 else [name]
     alt = "; ".join(
-        f"{'head ' + str(head + 1) if len(lines) > 1 else name}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
-        for head, line in enumerate(lines)
+        f"{own}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
+        for own, line in zip(names, lines, strict=True)
     )
     spread = float((portrait["high"] - portrait["low"]).max())
     note = (
@@ -76,16 +77,19 @@ def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel
 
 def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
     """Both at once: (name, colour, portrait) each."""
-    ranks = [f"{name}: {_rank(p)} of {len(p['singular'])} hold 99 % of the energy" for name, _, p in portraits]
-    peaks = [
+    ranks = "; ".join(f"{name}: {_rank(p)} of {len(p['singular'])} hold 99 % of the energy" for name, _, p in portraits)
+    peaks = "; ".join(
         f"{name}: most power at {p['frequencies'][p['power'].argmax()]:.3g} cycles a position"
         for name, _, p in portraits
-    ]
+    )
     note = "Up to the trained length. Of angles their cosines and sines, of a bias its mean over the heads."
     return [
-        Panel("singular.both", "Singular values", singular_figure(portraits), "; ".join(ranks) + ".", height=280, note=note, below="; ".join(ranks) + "."),
-        Panel("fourier.both", "Fourier spectrum over positions", fourier_figure(portraits), "; ".join(peaks) + ".", height=280, note=note, below="; ".join(peaks) + "."),
-    ]  # fmt: skip
+        Panel(id, title, draw(portraits), words, height=280, note=note, below=words)
+        for id, title, draw, words in (
+            ("singular.both", "Singular values", singular_figure, ranks),
+            ("fourier.both", "Fourier spectrum over positions", fourier_figure, peaks),
+        )
+    ]
 
 
 def component_panels(side: str, name: str, portrait: Portrait, color: str) -> list[Panel]:
@@ -102,7 +106,7 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
 
 def order_in_words(portrait: Portrait) -> str:
     found = portrait["order"]
-    return "none: all positions are equally alike" if math.isnan(found) else f"{found:.2f}"
+    return "none (all alike)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00")
 
 
 def _rank(portrait: Portrait) -> int:

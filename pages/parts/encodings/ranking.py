@@ -25,7 +25,7 @@ class Row:
     encoding: str
     cells: tuple[dict[str, Any], ...]
     parameters: int | None
-    timing: Any | None
+    timing: dict[str, float] | None
     """Of a forward pass, relative to none; None where it was not measured on this machine."""
 
     def cell(self, quality: str) -> dict[str, Any] | None:
@@ -47,7 +47,7 @@ def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]
         if "parameters" in needs:
             costs.append(float("inf") if row.parameters is None else float(row.parameters))
         if "time" in needs:
-            costs.append(row.timing.ratio if row.timing else float("inf"))
+            costs.append(row.timing["ratio"] if row.timing else float("inf"))
         known = [cell["value"] for need in needs if (cell := row.cell(need)) is not None and cell["value"] is not None]
         return (*costs, -len(known), -min(known, default=0.0))
 
@@ -63,7 +63,7 @@ def in_words(row: Row, needs: Sequence[str]) -> str:
     if "parameters" in needs:
         parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")
     if "time" in needs:
-        parts.append(f"{row.timing.ratio:.2f} × the time" if row.timing else "time not measured on this machine")
+        parts.append(f"{row.timing['ratio']:.2f} × the time" if row.timing else "time not measured on this machine")
     return f"**{ENCODINGS[row.encoding].label}**: " + "; ".join(parts)
 
 

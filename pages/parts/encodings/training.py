@@ -34,7 +34,7 @@ MOST_RUNS = 20
 
 def through_training() -> None:
     run = _chosen()
-    st.fragment(_along, run_every=LOOK_EVERY if run is not None and run.live else None)(run)
+    st.fragment(_along, run_every=LOOK_EVERY if run.live else None)(run)
 
 
 def runs_of_visitor() -> dict[str, Run]:
@@ -58,7 +58,7 @@ def named(run: Run, key: str) -> str:
     return f"{when}: {ENCODINGS[config.pos_encoding].label}, {config.task.replace('_', ' ')}, {config.n_layers} × {config.d_model}"
 
 
-def _chosen() -> Run | None:
+def _chosen() -> Run:
     runs = runs_of_visitor()
     asked_for = values().get(RUN, RECORDED)
     if asked_for not in runs:
@@ -112,7 +112,7 @@ def _along(run: Run) -> None:
         return
     _facts(run, first, then, scales, step)
     panels(
-        _board(run, steps, step, first, then, numbers), key="encodings.training", name="encoding-in-training", least=360
+        _board(run, steps, step, first, then, numbers), key="encodings.training", name="encoding-in-training", least=440
     )
 
 

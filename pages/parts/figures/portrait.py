@@ -24,6 +24,9 @@ LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors":
 MOST_HEADS = 8
 """Lines of a profile."""
 
+FLOOR = 1e-6
+"""Of a logarithmic axis: what is below is rounding."""
+
 Portrait = dict[str, Any]
 
 
@@ -117,7 +120,7 @@ def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure
         values = portrait["singular"]
         relative = values / values[0] if len(values) and values[0] > 0 else values
         traces.append(
-            _curve(np.arange(1, len(relative) + 1), np.maximum(relative, 1e-8), name, color, place, "%{x}: %{y:.3g}")
+            _curve(np.arange(1, len(relative) + 1), np.maximum(relative, FLOOR), name, color, place, "%{x}: %{y:.3g}")
         )
     return figure(
         traces, xaxis=axis("singular value, from the largest"),
@@ -129,7 +132,7 @@ def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
     """Share of the power at each frequency over positions."""
     traces = [
         _curve(
-            p["frequencies"], np.maximum(p["power"], 1e-8), name, color, place, "%{x:.3f} cycles a position: %{y:.3g}"
+            p["frequencies"], np.maximum(p["power"], FLOOR), name, color, place, "%{x:.3f} cycles a position: %{y:.3g}"
         )
         for place, (name, color, p) in enumerate(portraits)
     ]
@@ -236,7 +239,10 @@ def _line(along: str, at: float, text: str) -> dict[str, Any]:
     return {
         "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": "paper", f"{other}0": 0, f"{other}1": 1,
         "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"},
-        "label": {"text": text, "textposition": "end", "textangle": 0, "yanchor": "top", "xanchor": "left", "padding": 3, "font": {"size": 11, "color": MUTED["light"]}},
+        "label": {
+            "text": text, "textposition": "end", "textangle": 0, "yanchor": "top", "xanchor": "left", "padding": 3,
+            "font": {"size": 11, "color": MUTED["light"]},
+        },
     }  # fmt: skip
 
 
