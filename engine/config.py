@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, field_validator, model_validator
@@ -239,7 +240,8 @@ class RunConfig(BaseModel):
         return parse({name: value for name, value in flat.items() if name in known or name in changes})
 
 
-def settings_for(task: str | None = None, pos_encoding: str | None = None) -> list[Setting]:
+@lru_cache(maxsize=1024)
+def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tuple[Setting, ...]:
     """Every setting that exists under a task and an encoding (or the default ones), in the table's order."""
     chosen = {"task": task, "pos_encoding": pos_encoding}
     choices = {name: {key: row.label for key, row in registry.items()} for name, (_, registry) in COMPOSED.items()}
@@ -250,10 +252,10 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> li
             registry_row = COMPOSED[row.name][1].get(chosen[row.name] or row.default)
             own = settings_in(registry_row.parameters) if registry_row else ()
             rows += [replace(setting, group=row.group) for setting in own]
-    return rows
+    return tuple(rows)
 
 
-def settings_of(config: RunConfig) -> list[Setting]:
+def settings_of(config: RunConfig) -> tuple[Setting, ...]:
     return settings_for(config.task, config.pos_encoding)
 
 

@@ -41,25 +41,14 @@ run = shown_run()
 state = run.state if run else None
 left, right = st.columns([1, 3.2], gap="medium")
 
-with left:
-    st.selectbox(
-        "Preset", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
-        format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
-    )  # fmt: skip
-    main_settings()
-    config: RunConfig | None = None
-    try:
-        config = form_config()
-    except ConfigError as error:
-        st.error(str(error), icon=":material/error:")
-    controls(run, config)
-    if config is not None:
-        show_facts(config)
-    if run is not None:
-        show_findings(run)
-    other_settings()
+config: RunConfig | None = None
+unfit = ""
+try:
+    config = form_config()
+except ConfigError as error:
+    unfit = str(error)
 
-with right:
+with right:  # first, so that the board hears of a new run before the form is drawn again
     with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
         show_refusal()
         slug = st.session_state.get("look_at")
@@ -75,6 +64,21 @@ with right:
         show_lengths(run)
     if config is not None:
         take_away(run, config)
+
+with left:
+    st.selectbox(
+        "Preset", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
+        format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
+    )  # fmt: skip
+    main_settings()
+    if unfit:
+        st.error(unfit, icon=":material/error:")
+    controls(run, config)
+    if config is not None:
+        show_facts(config)
+    if run is not None:
+        show_findings(run)
+    other_settings()
 
 write_address(asked_for(), run)
 if run is not None and run.state != state:

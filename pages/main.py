@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
         st.Page("encodings.py", title="Encodings", icon=":material/pin_drop:", url_path="encodings"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
+        st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
     position="top",
 )

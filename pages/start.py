@@ -10,7 +10,7 @@ from pages.parts import server
 from pages.parts.issues.map import show_small_map
 from pages.parts.lab.session import session_id
 from pages.parts.live.board import recorded_board
-from pages.parts.live.recorded import recorded_run
+from pages.parts.recorded import recorded_feed, recorded_run
 
 SENTENCES = (
     "Self-attention sees a set of tokens; a positional encoding tells it their order. Stack the two and things go wrong "
@@ -44,7 +44,7 @@ st.caption(
     "Two layers with four heads and a learned table read eight random symbols, then write them backwards. The first half "
     "cannot be known; in the second, look for the falling diagonal."
 )
-recorded_board(run, panels=("loss", "accuracy", "attention"), name="recorded-reverse")
+recorded_board(run, recorded_feed(), panels=("loss", "accuracy", "attention"), name="recorded-reverse")
 for finding in findings(run.config, run.events):
     st.caption(f":material/summarize: {finding.sentence}")
 

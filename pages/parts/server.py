@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from threading import Lock, Thread
+from typing import TYPE_CHECKING
 
-from engine.predict import known_speed
-from engine.runs import Run, Runs
-from engine.workers.limits import Limits
-from engine.workers.pool import JobError, Pool
+if TYPE_CHECKING:  # the engine is imported when it is first needed: the server is up half a second sooner
+    from engine.runs import Run
+    from engine.workers.pool import Pool
 
 _making = Lock()
 _pool: Pool | None = None
@@ -16,6 +16,10 @@ _pool: Pool | None = None
 
 def pool() -> Pool:
     """The worker pool. Sessions come and go; it stays until :func:`close`. What it is given waits until it is awake."""
+    from engine.runs import Runs
+    from engine.workers.limits import Limits
+    from engine.workers.pool import Pool
+
     global _pool
     with _making:
         if _pool is None:
@@ -25,6 +29,8 @@ def pool() -> Pool:
 
 def wake() -> None:
     """Start the workers, if they are not: after the first page, which would otherwise share its cores with them."""
+    from engine.predict import known_speed
+
     workers = pool()
     if workers.start() and known_speed() is None:
         Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
@@ -32,6 +38,8 @@ def wake() -> None:
 
 def _time_this_machine(workers: Pool) -> None:
     """Once a machine: without it the time of a run is not predicted, and nothing else is missing."""
+    from engine.workers.pool import JobError
+
     with suppress(JobError):
         workers.ask("engine.training.speed:measure_speed", timeout=120.0)
 

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import server
+from pages.parts.lab.form import ICONS
 
 MAIN = Path(__file__).parents[2] / "pages" / "main.py"
 
@@ -24,11 +25,14 @@ def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def open_page(_data_folder: None) -> Callable[..., AppTest]:
-    """Open a page by its file name, with the query of a link."""
+    """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open."""
 
-    def open_it(page: str, **query: str) -> AppTest:
+    def open_it(page: str, *, unfolded: bool = False, **query: str) -> AppTest:
         app = AppTest.from_file(str(MAIN), default_timeout=60)
         app.run()
+        if unfolded:
+            for group in ("all", *ICONS):
+                app.session_state[f"group.{group}"] = True
         app.switch_page(page)
         app.query_params.update(query)
         app.run()

@@ -137,7 +137,7 @@ def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
 
 
 def test_the_lab_takes_a_second_link_of_the_same_session(open_page: Open) -> None:
-    app = open_page("lab.py", **to_query(MASK.config(MASK.arms[0])))
+    app = open_page("lab.py", unfolded=True, **to_query(MASK.config(MASK.arms[0])))
     app.switch_page("issues.py").run()
     app.switch_page("lab.py")
     app.query_params.update(to_query(MASK.config(MASK.arms[1], 3)))

@@ -17,12 +17,13 @@ def page() -> None:
     import streamlit as st
 
     from pages.parts.live.board import live_board, recorded_board
+    from pages.parts.live.feed import feed
 
     run = st.session_state["run"]
     state = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
     st.text(f"{state.state} {state.polling}")
     if st.session_state.get("recorded"):
-        recorded_board(run, seconds=3.0)
+        recorded_board(run, feed(run, 0)[0], seconds=3.0)
 
 
 def opened(run: ScriptedRun | None, **state: Any) -> AppTest:

@@ -59,20 +59,20 @@ def test_the_start_page_is_alive_and_leads_on(open_page: Open) -> None:
 
 
 def test_every_setting_has_its_widget(open_page: Open) -> None:
-    app = open_page("lab.py")
+    app = open_page("lab.py", unfolded=True)
     for row in settings_of(RunConfig()):
         assert app.get_by_key(f"set.{row.name}").label == row.label
 
 
 def test_choosing_an_encoding_brings_its_own_parameters(open_page: Open) -> None:
-    app = open_page("lab.py")
+    app = open_page("lab.py", unfolded=True)
     app.selectbox(key="set.pos_encoding").select("rope").run()
     assert app.number_input(key="set.rope_base").value == 10_000
     assert linked(app)["pos_encoding"] == "rope"
 
 
 def test_a_text_task_brings_its_text_and_its_own_vocabulary(open_page: Open) -> None:
-    app = open_page("lab.py")
+    app = open_page("lab.py", unfolded=True)
     app.selectbox(key="set.task").select("shakespeare_chars").run()
     assert not app.exception, app.exception
     assert app.text_input(key="set.text").value == "shakespeare"
@@ -82,7 +82,7 @@ def test_a_text_task_brings_its_text_and_its_own_vocabulary(open_page: Open) -> 
 
 def test_a_link_restores_every_setting(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(dropout=0.25, grad_clip=None, d_head=6, batch_size=7)
-    app = open_page("lab.py", **to_query(config))
+    app = open_page("lab.py", unfolded=True, **to_query(config))
     assert from_query(linked(app)) == (config, [])
     assert app.number_input(key="set.dropout").value == 0.25
     assert app.number_input(key="set.d_head").value == 6
@@ -105,7 +105,7 @@ def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -
     assert not app.warning
     assert app.session_state["run"] == run.id
     assert from_query({**linked(app), "v": "1"})[0] == config
-    changed = open_page("lab.py", run=run.id, task="reverse", k_is="2")
+    changed = open_page("lab.py", unfolded=True, run=run.id, task="reverse", k_is="2")
     assert "k_is is 2" in said(changed)
     assert changed.selectbox(key="set.task").value == "reverse"
     assert changed.number_input(key="set.seed").value == 5

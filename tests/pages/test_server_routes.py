@@ -21,7 +21,7 @@ from engine.events import Progress
 from pages.parts.web import leaving
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
-from pages.parts.web.plotly_script import ADDRESS, plain, plotly_route
+from pages.parts.web.plotly_script import ADDRESS, packed, plain, plotly_route
 from tests.scripted import ScriptedRun
 
 
@@ -185,6 +185,10 @@ def test_a_long_history_is_a_short_message() -> None:
 
 
 def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> None:
+    packed.cache_clear()
+    unpacked = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in unpacked.headers, "the first page does not wait for the packing"
+    packed()
     answer = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"

@@ -25,7 +25,7 @@ from pages.parts.encodings.panels import (
 )
 from pages.parts.figures.portrait import along_figure
 from pages.parts.lab.session import session_id, shown_run
-from pages.parts.live.recorded import recorded_run
+from pages.parts.recorded import recorded_run
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at a run that trains."""

@@ -10,6 +10,7 @@ import streamlit as st
 
 from engine.config import RunConfig, changed, parse, settings_for
 from engine.settings import Setting, to_text
+from pages.parts.glossary import setting_help
 
 FORM = "form"
 """Session key of the form's values; it outlives the page, which widgets do not."""
@@ -19,7 +20,9 @@ MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads"), ("seq_len", "step
 
 def form_values() -> dict[str, Any]:
     """The form's flat values, made from the defaults at first."""
-    values: dict[str, Any] = st.session_state.setdefault(FORM, RunConfig().flat())
+    if FORM not in st.session_state:
+        st.session_state[FORM] = RunConfig().flat()
+    values: dict[str, Any] = st.session_state[FORM]
     return values
 
 
@@ -30,7 +33,7 @@ def fill_form(config: RunConfig) -> None:
         del st.session_state[key]
 
 
-def form_settings() -> list[Setting]:
+def form_settings() -> tuple[Setting, ...]:
     """The settings that exist under the form's task and encoding."""
     values = form_values()
     return settings_for(values.get("task"), values.get("pos_encoding"))
@@ -59,10 +62,17 @@ def other_settings() -> None:
     """Every setting that is not in sight, a group behind each heading, all behind one."""
     in_sight = {name for names in MAIN for name in names}
     rows = [row for row in form_settings() if row.name not in in_sight]
-    with st.expander(_heading("All settings", rows), icon=":material/tune:", key="group.all"):
+    # Tracked, so that what is folded away costs nothing: otherwise every click would wait for fifty widgets.
+    everything = st.expander(_heading("All settings", rows), icon=":material/tune:", key="group.all", on_change="rerun")
+    if not everything.open:
+        return
+    with everything:
         for group in dict.fromkeys(row.group for row in rows):
             own = [row for row in rows if row.group == group]
-            with st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}"):
+            folded = st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
+            if not folded.open:
+                continue
+            with folded:
                 if group == "Faults":
                     st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
                 for row in own:
@@ -92,7 +102,12 @@ def setting_widget(row: Setting) -> None:
     key, value = f"set.{row.name}", form_values().setdefault(row.name, row.default)
     if key not in st.session_state:
         st.session_state[key] = to_text(value) if row.kind == "ints" else value
-    common: dict[str, Any] = {"key": key, "help": row.help, "on_change": _take, "args": (row.name,)}
+    common: dict[str, Any] = {
+        "key": key,
+        "help": setting_help(row.name, row.help),
+        "on_change": _take,
+        "args": (row.name,),
+    }
     match row.kind:
         case "choice":
             st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
@@ -126,4 +141,4 @@ def _take(name: str) -> None:
     st.session_state[FORM] = changed(before, {name: st.session_state[f"set.{name}"]})
     for other, value in form_values().items():
         if other != name and value != before.get(other, value):
-            del st.session_state[f"set.{other}"]  # its widget starts from the new value
+            st.session_state.pop(f"set.{other}", None)  # its widget, if it is unfolded, starts from the new value

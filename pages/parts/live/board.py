@@ -16,7 +16,8 @@ from pages.parts.board.component import SHARED_SCRIPTS, SHARED_STYLES, joined
 from pages.parts.figures.loss import overlay_traces
 from pages.parts.live.columns import Columns, columns_of
 from pages.parts.live.feed import Payload, feed
-from pages.parts.live.watched import Watched, color_of, has_ended
+from pages.parts.live.looks import color_of
+from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.plotly_script import ADDRESS
 
 Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples"]
@@ -32,6 +33,18 @@ TITLES = {
     "memory": "Memory",
     "samples": "Predictions",
 }
+TERMS = {
+    "loss": "loss",
+    "accuracy": "accuracy",
+    "attention": "head",
+    "pattern": "attention-pattern",
+    "matrix": "positional-encoding",
+    "similarity": "similarity",
+    "gradients": "gradient-norm",
+    "memory": "memory",
+    "samples": "token",
+}
+"""The glossary term that each panel leads to."""
 POLL = 0.2
 """Seconds between two looks where the event stream does not come through."""
 OVERLAP = 10
@@ -102,11 +115,20 @@ def live_board(
 
 
 def recorded_board(
-    run: Watched, *, seconds: float = 12.0, panels: Sequence[Panel] = ALL, key: str = "recording", name: str = ""
+    run: Watched,
+    recording: Payload,
+    *,
+    seconds: float = 12.0,
+    panels: Sequence[Panel] = ALL,
+    key: str = "recording",
+    name: str = "",
 ) -> None:
-    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed."""
+    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed.
+
+    ``recording`` is its whole :func:`~pages.parts.live.feed.feed`.
+    """
     facts = _facts(run.id, panels, (), name)
-    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": feed(run, 0)[0]})
+    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": recording})
 
 
 def _mount(key: str, facts: dict[str, Any]) -> None:
@@ -124,6 +146,7 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
         "name": name,
         "panels": list(panels),
         "titles": TITLES,
+        "terms": TERMS,
         "overlays": overlays,
         "plotly": ADDRESS,
     }

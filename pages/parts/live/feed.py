@@ -13,8 +13,8 @@ from pages.parts.figures.gradients import gradients_figure
 from pages.parts.figures.loss import accuracy_figure, loss_figure
 from pages.parts.figures.memory import memory_figure
 from pages.parts.live.columns import POINTS, columns_of
-from pages.parts.live.looks import grids_of, look_figures
-from pages.parts.live.watched import Watched, color_of, has_ended
+from pages.parts.live.looks import color_of, grids_of, look_figures
+from pages.parts.live.watched import Watched, has_ended
 
 SNAPSHOTS = 60
 """At most so many snapshots in one message."""

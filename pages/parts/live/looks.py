@@ -12,7 +12,11 @@ from engine.events import Snapshot
 from pages.parts.board.grids import CELLS, Grid, coarsen, grid
 from pages.parts.figures.attention import mosaic_figure, pattern_figure
 from pages.parts.figures.encoding import matrix_figure, similarity_figure
-from pages.parts.live.watched import color_of
+
+
+def color_of(config: RunConfig) -> str:
+    """The one colour of a run's encoding."""
+    return ENCODINGS[config.pos_encoding].color
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from engine.config import RunConfig
-from engine.encodings import ENCODINGS
-from engine.events import Event
+if TYPE_CHECKING:  # the routes know a run by this, and are there before the engine is imported
+    from engine.config import RunConfig
+    from engine.events import Event
 
 LIVE_STATES = ("queued", "running", "paused")
 """In any other state a run says nothing more."""
@@ -30,8 +30,3 @@ class Watched(Protocol):
 
 def has_ended(run: Watched) -> bool:
     return run.state not in LIVE_STATES
-
-
-def color_of(config: RunConfig) -> str:
-    """The one colour of a run's encoding."""
-    return ENCODINGS[config.pos_encoding].color

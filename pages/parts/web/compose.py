@@ -31,7 +31,7 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         with noticing_the_end():
-            waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start))]
+            waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed))]
             try:
                 yield
             finally:
@@ -49,17 +49,18 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     }
 
 
-async def later(start: Callable[[], object]) -> None:
+async def later(*tasks: Callable[[], object]) -> None:
     await asyncio.sleep(HEAD_START)
-    await to_thread.run_sync(start)
+    for task in tasks:
+        await to_thread.run_sync(task)
 
 
 def warm_up() -> None:
-    """Pay for what the first page would wait for, while nobody waits."""
-    from pages.parts.figures.base import to_plain  # late: plotly's import is most of what the server's start took
-    from pages.parts.figures.loss import loss_figure
+    """Pay for what the first page needs while the browser still loads Streamlit's own scripts."""
+    import engine.issues  # late, all of them: the server listens before the engine and plotly are imported
+    from pages.parts.recorded import recorded_feed
 
-    to_plain(loss_figure(1, "#000000", 1.0, 0.0))
-    packed()
+    assert engine.issues.ISSUES
+    recorded_feed()
     gc.collect()
     gc.freeze()  # Streamlit collects after every script run; what never dies need not be walked each time.

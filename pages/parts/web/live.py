@@ -14,8 +14,8 @@ from starlette.routing import Route
 from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.leaving import is_leaving
 
-BEAT = 0.1
-"""Seconds between looks at a run."""
+BEAT = 0.05
+"""Seconds between looks at a run: half of a worker's batch, so that no batch waits for the next."""
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment keeps proxies from hanging up."""
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}

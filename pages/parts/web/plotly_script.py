@@ -18,7 +18,8 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 def plotly_route(prefix: str = "") -> Route:
     def script(request: Request) -> Response:
-        if "gzip" not in request.headers.get("accept-encoding", ""):
+        ready = packed.cache_info().currsize > 0  # packing takes longer than a first page should wait
+        if not ready or "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(plain(), media_type="text/javascript", headers=FOR_EVER)
         return Response(
             packed(),

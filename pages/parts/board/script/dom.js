@@ -42,6 +42,13 @@ function readTheme(host) {
   }
 }
 
+/** A way to the glossary, beside a title. */
+function termLink(slug, title) {
+  const words = `What this means: ${title}`
+  const href = new URL(`glossary?term=${encodeURIComponent(slug)}`, appAddress()).href
+  return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
+}
+
 function toRgb(color) {
   const hex = color.match(/^#(..)(..)(..)/)
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)

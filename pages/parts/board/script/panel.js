@@ -4,8 +4,7 @@ function newPanel(state, { id, title: name }) {
   const title = el("h4", {})
   const kind = el("span", { class: "kind" })
   const chip = el("span", { class: "chip" })
-  const term = el("a", { class: "term", target: "_blank", rel: "noopener" }, "?")
-  const tools = el("span", { class: "tools" }, term)
+  const tools = el("span", { class: "tools" })
   const lines = el("div", { class: "lines" })
   const words = el("p", { class: "words" })
   const plot = el("div", { class: "plot", role: "img", tabindex: 0 })
@@ -33,11 +32,7 @@ function newPanel(state, { id, title: name }) {
     chip.dataset.kind = (told.chip ?? "").replace(/^so far /, "").replace(/ /g, "-")
     if (told.tone) root.style.setProperty("--tone", told.tone[theme])
     if (lines.textContent !== (told.lines ?? []).join("")) lines.replaceChildren(...(told.lines ?? []).map((text) => el("p", {}, text)))
-    term.hidden = !told.term
-    if (told.term) {
-      term.href = new URL(`glossary?term=${encodeURIComponent(told.term)}`, appAddress()).href
-      term.title = term.ariaLabel = `What this means: ${told.title}`
-    }
+    if (told.term && !tools.querySelector(".term")) tools.prepend(termLink(told.term, told.title))
     root.classList.toggle("wide", Boolean(told.wide))
     plot.setAttribute("aria-label", told.alt)
     plot.style.height = `${told.height}px`

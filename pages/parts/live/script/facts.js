@@ -1,7 +1,7 @@
 // Memory, sample predictions and the status line.
 
 function memoryPanel(board, title) {
-  const panel = shell("memory", title, { waiting: "waiting for the run to start" })
+  const panel = shell(board, "memory", title, { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
   panel.concerns = (news) => Boolean(news.figures?.memory)
   panel.draw = () => {
@@ -17,7 +17,7 @@ function memoryPanel(board, title) {
 
 /** Probe sequences token by token; right and wrong by sign as well as by colour. */
 function samplesPanel(board, title) {
-  const panel = shell("samples", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const panel = shell(board, "samples", title, { plotted: false, waiting: "waiting for the first look at the model" })
   const score = el("span", { class: "score" })
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
   panel.tools.append(score)

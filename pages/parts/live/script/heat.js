@@ -3,8 +3,8 @@
 /** Every head at a glance, and one enlarged; they share which kind, layer and head is chosen. */
 function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
-  const all = shell("attention", titles.attention, { waiting: "waiting for the first look at the model" })
-  const one = shell("pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
+  const all = shell(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
+  const one = shell(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
   const select = (what, label) =>
     el("select", { "aria-label": label, onchange: (event) => pick({ [what]: Number(event.target.value) }) })
@@ -89,7 +89,7 @@ function options(select, count, label, chosen) {
 
 /** What the encoding is ("matrix") or how similar it makes positions ("similarity"). */
 function encodingPanel(board, name, title) {
-  const panel = shell(name, title, { waiting: "waiting for the first look at the model" })
+  const panel = shell(board, name, title, { waiting: "waiting for the first look at the model" })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()

@@ -1,7 +1,7 @@
 // Loss, accuracy and gradient norms: columns over the steps.
 
 function linePanel(board, name, title) {
-  const panel = shell(name, title)
+  const panel = shell(board, name, title)
   const shown = { scale: "linear", view: "layer" }
   const choose = (what) => (value) => {
     shown[what] = value

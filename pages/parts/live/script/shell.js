@@ -1,11 +1,11 @@
 // A panel's shell: title, switches, the plot and its waiting text.
 
 /** A card with a heading and a body of fixed height, which may hold a plot. `concerns` tells whether news changes it. */
-function shell(name, title, { plotted = true, waiting = "waiting for the first step" } = {}) {
+function shell(board, name, title, { plotted = true, waiting = "waiting for the first step" } = {}) {
   const tools = el("div", { class: "tools" })
   const body = el("div", { class: "body" })
   const wait = el("p", { class: "waiting" }, waiting)
-  const root = el("section", { class: `panel ${name}`, "aria-label": title }, el("header", {}, el("h3", {}, title), tools), body)
+  const root = el("section", { class: `panel ${name}`, "aria-label": title }, el("header", {}, el("h3", {}, title, termLink(board.data.terms[name], title)), tools), body)
   const plot = el("div", { class: "plot", role: "img", "aria-label": `${title}: ${waiting}` })
   body.append(...(plotted ? [plot] : []), wait)
   const concerns = (news) => Boolean(news.snapshots?.length)

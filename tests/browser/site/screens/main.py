@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.config import parse
 from pages.parts.live.board import ALL, Overlay, live_board, overlay, recorded_board
+from pages.parts.live.feed import feed
 from tests.browser.site.shared import begin
 from tests.scripted import ScriptedRun
 
@@ -36,7 +37,7 @@ if right.toggle("Earlier run"):
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording")
     done.advance(10_000)
-    recorded_board(done, seconds=float(given["recorded"]), name="A recorded run")
+    recorded_board(done, feed(done, 0)[0], seconds=float(given["recorded"]), name="A recorded run")
 elif not middle.toggle("No board"):
     state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")

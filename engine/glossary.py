@@ -1,0 +1,37 @@
+"""The glossary: the terms in ``glossary.toml``, which labels, help texts and figures lead to by their slugs."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Term:
+    slug: str
+    name: str
+    text: str
+    formula: str = ""
+    """TeX, where a formula says it best."""
+    source: str = ""
+    settings: tuple[str, ...] = ()
+    """The settings whose help leads here."""
+
+
+def read(path: Path) -> dict[str, Term]:
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {slug: _term(slug, row) for slug, row in rows.items()}
+
+
+def _term(slug: str, row: dict[str, Any]) -> Term:
+    settings = tuple(row.get("settings", ()))
+    return Term(
+        slug, row["name"], " ".join(row["text"].split()), row.get("formula", ""), row.get("source", ""), settings
+    )
+
+
+TERMS = read(Path(__file__).with_suffix(".toml"))
+OF_SETTING: dict[str, str] = {name: term.slug for term in TERMS.values() for name in term.settings}
+"""The term that a setting's help leads to."""

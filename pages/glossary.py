@@ -1,0 +1,46 @@
+"""The glossary: every term of the app in plain sentences; labels, help texts and figures lead here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.glossary import TERMS, Term
+
+TERM = "term"
+SEARCH = "glossary.search"
+
+
+def matches(term: Term, words: str) -> bool:
+    return words.casefold() in f"{term.name} {term.text}".casefold()
+
+
+def show(term: Term) -> None:
+    with st.container(border=True, key=f"term-{term.slug}"):
+        st.markdown(f"**{term.name}**")
+        st.markdown(term.text)
+        if term.formula:
+            st.latex(term.formula)
+        if term.source:
+            st.caption(term.source)
+
+
+st.title("Glossary", anchor=False)
+asked = st.query_params.get(TERM)
+if asked is not None and asked not in TERMS:
+    st.warning(
+        f"From the link, term is {asked}; allowed is one of {', '.join(TERMS)}. Ignored.", icon=":material/link_off:"
+    )
+    asked = None
+words = st.text_input("Search", key=SEARCH, placeholder="for example mask", persist_state="session")
+if asked is not None and not words:
+    show(TERMS[asked])
+    st.subheader("All terms", anchor=False)
+found = [term for term in TERMS.values() if matches(term, words) and (words or term.slug != asked)]
+if not found:
+    st.info(f"No term has \u201c{words}\u201d in it.", icon=":material/search_off:")
+left, right = st.columns(2, gap="medium")
+half = -(-len(found) // 2)
+for column, terms in ((left, found[:half]), (right, found[half:])):
+    with column:
+        for term in terms:
+            show(term)

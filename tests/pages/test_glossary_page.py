@@ -1,0 +1,52 @@
+"""The glossary page, and the ways that lead to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from engine.glossary import TERMS
+from pages.parts.live.board import TERMS as BOARD_TERMS
+from pages.parts.live.board import TITLES
+
+Open = Callable[..., AppTest]
+
+
+def headings(app: AppTest) -> list[str]:
+    return [box.value.strip("*") for box in app.markdown if box.value.startswith("**")]
+
+
+def test_a_link_shows_its_term_first_and_all_others_below(open_page: Open) -> None:
+    app = open_page("glossary.py", term="mask")
+    assert headings(app)[0] == TERMS["mask"].name
+    assert sorted(headings(app)) == sorted(term.name for term in TERMS.values())
+
+
+def test_a_link_to_no_term_says_so(open_page: Open) -> None:
+    app = open_page("glossary.py", term="zork")
+    assert "term is zork" in app.warning[0].value
+    assert len(headings(app)) == len(TERMS)
+
+
+def test_search_finds_words_in_names_and_texts(open_page: Open) -> None:
+    app = open_page("glossary.py")
+    app.text_input[0].set_value("copies the answer").run()
+    assert headings(app) == [TERMS["causal"].name]
+    app.text_input[0].set_value("zork").run()
+    assert "zork" in app.info[0].value
+
+
+def test_every_way_leads_to_a_term() -> None:
+    assert set(BOARD_TERMS) == set(TITLES)
+    assert set(BOARD_TERMS.values()) <= set(TERMS)
+    for path in Path("pages").rglob("*.py"):
+        for slug in re.findall(r'\bterm="([a-z_-]+)"', path.read_text()):
+            assert slug in TERMS, (path, slug)
+
+
+def test_a_setting_help_leads_to_its_term(open_page: Open) -> None:
+    app = open_page("lab.py")
+    assert "glossary?term=layer" in app.number_input(key="set.n_layers").help
