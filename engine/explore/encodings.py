@@ -63,6 +63,8 @@ class Portrait(TypedDict):
     """Share of the variance, [component]."""
     order: float
     """Correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
+    behind: bool
+    """Whether only offsets up to 0 are seen: the rest of the pictures over pairs is left blank, as zeros."""
     trained: int
     rows: int
     """Positions the encoding can name, at most those asked for."""
@@ -152,12 +154,16 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
     trained = min(trained, rows)
     vectors = vectors_of(kind, matrix)
     line = matrix if kind == "bias" else similarity[None]
-    offsets = _offsets(rows, causal=config.causal and kind in ("bias", "vectors"))
+    behind = config.causal and kind in ("bias", "vectors")
+    offsets = _offsets(rows, causal=behind)
     profile, low, high = spectra.by_offset(line, offsets)
     fitted = len(matrix) if kind == "vectors" else trained
     spectrum_of = similarity[:trained, :trained] if vectors is None else vectors[:fitted]
     curves, explained = (np.empty((0, 0)),) * 2 if vectors is None else spectra.components(vectors, fitted)
     frequencies, power = spectra.fourier(spectrum_of)
+    order = spectra.order(similarity[:trained, :trained])
+    if behind:  # no query looks at what is above the diagonal
+        matrix, similarity = np.tril(matrix) if kind == "bias" else matrix, np.tril(similarity)
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
     alike, alike_at = _thinned(similarity, 2)
     dot = None if vectors is None or kind == "vectors" else (vectors[alike_at] @ vectors[alike_at].T).astype(np.float32)
@@ -177,7 +183,8 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
         power=power,
         components=curves,
         explained=explained,
-        order=spectra.order(similarity[:trained, :trained]),
+        order=order,
+        behind=behind,
         trained=trained,
         rows=rows,
     )

@@ -23,9 +23,9 @@ MODEL = RunConfig(
 )
 """What parameters are counted and time is measured on."""
 LEGEND = (
-    f"From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). Green: the whole 95 % interval lies above {BAR:g}; "
-    "red: below it; grey: on both sides, or it says nothing. Parameters and time: a decoder of "
-    f"{MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
+    "From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). "
+    f"Green: the whole 95 % interval lies above {BAR:g}; red: below it; grey: on both sides, or it says nothing. "
+    f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
     "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
 )
 

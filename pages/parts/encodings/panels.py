@@ -34,11 +34,11 @@ def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
     alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {portrait['rows']} positions."
     missing = shown - portrait["rows"]
     note = (
-        f"There are no rows for the last {missing} positions shown." if missing > 0 else _thinned(portrait["matrix_at"])
+        f"There are no rows for the last {missing} positions shown." if missing > 0 else _notes(portrait, "matrix_at")
     )
     return Panel(
         f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
-        link="rows",
+        link="rows", term="positional-encoding",
     )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, sh
     matrix = portrait["dot"] if dotted else portrait["similarity"]
     unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
-    note = _thinned(portrait["similarity_at"])
+    note = _notes(portrait, "similarity_at")
     if likeness == "dot" and not dotted:
         note = "It has no vectors of positions to multiply: shown is the " + unit + "."
     return Panel(
@@ -84,7 +84,7 @@ def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Pane
     )
     note = "Up to the trained length. Of angles their cosines and sines, of a bias its mean over the heads."
     return [
-        Panel(id, title, draw(portraits), words, height=280, note=note, below=words)
+        Panel(id, title, draw(portraits), words, height=280, note=note, below=words, term="spectrum")
         for id, title, draw, words in (
             ("singular.both", "Singular values", singular_figure, ranks),
             ("fourier.both", "Fourier spectrum over positions", fourier_figure, peaks),
@@ -98,10 +98,11 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
         return []
     shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
     alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
+    curves, path = components_figure(portrait, color), trajectory_figure(portrait, color)
     return [
-        Panel(f"components.{side}", f"Principal components: {name}", components_figure(portrait, color), alt, height=260, below=alt),
-        Panel(f"trajectory.{side}", f"The path of the positions: {name}", trajectory_figure(portrait, color), alt, height=300),
-    ]  # fmt: skip
+        Panel(f"components.{side}", f"Principal components: {name}", curves, alt, height=260, below=alt, term="pca"),
+        Panel(f"trajectory.{side}", f"The path of the positions: {name}", path, alt, height=300, term="pca"),
+    ]
 
 
 def order_in_words(portrait: Portrait) -> str:
@@ -116,8 +117,10 @@ def _rank(portrait: Portrait) -> int:
     return int((energy.cumsum() < 0.99 * total).sum()) + 1 if total > 0 else 0
 
 
-def _thinned(at: Any) -> str:
-    every = int(at[1] - at[0]) if len(at) > 1 else 1
-    return (
-        "" if every == 1 else f"Every {every}{'nd' if every == 2 else 'rd' if every == 3 else 'th'} position is shown."
-    )
+def _notes(portrait: Portrait, at: str) -> str:
+    every = int(portrait[at][1] - portrait[at][0]) if len(portrait[at]) > 1 else 1
+    ending = {2: "nd", 3: "rd"}.get(every, "th")
+    notes = [f"Every {every}{ending} position is shown."] if every > 1 else []
+    if portrait["behind"] and (at == "similarity_at" or portrait["kind"] == "bias"):
+        notes.append("Blank above the diagonal, where no query looks.")
+    return " ".join(notes)

@@ -132,7 +132,12 @@ def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
     """Share of the power at each frequency over positions."""
     traces = [
         _curve(
-            p["frequencies"], np.maximum(p["power"], FLOOR), name, color, place, "%{x:.3f} cycles a position: %{y:.3g}"
+            p["frequencies"][1:],
+            np.maximum(p["power"][1:], FLOOR),
+            name,
+            color,
+            place,
+            "%{x:.3f} cycles a position: %{y:.3g}",
         )
         for place, (name, color, p) in enumerate(portraits)
     ]
@@ -237,7 +242,8 @@ def _mark(drawn: go.Figure, portrait: Portrait, shown: int, *, across: bool) -> 
 def _line(along: str, at: float, text: str) -> dict[str, Any]:
     other = "y" if along == "x" else "x"
     return {
-        "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": "paper", f"{other}0": 0, f"{other}1": 1,
+        "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at,
+        f"{other}ref": f"{other} domain", f"{other}0": 0, f"{other}1": 1,
         "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"},
         "label": {
             "text": text, "textposition": "end", "textangle": 0, "yanchor": "top", "xanchor": "left", "padding": 3,
