@@ -21,7 +21,8 @@ PLACES = {
 HELP = (
     "Parameters: what it adds to a model of one layer. Order: the correlation of the similarity with −|i − j| over the trained "
     "positions; 1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
-    "Scale: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, in turns with the same model without encoding; the middle half of the pairs."
+    "Scale: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
+    "in turns with the same model without encoding; the middle half of the pairs."
 )
 TIMES = "encodings.times"
 """Session key of the times measured: config to timing."""
