@@ -84,7 +84,7 @@ def show_issue(issue: Issue) -> str | None:
 def choose_curve(issue: Issue) -> str:
     """Which curve the panels show."""
     config = issue.config(issue.arms[0])
-    options = ["loss", "validation.loss", *(f"validation.{metric}" for metric in metric_names(config))]
+    options = ["loss", "validation.loss", *(f"validation.{metric}" for metric in metric_names(config)), *issue.curves]
     chosen: str = st.segmented_control(
         "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
         format_func=lambda name: "Training loss" if name == "loss" else metric_label(name).capitalize(),

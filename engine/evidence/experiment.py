@@ -182,7 +182,7 @@ class Experiment:
         ended = [trial for trial in self.under_way if not trial.run.live]
         for trial in ended:
             with self._lock:
-                self._trials.append(read_trial(trial.arm.name, trial.seed, trial.run.events))
+                self._trials.append(read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves))
             self._pool.runs.delete(trial.run.id)
         self.under_way = tuple(trial for trial in self.under_way if trial not in ended)
         if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:

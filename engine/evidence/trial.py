@@ -24,7 +24,7 @@ class Trial:
     numbers: dict[str, float]
     """By name; only finite ones. See :func:`numbers_of`."""
     curves: dict[str, Curve] = field(default_factory=dict)
-    """``loss`` on the training batches, and each validation metric as ``validation.<name>``: (step, value)."""
+    """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of those asked for."""
     outcome: str = ""
     """Empty when it finished; else the one sentence that says how it ended."""
 
@@ -32,10 +32,11 @@ class Trial:
         return self.numbers.get(name, math.nan)
 
 
-def read_trial(arm: str, seed: int, events: Sequence[Event]) -> Trial:
+def read_trial(arm: str, seed: int, events: Sequence[Event], curves: Sequence[str] = ()) -> Trial:
+    """``curves``: gradient norms that are kept along training too, as ``grad.<part>``."""
     last = events[-1] if events else None
     outcome = "" if isinstance(last, Finished) else getattr(last, "reason", "") or "It did not finish."
-    return Trial(arm, seed, numbers_of(events), curves_of(events), outcome)
+    return Trial(arm, seed, numbers_of(events), curves_of(events, curves), outcome)
 
 
 def numbers_of(events: Sequence[Event]) -> dict[str, float]:
@@ -84,7 +85,7 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if value is not None and math.isfinite(value)}
 
 
-def curves_of(events: Sequence[Event]) -> dict[str, Curve]:
+def curves_of(events: Sequence[Event], more: Sequence[str] = ()) -> dict[str, Curve]:
     progress = [event for event in events if isinstance(event, Progress)]
     every = max(1, math.ceil(len(progress) / POINTS))
     curves: dict[str, Curve] = {
@@ -100,4 +101,8 @@ def curves_of(events: Sequence[Event]) -> dict[str, Curve]:
     for event in progress:
         for name, value in (event.validation or {}).items():
             curves.setdefault(f"validation.{name}", []).append((event.step, value))
+        norms = event.grad_norms or {}
+        for name in more:
+            if (part := name.removeprefix("grad.")) in norms:
+                curves.setdefault(name, []).append((event.step, norms[part]))
     return {name: [(s, v) for s, v in curve if math.isfinite(v)] for name, curve in curves.items()}

@@ -101,6 +101,8 @@ class Issue:
     """What is worth knowing about how it is measured. Not results."""
     evaluations: int = 10
     """Validation passes along each trial."""
+    curves: tuple[str, ...] = ()
+    """Further curves worth following beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
 
     def arms_of(self, extended: bool = False) -> tuple[Arm, ...]:
         return tuple(arm for arm in self.arms if extended or not arm.extended)

@@ -56,6 +56,7 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
         "learning_rate": 0.003,
         "steps": 150,
     },
+    curves=("grad.0.q", "grad.7.q", "grad.7.v"),
     arms=(
         Arm(WITHOUT, "fault", NO_SKIPS, line="no skips", x=8),
         Arm(WITH, "control", {}, line="skips", x=8),

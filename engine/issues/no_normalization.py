@@ -192,4 +192,5 @@ bounded by the learning rate whatever the gradient is, up to what the number for
         "Pre-LN has a last norm before the head, which the arm without normalisation lacks as well.",
         "The remedies change one thing each against SGD without normalisation.",
     ),
+    curves=("grad.0.v", "grad.7.v"),
 )

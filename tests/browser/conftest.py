@@ -35,6 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(
+                pytest.mark.flaky(reruns=1)
+            )  # a machine that stands still for seconds is not the app's fault
 
 
 @pytest.fixture(

@@ -28,7 +28,7 @@ def open_page(_data_folder: None) -> Callable[..., AppTest]:
     """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open."""
 
     def open_it(page: str, *, unfolded: bool = False, **query: str) -> AppTest:
-        app = AppTest.from_file(str(MAIN), default_timeout=60)
+        app = AppTest.from_file(str(MAIN), default_timeout=300)
         app.run()
         if unfolded:
             for group in ("all", *ICONS):

@@ -45,10 +45,13 @@ def pattern_figure(
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
-        xaxis=axis("key (read from)", showgrid=False, side="top", ticks="", **labels(keys)),
-        yaxis=axis("query (reading)", showgrid=False, autorange="reversed", ticks="", **labels(queries)),
+        xaxis=axis("key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys)),
+        yaxis=axis(
+            "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
+            **labels(queries),
+        ),
         margin={"l": 44, "r": 8, "t": 44, "b": 8},
-    )
+    )  # fmt: skip
 
 
 def in_blocks(tokens: Sequence[str], block: int) -> list[str]:

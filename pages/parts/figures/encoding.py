@@ -40,7 +40,7 @@ def similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
     return figure(
         [_heatmap("similarity", {"grid": "similarity", "x": "position", "y": "position"}, zmin=-1.0, zmax=1.0)],
         xaxis=axis(title, showgrid=False, ticks="", constrain="domain"),
-        yaxis=axis(title, showgrid=False, autorange="reversed", ticks=""),
+        yaxis=axis(title, showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain"),
         margin={"l": 48, "r": 8, "t": 12, "b": 40},
     )
 

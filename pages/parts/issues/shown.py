@@ -60,7 +60,9 @@ def of_experiment(experiment: Experiment) -> Shown:
         report=experiment.report,
         trials=trials,
         growing=[
-            Growing(one.arm.name, one.seed, one.share, curves_of(one.events), one.run.queue_place)
+            Growing(
+                one.arm.name, one.seed, one.share, curves_of(one.events, experiment.issue.curves), one.run.queue_place
+            )
             for one in under_way
             if (one.arm.name, one.seed) not in ended
         ],

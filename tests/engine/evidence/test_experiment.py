@@ -33,7 +33,7 @@ def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ended(experiment: Experiment) -> Experiment:
-    assert experiment.start().wait(60)
+    assert experiment.start().wait(600)
     return experiment
 
 
@@ -81,7 +81,7 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     while not experiment.trials:
         time.sleep(0.01)
     experiment.stop()
-    assert experiment.wait(30)
+    assert experiment.wait(600)
     assert experiment.state == "stopped"
     assert 0 < len(experiment.trials) < experiment.total
     assert 0 < experiment.done < 1

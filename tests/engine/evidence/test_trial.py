@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from engine.events import Ended, Event, Failed, Finished, Memory, Progress, Started
 from engine.evidence.trial import POINTS, numbers_of, read_trial
@@ -73,3 +74,12 @@ def test_a_long_curve_is_thinned_to_means_that_keep_its_ends() -> None:
 
 def test_no_events_are_no_numbers() -> None:
     assert read_trial("a", 0, []).numbers == {}
+
+
+def test_gradient_norms_asked_for_are_kept_along_training() -> None:
+    rows = [(1, {"0.q": 0.5, "0.v": 2.0}), (2, None), (3, {"0.q": 0.25, "0.v": 1.0})]
+    events = [replace(progress(step, 1.0), grad_norms=norms) for step, norms in rows]
+    curves = read_trial("a", 0, events, ["grad.0.q", "grad.9.q"]).curves
+    assert curves["grad.0.q"] == [(1, 0.5), (3, 0.25)]
+    assert "grad.9.q" not in curves
+    assert "grad.0.v" not in curves

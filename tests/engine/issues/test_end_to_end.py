@@ -45,7 +45,7 @@ def shortened(issue: Issue) -> Issue:
 def test_each_claim_finds_its_numbers(slug: str, pool: Pool) -> None:
     issue = ISSUES[slug] if slug in WHOLE else shortened(ISSUES[slug])
     experiment = Experiment(issue, pool, seeds=1).start()
-    assert experiment.wait(120)
+    assert experiment.wait(600)
     assert experiment.state == "finished", experiment.problem
     outcomes = {trial.arm: trial.outcome for trial in experiment.trials if trial.outcome}
     assert all("no longer finite" in outcome for outcome in outcomes.values()), outcomes

@@ -539,7 +539,7 @@ from engine.runs import Runs
 with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
     run = pool.submit(RunConfig().replace(steps=3))
     while run.live:
-        run.wait_for(10**9, 60)
+        run.wait_for(10**9, 600)
     pool.health()
     pool.runs.recent()
 assert run.state == "finished", run.ending

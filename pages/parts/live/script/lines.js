@@ -40,7 +40,8 @@ function linePanel(board, name, title) {
 function filled(board, trace) {
   if (trace.meta.overlay) return trace
   const [x, y] = board.column(trace.meta.column)
-  return { ...trace, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
+  const single = y.length === 1 ? { mode: "lines+markers", marker: { size: 6 } } : {} // a line of one point is not seen
+  return { ...trace, ...single, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
 /** The axis reaches to the end of the run, or to where it stopped early, or to the end of a longer one laid over it. */

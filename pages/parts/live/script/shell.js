@@ -5,7 +5,7 @@ function shell(board, name, title, { plotted = true, waiting = "waiting for the 
   const tools = el("div", { class: "tools" })
   const body = el("div", { class: "body" })
   const wait = el("p", { class: "waiting" }, waiting)
-  const root = el("section", { class: `panel ${name}`, "aria-label": title }, el("header", {}, el("h3", {}, title, termLink(board.data.terms[name], title)), tools), body)
+  const root = el("section", { class: `panel ${name}`, "aria-label": title }, el("header", {}, el("h3", {}, `${title} `, termLink(board.data.terms[name], title)), tools), body)
   const plot = el("div", { class: "plot", role: "img", "aria-label": `${title}: ${waiting}` })
   body.append(...(plotted ? [plot] : []), wait)
   const concerns = (news) => Boolean(news.snapshots?.length)
