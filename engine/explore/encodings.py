@@ -22,10 +22,10 @@ from engine.run_folder import RunFolder, StoredArrays
 Array = np.ndarray
 Kind = Literal["table", "angles", "vectors", "bias"]
 
-CELLS = 50_000
+CELLS = 25_000
 """Cells of one picture; a redraw of more is felt."""
-POINTS = 400
-"""Places of a profile over distance."""
+POINTS = 250
+"""Places of a line; a figure is some 300 pixels wide."""
 PROBED = 16
 """Positions at which it is asked whether the tokens matter."""
 
@@ -59,6 +59,8 @@ class Portrait(TypedDict):
     """Share of the power at each frequency (cycles a position)."""
     components: Array
     """Principal components of the vectors as curves, [component, row]; none for a bias, which has no vectors."""
+    components_at: Array
+    """[row]"""
     explained: Array
     """Share of the variance, [component]."""
     order: float
@@ -160,6 +162,7 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
     fitted = len(matrix) if kind == "vectors" else trained
     spectrum_of = similarity[:trained, :trained] if vectors is None else vectors[:fitted]
     curves, explained = (np.empty((0, 0)),) * 2 if vectors is None else spectra.components(vectors, fitted)
+    curves_at = np.arange(0, curves.shape[-1], max(1, -(-curves.shape[-1] // POINTS)))
     frequencies, power = spectra.fourier(spectrum_of)
     order = spectra.order(similarity[:trained, :trained])
     if behind:  # no query looks at what is above the diagonal
@@ -181,7 +184,8 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
         singular=spectra.singular_values(spectrum_of),
         frequencies=frequencies,
         power=power,
-        components=curves,
+        components=curves[..., curves_at],
+        components_at=curves_at - (len(matrix) - 1) // 2 if kind == "vectors" else curves_at,
         explained=explained,
         order=order,
         behind=behind,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import streamlit as st
 
 from engine.config import RunConfig
@@ -23,6 +26,8 @@ from pages.parts.encodings.panels import (
 )
 from pages.parts.encodings.settings import SIDES, config_of, settings
 
+Told = tuple[str, str, asked.Portrait, str]
+"""Side, name, portrait, colour."""
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base", "token_init_std", "seed")
 
 
@@ -33,20 +38,29 @@ def compare() -> None:
     configs: dict[str, RunConfig] = {}
     portraits: dict[str, asked.Portrait] = {}
     shown = value("seq_len") * value("reach")
+    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once
+        answers = {side: together.submit(_drawn, dict(values()), side, shown) for side in SIDES}
     for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
         with column:
             try:
-                configs[side] = config_of(values(), side)
-                portraits[side] = asked.portrait(configs[side], shown)
+                configs[side], portraits[side] = answers[side].result()
             except (ConfigError, JobError) as error:
                 st.error(str(error), icon=":material/error:")
                 continue
             st.latex(with_numbers(configs[side]))
             show_facts(configs[side], portraits[side], shown)
     offer_times(list(configs.values()))
-    board = _board(configs, portraits, shown)
-    if board:
-        panels(board, key="encodings.compare", name="encodings", least=440)
+    if portraits:
+        labels = names_of(configs)
+        told = [(side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color) for side, p in portraits.items()]
+        # Two boards: the first is on its way while the second is made.
+        panels(_pictures(told, shown), key="encodings.compare", name="encodings", least=440)
+        panels(_spectra(told), key="encodings.spectra", name="encodings", least=440)
+
+
+def _drawn(settings: dict[str, Any], side: str, shown: int) -> tuple[RunConfig, asked.Portrait]:
+    config = config_of(settings, side)
+    return config, asked.portrait(config, shown)
 
 
 def _controls() -> None:
@@ -70,17 +84,21 @@ def _controls() -> None:
                         control(name)
 
 
-def _board(configs: dict[str, RunConfig], portraits: dict[str, asked.Portrait], shown: int) -> list[Panel]:
+def _pictures(told: list[Told], shown: int) -> list[Panel]:
     """Row by row: a picture of the one beside the same of the other."""
-    labels = names_of(configs)
-    colors = {side: ENCODINGS[configs[side].pos_encoding].color for side in portraits}
-    found = [matrix_panel(side, labels[side], p, shown) for side, p in portraits.items()]
-    found += [similarity_panel(side, labels[side], p, value("likeness"), shown) for side, p in portraits.items()]
-    found += [profile_panel(side, labels[side], p, colors[side]) for side, p in portraits.items()]
-    if portraits:
-        found += spectrum_panels([(labels[side], colors[side], p) for side, p in portraits.items()])
-    parts = [component_panels(side, labels[side], p, colors[side]) for side, p in portraits.items()]
-    return found + [own[place] for place in range(2) for own in parts if own]
+    return [
+        *(matrix_panel(side, name, p, shown) for side, name, p, _ in told),
+        *(similarity_panel(side, name, p, value("likeness"), shown) for side, name, p, _ in told),
+        *(profile_panel(side, name, p, color) for side, name, p, color in told),
+    ]
+
+
+def _spectra(told: list[Told]) -> list[Panel]:
+    parts = [component_panels(side, name, p, color) for side, name, p, color in told]
+    return [
+        *spectrum_panels([(name, color, p) for _, name, p, color in told]),
+        *(own[place] for place in range(2) for own in parts if own),
+    ]
 
 
 def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:

@@ -28,6 +28,7 @@ FLOOR = 1e-6
 """Of a logarithmic axis: what is below is rounding."""
 
 Portrait = dict[str, Any]
+Trace = dict[str, Any]
 
 
 def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
@@ -41,11 +42,10 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -largest)
     trace = heat(matrix, unit, scale=scale, low=low, high=largest, x=columns, y=rows)
     _place(trace, y=at)
-    drawn = heat_figure(trace, x=columns, y=rows)
-    if portrait["kind"] != "vectors":
-        drawn.update_yaxes(range=[shown - 0.5, -0.5], autorange=False)
-        _mark(drawn, portrait, shown, across=False)
-    return drawn
+    if portrait["kind"] == "vectors":
+        return heat_figure(trace, x=columns, y=rows)
+    drawn = heat_figure(trace, x=columns, y=rows, shapes=_marks(portrait, shown, "y"))
+    return drawn.update_layout(yaxis=_down_to(shown))
 
 
 def _tiles(portrait: Portrait) -> go.Figure:
@@ -78,10 +78,9 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figur
     unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
     trace = heat(matrix, unit, scale=scale, low=low, high=high, x="position", y="position")
     _place(trace, x=at, y=at)
-    drawn = heat_figure(trace, x="position", y="position", square=True)
-    drawn.update_yaxes(range=[shown - 0.5, -0.5], autorange=False).update_xaxes(range=[-0.5, shown - 0.5])
-    _mark(drawn, portrait, shown, across=True)
-    return _mark(drawn, portrait, shown, across=False)
+    shapes = _marks(portrait, shown, "x", "y")
+    drawn = heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
+    return drawn.update_layout(xaxis={"range": [-0.5, shown - 0.5]}, yaxis=_down_to(shown))
 
 
 def profile_figure(portrait: Portrait, color: str) -> go.Figure:
@@ -96,8 +95,8 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
         if not several and float(spread.max()) > 1e-6:
             traces += _band(offsets, portrait["low"][line], portrait["high"][line], color)
         traces.append(
-            go.Scatter(
-                x=offsets, y=_short(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
+            _scatter(
+                x=offsets.tolist(), y=_short(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
                 line={"color": shade(color, tone)["light"], "width": 2}, meta={"color": shade(color, tone)},
                 hovertemplate="offset %{x}: %{y:.4g}", showlegend=several,
             )
@@ -152,29 +151,31 @@ LEGEND_MARGIN = {"l": 60, "r": 12, "t": 32, "b": 40}
 
 def components_figure(portrait: Portrait, color: str) -> go.Figure:
     """The first principal components as curves over the position."""
-    at = _rows_at(portrait)
+    at = portrait["components_at"]
     shares = portrait["explained"]
     traces = [
         _curve(at, curve, f"{place + 1}: {shares[place]:.0%}", color, place, "%{x}: %{y:.3g}", tone=0.35 * place)
         for place, curve in enumerate(portrait["components"])
     ]
-    drawn = figure(traces, xaxis=axis(WHAT[portrait["kind"]][1]), yaxis=axis("component"), margin=LEGEND_MARGIN)
-    return drawn if portrait["kind"] == "vectors" else _mark(drawn, portrait, portrait["rows"], across=True)
+    shapes = [] if portrait["kind"] == "vectors" else _marks(portrait, portrait["rows"], "x")
+    return figure(
+        traces, xaxis=axis(WHAT[portrait["kind"]][1]), yaxis=axis("component"), margin=LEGEND_MARGIN, shapes=shapes
+    )
 
 
 def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
     """The first two components against each other, a point a position, coloured by it."""
     curves = portrait["components"]
     first, second = (curves[0], curves[1]) if len(curves) > 1 else (curves[0], np.zeros_like(curves[0]))
-    at = _rows_at(portrait)
+    at = portrait["components_at"]
     scale = sequential(color)
     return figure(
         [
-            go.Scatter(
+            _scatter(
                 x=_short(first), y=_short(second), mode="lines", line={"color": MUTED["light"], "width": 1},
                 meta={"color": muted()}, opacity=0.5, hoverinfo="skip", showlegend=False,
             ),
-            go.Scatter(
+            _scatter(
                 x=_short(first), y=_short(second), mode="markers", text=[str(place) for place in at.tolist()], showlegend=False,
                 hovertemplate=WHAT[portrait["kind"]][1] + " %{text}<extra></extra>", meta={"scale": scale},
                 marker={
@@ -211,32 +212,42 @@ def along_figure(
     )  # fmt: skip
 
 
+def _scatter(**trace: Any) -> Trace:
+    """Plain, so that it is validated once, as part of its figure: a page redraws a dozen of these at a click."""
+    return {"type": "scatter", **trace}
+
+
 def _curve(
     x: np.ndarray, y: np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0, points: bool = False
-) -> go.Scatter:
+) -> Trace:
     pair = shade(color, tone)
-    return go.Scatter(
+    return _scatter(
         x=_short(x), y=_short(y), name=name, mode="lines+markers" if points else "lines", marker={"size": 5},
         line={"color": pair["light"], "width": 2, "dash": ("solid", "dash", "dot")[place % 3]}, meta={"color": pair},
         hovertemplate=hover,
     )  # fmt: skip
 
 
-def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[go.Scatter]:
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[Trace]:
     """From the smallest to the largest, behind the mean."""
     plain: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
     return [
-        go.Scatter(x=x, y=_short(low), **plain),
-        go.Scatter(x=x, y=_short(high), fill="tonexty", fillcolor=faint, **plain),
+        _scatter(x=x.tolist(), y=_short(low), **plain),
+        _scatter(x=x.tolist(), y=_short(high), fill="tonexty", fillcolor=faint, **plain),
     ]
 
 
-def _mark(drawn: go.Figure, portrait: Portrait, shown: int, *, across: bool) -> go.Figure:
-    """The end of the trained length, where more is shown."""
-    if portrait["trained"] < shown:
-        drawn.add_shape(_line("x" if across else "y", portrait["trained"] - 0.5, "trained to here" if across else ""))
-    return drawn
+def _marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any]]:
+    """The end of the trained length on these axes, where more is shown."""
+    if portrait["trained"] >= shown:
+        return []
+    return [_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
+
+
+def _down_to(shown: int) -> dict[str, Any]:
+    """Position 0 on top, and room for every position shown, whether there is a row or not."""
+    return {"range": [shown - 0.5, -0.5], "autorange": False}
 
 
 def _line(along: str, at: float, text: str) -> dict[str, Any]:
@@ -250,11 +261,6 @@ def _line(along: str, at: float, text: str) -> dict[str, Any]:
             "font": {"size": 11, "color": MUTED["light"]},
         },
     }  # fmt: skip
-
-
-def _rows_at(portrait: Portrait) -> np.ndarray:
-    count = portrait["components"].shape[1]
-    return np.arange(count) - (count - 1) // 2 if portrait["kind"] == "vectors" else np.arange(count)
 
 
 def _place(trace: go.Heatmap, *, x: np.ndarray | None = None, y: np.ndarray | None = None) -> None:
