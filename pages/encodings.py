@@ -16,6 +16,9 @@ SHOW = {"compare": compare, "training": through_training, "choose": choose}
 server.wake()  # this page asks them before it is written
 ignored = open_address()
 st.title("Encodings", anchor=False)
+st.markdown(
+    "Attention reads a set; an encoding tells it where each token stands. See what each one says, and how that holds up."
+)
 for problem in ignored:
     st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
 control("view", label_visibility="collapsed")

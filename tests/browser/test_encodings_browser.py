@@ -17,7 +17,9 @@ def drawn(page: Any, panel: str, least: int = 1) -> Any:
     plot.scroll_into_view_if_needed()
     page.locator(f'[data-id="{panel}"] .plot[data-draws]').wait_for(timeout=60_000)
     handle = plot.element_handle()
-    page.wait_for_function("([plot, least]) => Number(plot.dataset.draws) >= least", arg=[handle, least], timeout=60_000)
+    page.wait_for_function(
+        "([plot, least]) => Number(plot.dataset.draws) >= least", arg=[handle, least], timeout=60_000
+    )
     return plot
 
 

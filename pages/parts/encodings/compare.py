@@ -28,7 +28,8 @@ from pages.parts.encodings.settings import SIDES, config_of, settings
 
 Told = tuple[str, str, asked.Portrait, str]
 """Side, name, portrait, colour."""
-SHARED = ("d_model", "n_heads", "seq_len", "reach", "base", "token_init_std", "seed")
+SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
+LESS_ASKED = ("sight", "token_init_std", "seed")
 
 
 @st.fragment
@@ -70,18 +71,18 @@ def _controls() -> None:
     with st.grid(len(SHARED), min_column_width=110):
         for name in SHARED:
             control(name)
-    with st.grid(2, min_column_width=240):
-        control("sight")
-        control("likeness")
+    control("likeness")
     own = {side: [name for name in settings(values()) if name.startswith(f"{side}.")] for side in SIDES}
-    if any(own.values()):
-        with st.expander("The encodings' own parameters", icon=":material/tune:"):
-            for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
-                with column:
-                    if not own[side]:
-                        st.caption(f"{ENCODINGS[value(side)].label} has none.")
-                    for name in own[side]:
-                        control(name)
+    with st.expander("The encodings' own parameters, and more", icon=":material/tune:"):
+        for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+            with column:
+                if not own[side]:
+                    st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
+                for name in own[side]:
+                    control(name)
+        with st.grid(len(LESS_ASKED), min_column_width=160):
+            for name in LESS_ASKED:
+                control(name)
 
 
 def _pictures(told: list[Told], shown: int) -> list[Panel]:

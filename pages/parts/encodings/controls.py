@@ -30,6 +30,8 @@ def control(name: str, **more: Any) -> None:
             st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
         case "bool":
             st.toggle(row.label, **common)
+        case "text":
+            st.text_input(row.label, **common)
         case _:
             _number(row, common)
 

@@ -24,7 +24,7 @@ STYLE = """<style>
 .evidence { overflow-x: auto; }
 .evidence table { border-collapse: separate; border-spacing: 3px; width: 100%; min-width: 46rem; font-size: .92rem; }
 .evidence th { text-align: left; font-weight: 600; padding: .3rem .5rem; vertical-align: bottom; }
-.evidence th[scope=row] { white-space: nowrap; position: sticky; left: 0; }
+.evidence th[scope=row] { white-space: nowrap; vertical-align: middle; }
 .evidence td { padding: 0; border-radius: 6px; background: color-mix(in srgb, currentColor 5%, transparent); }
 .evidence td > * { display: block; padding: .4rem .5rem; min-height: 1.5rem; color: inherit; text-decoration: none; }
 .evidence a:hover, .evidence a:focus { text-decoration: underline; }

@@ -106,6 +106,8 @@ def read_value(row: Setting, text: str) -> Any:
         return None
     if row.kind == "choice":
         return row.choices[row.choices.index(text)]
+    if row.kind == "text":
+        return text  # what it may be, the config says
     if row.kind == "bool":
         return {"true": True, "false": False}.get(text) if text in ("true", "false") else _refuse(text)
     number = int(text) if row.kind == "int" else float(text)

@@ -145,7 +145,7 @@ def _board(
     found += [similarity_panel(side, name, p, value("likeness"), shown) for side, (name, p) in both.items()]
     found += [profile_panel(side, name, p, color) for side, (name, p) in both.items()]
     for name, title, unit in (
-        ("order", "Order along the run", "correlation with −|i − j|"),
+        ("order", "Order along the run", "correlation with nearness"),
         ("scale", "Scale along the run", "root mean square"),
     ):
         line = numbers[name]
