@@ -11,6 +11,7 @@ from engine.events import Memory
 from engine.folders import data_folder
 from engine.framing import shapes
 from engine.memory import count_parameters, predict_memory
+from engine.problems import ConfigError
 from engine.tasks import TASKS
 
 CPU_IS_FASTER_BELOW = 2e9
@@ -66,6 +67,15 @@ def predict(config: RunConfig) -> Prediction:
         flops_per_step=flops,
         steps_per_second=1 / speed.seconds_per_step(config, flops) if speed and config.family_row.attends else None,
     )
+
+
+def added_parameters(config: RunConfig, encoding: str) -> int | None:
+    """How many numbers an encoding would add to this config's model; None where it does not go with it."""
+    try:
+        chosen = config.replace(pos_encoding=encoding)
+    except ConfigError:
+        return None
+    return count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int, length: int | None = None) -> float:
