@@ -39,7 +39,7 @@ def parameter_shapes(
     if config.family_row.layer_shapes is not None:
         yield "embedding", (n_tokens, config.d_model)
         yield from config.family_row.layer_shapes(config)
-        yield from (("head", shape) for shape in dense(config.d_model, n_outputs))
+        yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
         return
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
@@ -60,12 +60,18 @@ def parameter_shapes(
             )
     for _ in range(_n_norms(config, stacks, n_blocks)):
         yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
-    yield from (("head", shape) for shape in dense(config.d_model, n_outputs))
+    yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
 
 
 def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
     branches = stacks * (1 + config.mlp) + (stacks - 1)
     return {"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]
+
+
+def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
+    """Tied to the embedding, only the bias is its own."""
+    matrix, bias = dense(config.d_model, n_outputs)
+    return (bias,) if config.tie_embeddings else (matrix, bias)
 
 
 def _attention_shapes(config: RunConfig) -> list[Shape]:

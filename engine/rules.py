@@ -49,6 +49,15 @@ def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
     )
 
 
+def _tied_answers_are_tokens(c: RunConfig) -> tuple[str, str] | None:
+    row = TASKS[c.task]
+    tokens = row.n_symbols(c) + row.extra_tokens + len(row.named_tokens(c)) + (c.family == "encoder_decoder")
+    same = tokens == row.n_answers(c) and row.token_parts(c) is None and not c.pretrain_steps
+    if c.tie_embeddings and not same:
+        return "tie_embeddings", "false unless the answers are the very tokens that are read"
+    return None
+
+
 def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
     odd = c.family_row.attends and c.pos_encoding == "sinusoidal" and c.d_model % 2
     return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
@@ -194,6 +203,7 @@ def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
 RULES: tuple[Rule, ...] = (
     _family_takes_task,
     _heads_divide_width,
+    _tied_answers_are_tokens,
     _rotation_needs_pairs,
     _sinusoid_needs_pairs,
     _ntk_needs_two_pairs,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.encodings import parameters as p
@@ -42,6 +43,15 @@ class EncodingRow:
     """Whether it reads the numbers of positions, not only which token comes before which."""
     decided_by: Callable[[Any], dict[str, Any]] | None = None
     """From its parameters: the fields of this row that they decide. See :func:`encoding_of`."""
+    symbols: tuple[tuple[str, str], ...] = ()
+    """Symbols of the equation that stand for a setting (or ``head_width``): what :mod:`engine.encodings.formula` puts in."""
+    shown_as: str = ""
+    """What its picture leaves out, in a sentence, where what it does depends on what the tokens say."""
+
+    def load(self) -> Any:
+        """The class that implements it. Imports torch: workers only."""
+        module, _, name = self.implementation.partition(":")
+        return getattr(import_module(module), name)
 
 
 ENCODINGS: dict[str, EncodingRow] = {
@@ -68,6 +78,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Vaswani et al. 2017, Attention Is All You Need, section 3.5",
             "engine.encodings.sinusoidal:Sinusoidal",
             "#2F7FD6",
+            symbols=(("b", "sinusoid_base"), ("d", "d_model")),
         ),
         EncodingRow(
             "learned",
@@ -78,6 +89,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
             "engine.encodings.learned:Learned",
             "#D9822B",
+            symbols=(("n", "seq_len"), ("d", "d_model")),
         ),
         EncodingRow(
             "fourier",
@@ -100,6 +112,11 @@ ENCODINGS: dict[str, EncodingRow] = {
             "#7A5AE0",
             per_layer=True,
             relative=True,
+            symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
+            shown_as=(
+                "What it adds to a score is the query's dot product with the vector of the offset, so it differs from token to token. "
+                "Shown are the vectors, and how alike each is to the vector of offset 0."
+            ),
         ),
         EncodingRow(
             "t5_bias",
@@ -111,6 +128,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.t5_bias:T5Bias",
             "#C94F9B",
             relative=True,
+            symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
             "alibi",
@@ -122,6 +140,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.alibi:Alibi",
             "#0F9D8A",
             relative=True,
+            symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
             "kerple",
@@ -133,6 +152,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.kerple:Kerple",
             "#6A9504",
             relative=True,
+            symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
             "fire",
@@ -143,6 +163,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers",
             "engine.encodings.fire:Fire",
             "#E8281C",
+            symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
             "cope",
@@ -156,6 +177,11 @@ ENCODINGS: dict[str, EncodingRow] = {
             per_layer=True,
             relative=True,
             numbered=False,
+            symbols=(("d_h", "head_width"),),
+            shown_as=(
+                "What a query counts depends on what it and the keys say. Shown are the vectors of the counts, and how alike each is to "
+                "the query's own where every gate is one half."
+            ),
         ),
         EncodingRow(
             "rope",
@@ -167,6 +193,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.rope:Rope",
             "#D64550",
             relative=True,
+            symbols=(("b", "rope_base"), ("d_h", "head_width")),
         ),
         EncodingRow(
             "xpos",
@@ -178,6 +205,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.xpos:Xpos",
             "#B319B2",
             relative=True,
+            symbols=(("B", "xpos_scale_base"), ("d_h", "head_width")),
         ),
         EncodingRow(
             "mlp",
@@ -188,6 +216,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Tancik et al. 2020, Fourier Features Let Networks Learn High Frequency Functions, on what it lacks",
             "engine.encodings.mlp:PositionMlp",
             "#8A6D1F",
+            symbols=(("n", "seq_len"),),
         ),
         EncodingRow(
             "conv",
@@ -200,6 +229,10 @@ ENCODINGS: dict[str, EncodingRow] = {
             "#9806F9",
             relative=True,
             numbered=False,
+            shown_as=(
+                "What is added is a mix of the neighbouring tokens, so it differs from sequence to sequence. Shown is what a sequence of "
+                "ones gets, and how alike positions are to be expected over random tokens."
+            ),
         ),
         EncodingRow(
             "designed",
