@@ -28,7 +28,7 @@ def test_from_parts_to_a_verdict_and_back_by_the_link(open_page: Open, app: str)
     choose(page, "Features", "Table, a row for each")
     page.get_by_text(
         "A table with a row for each position, read out by a linear map, added to the embedding."
-    ).wait_for()
+    ).first.wait_for()
     page.get_by_text("A table ends at the trained length, 16.").wait_for()
     assert plot(page, "similarity.own").evaluate("(plot) => plot.marked"), "the same node"
     page.get_by_text("class MyEncoding").first.wait_for()
