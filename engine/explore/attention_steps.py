@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
-from engine.encodings.base import PositionalEncoding
+from engine.encodings import encoding_of
+from engine.encodings.base import PositionalEncoding, Positions
 from engine.explore.attention_asked import ModelAsked, Place, SampleAsked, tap_name
 from engine.explore.attention_model import (
     attention_at,
@@ -100,7 +100,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> d
 
 
 def _acts(config: RunConfig, place: Place) -> str:
-    return "nowhere" if place.which == "cross" else ENCODINGS[config.pos_encoding].acts_on
+    return "nowhere" if place.which == "cross" else encoding_of(config).acts_on
 
 
 def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Place) -> Tensor:
@@ -120,12 +120,16 @@ def unplaced(model: Transformer) -> Iterator[None]:
     """No positions are added to the embeddings."""
     encodings = [m for m in model.modules() if isinstance(m, PositionalEncoding)]
     for encoding in encodings:
-        encoding.add_to_embedding = lambda x, positions: x  # type: ignore[method-assign]
+        encoding.add_to_embedding = _nothing_added  # type: ignore[method-assign]
     try:
         yield
     finally:
         for encoding in encodings:
             del encoding.add_to_embedding
+
+
+def _nothing_added(x: Tensor, positions: Positions, padding: Tensor | None = None) -> Tensor:
+    return x
 
 
 def _furthest(a: Tensor, b: Tensor) -> float:
