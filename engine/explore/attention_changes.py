@@ -126,7 +126,7 @@ def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[s
     name, at = tap_name(config, place.which, place.layer), positions_at(sample_of(config, sample), place)
     encoding = encoding_at(model, place)
     with torch.no_grad():
-        q, k = encoding.rotate(look[f"{name}.q"], at), encoding.rotate(look[f"{name}.k"], at)
+        q, k = encoding.rotate(look[f"{name}.q"], at), encoding.rotate_keys(look[f"{name}.k"], at)
         blocked = blocked_in(look[f"{name}.scores"])
         found: dict[str, Any] = {}
         for score in SCORES:

@@ -58,7 +58,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> d
     q, k, v = (look[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
     scores, pattern, out = (look[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
     with torch.no_grad():
-        turned_q, turned_k = encoding.rotate(q, at), encoding.rotate(k, at)
+        turned_q, turned_k = encoding.rotate(q, at), encoding.rotate_keys(k, at)
         ready = attention.prepare(turned_q, turned_k)
         compared = attention.pattern.scores(*ready)  # [1, head, query, key]
         bias = encoding.score_bias(*ready, at, at)
