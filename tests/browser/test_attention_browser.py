@@ -33,7 +33,7 @@ def test_keys_move_the_query_pictures_are_linked_and_a_fault_is_caught(open_page
     assert pattern.evaluate("(node) => node.marked"), "the same node, brought up to date"
     page.wait_for_url(re.compile("query=3"))
 
-    page.get_by_role("radio", name="All heads").click()
+    page.get_by_role("radio", name="Heads").click()
     first = plot(page, "head.0.0")
     first.locator(".main-svg").first.wait_for()
     plot(page, "head.1.3").locator(".main-svg").first.wait_for()
@@ -53,4 +53,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
     page.get_by_text("5 of 6 tests pass.").wait_for(timeout=120_000)
     plot(page, "fault.pattern").scroll_into_view_if_needed()
     plot(page, "fault.pattern").locator(".main-svg").first.wait_for()
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]
+    width = "document.querySelector('[data-testid=stMain]').scrollWidth"
+    assert page.evaluate(width) <= PHONE["width"]
+    page.get_by_role("radio", name="Steps").click()
+    page.get_by_role("cell", name="−∞").first.wait_for()
+    assert page.evaluate(width) <= PHONE["width"]

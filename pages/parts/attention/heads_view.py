@@ -9,13 +9,12 @@ import streamlit as st
 from engine.explore.attention_asked import Place
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import choose, name_of_head
-from pages.parts.attention.looked_at import LookedAt, table
+from pages.parts.attention.looked_at import LookedAt, show_table
 from pages.parts.board.panels import Panel, Picked, panels
 from pages.parts.figures.heads import pattern_picture
 
 MOST_PICTURES = 24
 """More heads than this and only those of the chosen layer are pictured."""
-ROWS = 16
 
 
 def show(at: LookedAt) -> None:
@@ -48,8 +47,7 @@ def show(at: LookedAt) -> None:
         f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
         "For “uniform”, 0 is as uneven as random weights are. Click a picture to take that head."
     )
-    with st.container(height=420 if len(rows) > ROWS else "content"):
-        st.markdown(heads_table(list(rows.values())))
+    show_numbers(list(rows.values()))
     show_rollout(at, seen)
 
 
@@ -68,7 +66,7 @@ def kind_in_words(row: dict[str, Any]) -> str:
     return row["kind"] if score is None else f"{row['kind']} {score:.2f}"
 
 
-def heads_table(rows: list[dict[str, Any]]) -> str:
+def show_numbers(rows: list[dict[str, Any]]) -> None:
     head = ["Head", "Kind", "Entropy (nats)", "Keys in effect", "Mean distance", "Scores"]
     lines = []
     for row in rows:
@@ -78,7 +76,7 @@ def heads_table(rows: list[dict[str, Any]]) -> str:
             name_of_head(place), f"**{row['kind']}**" if row["kind"] in row["scores"] else row["kind"], f"{row['entropy']:.2f}",
             f"{row['effective_keys']:.1f}", f"{row['distance']:.1f}", ", ".join(f"{label} {score:.2f}" for label, score in ranked[:4]),
         ])  # fmt: skip
-    return table(head, lines)
+    show_table(head, lines)
 
 
 def show_rollout(at: LookedAt, seen: dict[str, Any]) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import streamlit as st
+
 from engine.config import RunConfig
 from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
 from engine.runs import Run
 from pages.parts.attention.chosen import Chosen
 
+LINE, TALLEST = 39, 460
+"""Pixels: a line of a table, and the tallest table shown whole."""
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 
 
@@ -46,6 +50,12 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(
         ["|" + "|".join(row) + "|" for row in (head,)] + [line] + ["|" + "|".join(row) + "|" for row in rows]
     )
+
+
+def show_table(head: list[str], rows: list[list[str]]) -> None:
+    """A table in a frame of its own: what is too wide for a phone, or too long, scrolls there."""
+    with st.container(height=min(TALLEST, LINE * (len(rows) + 1) + 24), border=False):
+        st.markdown(table(head, rows))
 
 
 def metric_label(name: str) -> str:

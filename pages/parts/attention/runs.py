@@ -9,7 +9,7 @@ from datetime import datetime
 import streamlit as st
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import encoding_of
 from engine.events import Progress, Snapshot
 from engine.explore.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
 from engine.predict import predict
@@ -59,7 +59,7 @@ def choices(now: Chosen) -> dict[str, str]:
 def label(config: RunConfig, when: str) -> str:
     heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
     layers = f"{config.n_layers} layer{'s' if config.n_layers > 1 else ''}"
-    return f"{TASKS[config.task].label} · {ENCODINGS[config.pos_encoding].label} · {layers}, {heads} · {when}"
+    return f"{TASKS[config.task].label} · {encoding_of(config).label} · {layers}, {heads} · {when}"
 
 
 def why_not(run: Run) -> str:

@@ -10,12 +10,10 @@ import streamlit as st
 from engine.encodings import encoding_of
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, choose
-from pages.parts.attention.looked_at import LookedAt, shown, table
+from pages.parts.attention.looked_at import LookedAt, show_table, shown
 from pages.parts.board.panels import Panel, Picked, panels
 from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
 
-ROWS = 24
-"""A longer table scrolls."""
 SCALES = {
     "scaled_dot": "divided by √d_head = {root:.3g}",
     "dot": "not scaled: this run compares without 1/√d_head",
@@ -53,8 +51,7 @@ def show(at: LookedAt) -> None:
         )
     with numbers:
         st.markdown("**The numbers, key by key**")
-        with st.container(height=440 if len(at.keys) > ROWS else "content"):
-            st.markdown(numbers_table(at, s))
+        show_numbers(at, s)
 
 
 def pick(picked: Picked) -> None:
@@ -164,7 +161,7 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
 
 
-def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
+def show_numbers(at: LookedAt, s: dict[str, Any]) -> None:
     """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
     columns: dict[str, list[str]] = {"q · k": [f"{value:.3f}" for value in s["product"]]}
     if s["rotates"]:
@@ -181,4 +178,4 @@ def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
     rows = [
         [str(key), shown(token), *(column[key] for column in columns.values())] for key, token in enumerate(s["keys"])
     ]
-    return table(["Key", "Token", *columns], rows)
+    show_table(["Key", "Token", *columns], rows)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from engine.encodings import ENCODINGS
 from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
 from engine.explore.attention_steps import steps
 from tests.engine.tiny import tiny_config
@@ -48,6 +49,14 @@ def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict
     assert s["pattern"][s["query"]] == pytest.approx(s["weight"])
     if settings.get("attention_score") is None:
         assert s["turned"] / s["d_head"] ** 0.5 == pytest.approx(s["scaled"], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_the_steps_recombine_with_every_encoding(name: str) -> None:
+    for family in ("decoder", "encoder"):
+        s = taken(Place("self", 1, 0), query=4, pos_encoding=name, family=family)
+        assert s["gap"] < 1e-5
+        assert s["scaled"] + s["bias"] == pytest.approx(s["score"], abs=1e-5)
 
 
 def test_what_the_encoding_added_is_its_bias_or_its_rotation() -> None:
