@@ -31,9 +31,7 @@ def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], ro
         return f"its last layer would reach only beyond the {length} tokens there are"
     needed = needed_bytes(plan, kind, place, before)
     if needed * SPARE > room:
-        return (
-            f"it would take about {in_bytes(needed)}, and of {in_bytes(room)} free, {SPARE} times as much must be left"
-        )
+        return f"at its highest it would take about {in_bytes(needed)}, and {SPARE} times that must fit in the {in_bytes(room)} there are"
     seconds = needed_seconds(plan, kind, place, before)
     if seconds > plan.patience:
         return f"a step would take about {in_fine_time(seconds)}; the longest allowed is {plan.patience:g} s"
