@@ -50,10 +50,16 @@ def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> 
 
 
 def needed_seconds(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> float:
-    """The step time to expect, along the kind's own so far."""
-    if before:
-        return onward([(visit.place, visit.train) for visit in before], place)
-    return flops_at(plan.config(kind, place), plan.length_at(place)) / CAUTIOUS_RATE
+    """The step time to expect: along the kind's own so far; of one point alone, as the arithmetic grows."""
+
+    def arithmetic(at: int) -> float:
+        return flops_at(plan.config(kind, at), plan.length_at(at))
+
+    if not before:
+        return arithmetic(place) / CAUTIOUS_RATE
+    if len(before) == 1:
+        return before[0].train * arithmetic(place) / arithmetic(before[0].place)
+    return onward([(visit.place, visit.train) for visit in before], place)
 
 
 def onward(points: Sequence[tuple[int, float]], place: int) -> float:
