@@ -44,7 +44,7 @@ def _words(sweep: Sweep) -> str:
     if sweep.now is None:
         return "Waiting for a worker"
     kind, place = sweep.now
-    what = "tokens" if sweep.plan.axis == "length" else "layers"
+    what = "tokens" if sweep.plan.axis == "length" else "layer" if place == 1 else "layers"
     return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
 
 
