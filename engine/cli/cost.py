@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
         Console().print(points_table(sweep.result))
         Console().print(fits_table(sweep.result))
         for skip in sweep.result.skips:
-            Console().print(f"{KINDS[skip.kind].label} from {skip.place} on was left out: {skip.why}")
+            Console().print(f"{KINDS[skip.kind].label} from {skip.place:,} on was left out: {skip.why}")
     return 0
 
 

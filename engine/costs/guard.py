@@ -31,9 +31,7 @@ def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], ro
         return f"its last layer would reach only beyond the {length} tokens there are"
     needed = needed_bytes(plan, kind, place, before)
     if needed * SPARE > room:
-        return (
-            f"it would take about {in_bytes(needed)}, and of {in_bytes(room)} free, {SPARE} times as much must be left"
-        )
+        return f"at its highest it would take about {in_bytes(needed)}, and {SPARE} times that must fit in the {in_bytes(room)} there are"
     seconds = needed_seconds(plan, kind, place, before)
     if seconds > plan.patience:
         return f"a step would take about {in_fine_time(seconds)}; the longest allowed is {plan.patience:g} s"
@@ -52,10 +50,16 @@ def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> 
 
 
 def needed_seconds(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> float:
-    """The step time to expect, along the kind's own so far."""
-    if before:
-        return onward([(visit.place, visit.train) for visit in before], place)
-    return flops_at(plan.config(kind, place), plan.length_at(place)) / CAUTIOUS_RATE
+    """The step time to expect: along the kind's own so far; of one point alone, as the arithmetic grows."""
+
+    def arithmetic(at: int) -> float:
+        return flops_at(plan.config(kind, at), plan.length_at(at))
+
+    if not before:
+        return arithmetic(place) / CAUTIOUS_RATE
+    if len(before) == 1:
+        return before[0].train * arithmetic(place) / arithmetic(before[0].place)
+    return onward([(visit.place, visit.train) for visit in before], place)
 
 
 def onward(points: Sequence[tuple[int, float]], place: int) -> float:

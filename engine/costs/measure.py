@@ -27,8 +27,8 @@ from engine.training.data import Batch
 from engine.training.measure import measure_memory, peak_bytes
 from engine.training.optim import build_optimizers
 
-GOES = 1
-"""The fewest goes of each piece of work in a visit, after one that warms up: a long one is gone about once a round."""
+PATIENCE = 0.2
+"""Seconds after which no further go of a piece of work is made in one visit: short ones are gone often, long ones once a round."""
 
 
 def visit(
@@ -55,7 +55,7 @@ def _visit(
     model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length).to(on)
     batch = random_batch(config.batch_size, length, sizes.n_tokens, sizes.n_outputs).to(on)
     optimizers = build_optimizers(config, model)
-    train, inference = step_seconds(model, optimizers, batch, GOES)
+    train, inference = step_seconds(model, optimizers, batch, PATIENCE)
     step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
     return Visit(
         kind,
@@ -65,7 +65,7 @@ def _visit(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         train=train,
         inference=inference,
-        cached=None if step is None else shortest(step, on, GOES),
+        cached=None if step is None else shortest(step, on, PATIENCE),
         cache_bytes=None if step is None or not count_bytes else step(),
         memory=measure_memory(config, model.train(), batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,

@@ -6,12 +6,13 @@ that the trained weights stay.
 
 from __future__ import annotations
 
+import math
 from copy import deepcopy
 
 import torch
 from torch import nn
 
-from engine.measurements.timing import FEWEST, shortest
+from engine.measurements.timing import shortest
 from engine.measurements.trained import Trained
 from engine.training.data import Batch
 from engine.training.evaluate import forward, loss_of
@@ -27,7 +28,7 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def step_seconds(
-    model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch, fewest: int = FEWEST
+    model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch, patience: float = math.inf
 ) -> tuple[float, float]:
     """Seconds of a training step and of a pass without gradient; takes steps, but leaves the random state."""
     device = batch.inputs.device
@@ -40,8 +41,8 @@ def step_seconds(
 
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         model.train()
-        train = shortest(train_step, device, fewest)
+        train = shortest(train_step, device, patience)
         model.eval()
         with torch.no_grad():
-            inference = shortest(lambda: forward(model, batch), device, fewest)
+            inference = shortest(lambda: forward(model, batch), device, patience)
     return train, inference

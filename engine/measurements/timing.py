@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from time import perf_counter
 
@@ -12,17 +13,21 @@ ENOUGH = 0.05
 FEWEST, MOST = 5, 40
 
 
-def shortest(work: Callable[[], object], device: torch.device, fewest: int = FEWEST) -> float:
-    """Seconds of the shortest go; the first, which warms up, is not counted."""
+def shortest(work: Callable[[], object], device: torch.device, patience: float = math.inf) -> float:
+    """Seconds of the shortest go; the first, which warms up, is not counted. After ``patience`` (s) one go is enough."""
     work()
     times: list[float] = []
-    while len(times) < fewest or (sum(times) < ENOUGH and len(times) < MOST):
+    while not times or (sum(times) < patience and _more(times)):
         _wait_for(device)
         began = perf_counter()
         work()
         _wait_for(device)
         times.append(perf_counter() - began)
     return min(times)
+
+
+def _more(times: list[float]) -> bool:
+    return len(times) < FEWEST or (sum(times) < ENOUGH and len(times) < MOST)
 
 
 def _wait_for(device: torch.device) -> None:

@@ -57,7 +57,7 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
     return figure(
         traces,
         xaxis=axis(what_grows, **places_axis(places)),
-        yaxis=axis(f"{what} ({unit.name})", type="log", dtick=1, minor={"ticks": ""}, tickformat=",~g"),
+        yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g"),
         hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
     )

@@ -44,7 +44,7 @@ def _words(sweep: Sweep) -> str:
     if sweep.now is None:
         return "Waiting for a worker"
     kind, place = sweep.now
-    what = "tokens" if sweep.plan.axis == "length" else "layers"
+    what = "tokens" if sweep.plan.axis == "length" else "layer" if place == 1 else "layers"
     return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
 
 
@@ -81,7 +81,7 @@ def _drawn(result: Result, plan: Plan, view: View) -> list[Panel]:
 
 def _time_panel(result: Result, plan: Plan, what: str) -> Panel:
     lines = [_line(result, plan, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
-    return _panel("costs.train", "Time of a training step", lines, plan, what, MILLISECONDS, "step")
+    return _panel("costs.train", "Time of a training step", lines, plan, what, MILLISECONDS, "step", "batch")
 
 
 def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
@@ -96,7 +96,7 @@ def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
 def _memory_panel(result: Result, plan: Plan, what: str) -> Panel:
     lines = [_line(result, plan, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
     return _panel(
-        "costs.saved", "Memory kept for the backward pass", lines, plan, what, MEBIBYTES, "saved for backward"
+        "costs.saved", "Memory kept for the backward pass", lines, plan, what, MEBIBYTES, "saved for backward", "memory"
     )
 
 
@@ -119,7 +119,15 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
     note = f"Filled: the whole sequence is read again, in one pass. Open: the past is kept, as keys and values or a state.{cache}"
     return _panel(
-        "costs.next", "Time to write the next token", [*anew, *kept], plan, what, MILLISECONDS, "next token", note
+        "costs.next",
+        "Time to write the next token",
+        [*anew, *kept],
+        plan,
+        what,
+        MILLISECONDS,
+        "next token",
+        "kv-cache",
+        note,
     )
 
 
@@ -138,11 +146,19 @@ NOTE = "Points: measured, with their range. Wide line: power law over the upper 
 
 
 def _panel(
-    name: str, title: str, lines: list[CostLine], plan: Plan, what: str, unit: Unit, axis: str, note: str = NOTE
+    name: str,
+    title: str,
+    lines: list[CostLine],
+    plan: Plan,
+    what: str,
+    unit: Unit,
+    axis: str,
+    term: str,
+    note: str = NOTE,
 ) -> Panel:
     drawn = cost_figure(lines, plan.places, what, unit, axis)
     said = "; ".join(_in_words(line, what, unit) for line in lines)
-    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=360, note=note)
+    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=360, note=note, term=term)
 
 
 def _in_words(line: CostLine, what: str, unit: Unit) -> str:
@@ -169,4 +185,5 @@ def _parts_panel(result: Result, plan: Plan, view: View, what: str) -> Panel:
         f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.",
         height=360,
         note=f"{note} Dots: measured sum; rings: the highest during a step.",
+        term="memory",
     )

@@ -11,6 +11,7 @@ from engine.costs.plan import SETTINGS as PLAN_SETTINGS
 from engine.costs.plan import Plan, checked, read_plan
 from engine.costs.well_known import WELL_KNOWN
 from engine.settings import Setting
+from pages.parts.glossary import setting_help
 from pages.parts.memory_and_time.view import SETTINGS as VIEW_SETTINGS
 from pages.parts.memory_and_time.view import View
 
@@ -51,7 +52,9 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
         for name in (*along, "d_model", "n_heads", "batch_size"):
             widget(name, disabled=disabled)
     several("kinds", "Models", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
-    if has_accelerator:
+    if (
+        has_accelerator or values()["device"] != "cpu"
+    ):  # a link may name one that is not here, which is said when it is used
         widget("device", disabled=disabled)
     with st.expander("How it is measured", icon=":material/timer:"):
         for name in ("rounds", "patience"):
@@ -65,7 +68,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
 def widget(name: str, *, disabled: bool = False) -> None:
     """One setting as the widget that fits its kind; a change is kept at once."""
     row: Setting = {**PLAN_SETTINGS, **VIEW_SETTINGS}[name]
-    common: dict[str, Any] = {"help": row.help, "disabled": disabled, **_kept(name)}
+    common: dict[str, Any] = {"help": setting_help(row.name, row.help), "disabled": disabled, **_kept(name)}
     match row.kind:
         case "choice" if len(row.choices) <= 3:
             st.segmented_control(

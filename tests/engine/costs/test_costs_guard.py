@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.costs.formula import memory_at
-from engine.costs.guard import SPARE, TRANSIENT, needed_bytes, onward, reason_not_to
+from engine.costs.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, onward, reason_not_to
 from engine.costs.plan import read_plan
 from engine.costs.visit import Visit
 from engine.events import Memory
@@ -33,6 +33,12 @@ def test_onward_is_cautious_where_little_is_known() -> None:
 def test_a_short_point_on_a_large_machine_may_start() -> None:
     for kind in PLAN.kinds:
         assert reason_not_to(PLAN, kind, 64, [], GIB) is None
+
+
+def test_from_one_point_the_time_grows_as_the_arithmetic_does() -> None:
+    assert needed_seconds(PLAN, "gru", 128, [seen(64, 0.1, 1, "gru")]) == pytest.approx(0.2)
+    assert 0.2 < needed_seconds(PLAN, "fused", 128, [seen(64, 0.1, 1)]) < 0.4
+    assert needed_seconds(PLAN, "fused", 2**20, [seen(2**19, 0.1, 1)]) == pytest.approx(0.4, rel=0.01)
 
 
 def test_a_point_that_would_take_too_long_says_so() -> None:

@@ -88,7 +88,7 @@ def test_the_host_limits_what_a_step_may_take() -> None:
     pool.limits = pool.limits.model_copy(update={"memory": 2 * 200 * 512})
     result = ended(pool, kinds="cnn").result
     assert result.levels("cnn", "train") == []
-    assert "free" in result.skips[0].why
+    assert result.skips[0].why.endswith("must fit in the 200 KiB there are.")
 
 
 def test_time_left_counts_down_to_nothing() -> None:
