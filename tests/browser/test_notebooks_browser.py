@@ -25,9 +25,8 @@ def test_from_the_overview_to_green_tests_and_the_download(open_page: Open, tmp_
     page.get_by_role("button", name="Run the rest").click()
     page.get_by_text("15 of 15 cells passed.").wait_for(timeout=SLOW)
     page.get_by_text("IndexError: index out of range in self").wait_for()
-    plots = page.locator(".plot .main-svg")
-    plots.first.scroll_into_view_if_needed()
-    plots.first.wait_for()
+    page.locator(".plot").first.scroll_into_view_if_needed()  # it is drawn when it comes into sight
+    page.locator(".plot .main-svg").first.wait_for(timeout=SLOW)
     with page.expect_download() as download:
         page.get_by_role("button", name="Jupyter notebook").click()
     saved = tmp_path / download.value.suggested_filename
@@ -47,5 +46,5 @@ def test_stop_ends_a_training_and_keeps_what_it_printed(open_page: Open) -> None
     page.get_by_text(re.compile("seed 1 of 10: ")).wait_for(timeout=SLOW)
     page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("button", name="Run all").wait_for()
-    page.get_by_text("stopped", exact=True).first.wait_for()
+    page.locator(".stMarkdownBadge", has_text="stopped").first.wait_for()
     page.get_by_text(re.compile("seed 1 of 10: ")).wait_for()
