@@ -62,7 +62,7 @@ class Players:
         alive = self._alive()
         waiting = sorted((play for play in alive if play.state == "waiting"), key=lambda play: -play.waiting_seconds)
         if len(alive) >= most and not waiting:
-            raise NoRoom(f"{most} notebooks are running, as many as this host allows at once; try again in a minute.")
+            raise NoRoom(f"As many notebooks are running as this host allows at once ({most}); try again in a minute.")
         for play in waiting[: max(0, len(alive) - most + 1)]:
             play.stop("Others needed its place, so it was put away.")
 

@@ -57,6 +57,7 @@ def write_address(notebook: Notebook | None) -> None:
         query[NOTEBOOK] = notebook.slug
         if (play := play_of(notebook)) is not None:
             query[PLAY] = play.id
-    if st.query_params.to_dict() != query:
+    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
+    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
     st.session_state[WRITTEN] = query

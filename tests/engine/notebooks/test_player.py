@@ -115,7 +115,7 @@ def test_players_limit_processes_and_put_idle_ones_away(monkeypatch: pytest.Monk
         assert (idle.state, third.state) == ("ended", "waiting")
         assert "Others needed its place" in idle.why_ended
         third.go(CODE[0])
-        with pytest.raises(NoRoom, match="2 notebooks are running, as many as this host allows"):
+        with pytest.raises(NoRoom, match=r"as this host allows at once \(2\)"):
             players.begin(NOTEBOOK, "dora")
         assert players.find(idle.id) is idle, "its outputs can still be seen"
     finally:

@@ -1,0 +1,50 @@
+"""A notebook in a real browser: run to a step, see outputs and figures, stop, reload, download."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from engine.notebooks import NOTEBOOKS
+from tests.browser.conftest import PHONE, Open
+
+NOTEBOOK = NOTEBOOKS["fixed-length"]
+SLOW = 240_000
+"""Milliseconds that a notebook may take on a busy machine."""
+
+
+def test_from_the_overview_to_green_tests_and_the_download(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("notebooks", "Notebooks")
+    page.get_by_role("link", name=re.compile(NOTEBOOK.title)).click()
+    page.get_by_role("heading", name=NOTEBOOK.title, exact=True).wait_for()
+    page.wait_for_url(re.compile("notebook=fixed-length"))
+    page.get_by_role("button", name="Run to here").nth(1).click()
+    page.get_by_text("parameters       256000 for tokens, 2560 for positions").wait_for(timeout=SLOW)
+    page.wait_for_url(re.compile("play="))
+    page.get_by_role("button", name="Run the rest").click()
+    page.get_by_text("15 of 15 cells passed.").wait_for(timeout=SLOW)
+    page.get_by_text("IndexError: index out of range in self").wait_for()
+    page.locator(".plot").first.scroll_into_view_if_needed()  # it is drawn when it comes into sight
+    page.locator(".plot .main-svg").first.wait_for(timeout=SLOW)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Jupyter notebook").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    assert saved.name == "fixed-length.ipynb"
+    assert json.loads(saved.read_text("utf-8"))["nbformat"] == 4
+    page.reload()
+    page.get_by_text("15 of 15 cells passed.").wait_for()
+    phone = open_page(page.url.removeprefix(page.url.split("notebooks")[0]), NOTEBOOK.title, PHONE)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    phone.get_by_text("15 of 15 cells passed.").wait_for()
+
+
+def test_stop_ends_a_training_and_keeps_what_it_printed(open_page: Open) -> None:
+    page = open_page("notebooks?notebook=predict-the-position", "Predict the position")
+    page.get_by_role("button", name="Run all").click()
+    page.get_by_text(re.compile("seed 1 of 10: ")).wait_for(timeout=SLOW)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("button", name="Run all").wait_for()
+    page.locator(".stMarkdownBadge", has_text="stopped").first.wait_for()
+    page.get_by_text(re.compile("seed 1 of 10: ")).wait_for()

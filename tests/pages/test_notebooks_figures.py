@@ -1,0 +1,52 @@
+"""A notebook's figures in the house style: data untouched, levels and titles kept, words with numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.notebooks.figures import LINES, in_words, panel_of
+
+
+def plain(figure: go.Figure) -> dict[str, Any]:
+    return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
+
+
+def curves() -> go.Figure:
+    figure = go.Figure(
+        [go.Scatter(x=[1, 2], y=[4.0, 1.0], name=name, legendgroup="all" if name < "c" else "") for name in "abc"]
+    )
+    figure.add_hline(y=0.5, line_dash="dash", label={"text": "chance"})
+    figure.update_yaxes(type="log")
+    return figure.update_layout(title="Curves", xaxis_title="step", yaxis_title="loss (nats)")
+
+
+def test_lines_keep_data_axes_and_levels_and_get_the_house_colours() -> None:
+    panel = panel_of(plain(curves()), "cell-1.0")
+    layout = panel.figure.layout
+    assert panel.title == "Curves"
+    assert [trace.y for trace in panel.figure.data] == [(4.0, 1.0)] * 3
+    assert (layout.xaxis.title.text, layout.yaxis.title.text, layout.yaxis.type) == ("step", "loss (nats)", "log")
+    assert (layout.shapes[0].y0, layout.shapes[0].label.text) == (0.5, "chance")
+    colors = [trace.line.color for trace in panel.figure.data]
+    assert colors[0] == colors[1] == LINES[0]
+    assert colors[2] == LINES[1]
+    assert all(set(trace.meta["color"]) == {"light", "dark"} for trace in panel.figure.data)
+
+
+def test_it_is_said_in_words() -> None:
+    assert "a: 4 at 1, 1 at 2." in in_words(plain(curves()))
+    matrix = go.Figure(go.Heatmap(z=[[0.0, 2.0], [-1.0, 1.0]]))
+    assert in_words(plain(matrix)) == "2 rows of 2 cells, from -1 to 2."
+    counts = go.Figure(go.Histogram(x=[1.0, 3.0], name="batches"))
+    assert in_words(plain(counts)) == "batches: 2 values from 1 to 3."
+
+
+def test_a_matrix_with_both_signs_diverges_around_zero() -> None:
+    signed = panel_of(plain(go.Figure(go.Heatmap(z=[[-1.0, 2.0]]))), "a.0").figure.data[0]
+    positive = panel_of(plain(go.Figure(go.Heatmap(z=[[0.0, 2.0]], zmin=0, zmax=1))), "a.1").figure.data[0]
+    assert signed.zmid == 0
+    assert positive.zmid is None
+    assert (positive.zmin, positive.zmax) == (0, 1)
+    assert signed.meta["scale"] != positive.meta["scale"]

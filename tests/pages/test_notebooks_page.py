@@ -1,0 +1,160 @@
+"""The notebooks page by its widgets and words: overview, steps, running, links, refusals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.notebooks import NOTEBOOKS
+from engine.notebooks import players as players_module
+from engine.notebooks.player import Outcome, Play
+from engine.notebooks.players import Players
+from engine.workers.limits import Limits
+from pages.parts.notebooks import address, plays
+from pages.parts.notebooks.controls import within
+
+Open = Callable[..., AppTest]
+NOTEBOOK = NOTEBOOKS["mean-pooling"]
+SCRIPT = """
+import json, sys
+from engine.notebooks import NOTEBOOKS
+left = [cell.number for cell in NOTEBOOKS["mean-pooling"].cells if cell.kind == "code"]
+for line in sys.stdin:
+    while left and left[0] <= int(line):
+        cell = left.pop(0)
+        for message in ({"event": "started"}, {"event": "text", "text": "a number: given 0.5, here 0.4\\nand words\\n"},
+                        FAILED if cell == FAILING else {"event": "passed", "seconds": 0.1}):
+            print(json.dumps({"cell": cell} | message), flush=True)
+    print(json.dumps({"event": "waiting", "until": int(line)}), flush=True)
+"""
+FAILED = {"event": "failed", "seconds": 0.1, "error": "AssertionError: assert 1 == 2", "line": 3}
+
+
+def script(failing: int) -> str:
+    """A process that passes every cell but one, without running any."""
+    return f"FAILING, FAILED = {failing}, {FAILED!r}\n{SCRIPT}"
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
+    """Players whose processes pass every cell at once; the last test fails."""
+    last = NOTEBOOK.steps[7].code[-1].number
+    command = [sys.executable, "-c", script(last)]
+    monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
+    found = Players(Limits(notebooks=1))
+    for module in (plays, address):
+        monkeypatch.setattr(module, "PLAYERS", found)
+    yield found
+    found.close()
+
+
+def said(app: AppTest) -> str:
+    kinds = ("title", "markdown", "caption", "warning", "info", "error", "code", "subheader")
+    return " ".join(str(box.value) for kind in kinds for box in app.get(kind))
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def arrived(app: AppTest, players: Players) -> AppTest:
+    """As the page is once the process has done what it was asked."""
+    play = players.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
+    assert play is not None
+    deadline = time.monotonic() + 60
+    while play.state == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def badges(app: AppTest) -> list[str]:
+    """The state of each step, in order."""
+    lines = next(box.value for box in app.markdown if "(#step-1)" in box.value).split("  \n")
+    words = {icon: state for state, icon in plays.ICONS.items()}
+    return [next((state for icon, state in words.items() if icon in line), "text") for line in lines]
+
+
+def test_the_overview_leads_to_every_notebook(open_page: Open) -> None:
+    app = open_page("notebooks.py")
+    links = {link.proto.query_string for link in app.get("page_link")}
+    assert {f"notebook={slug}" for slug in NOTEBOOKS} <= links
+    for notebook in NOTEBOOKS.values():
+        assert notebook.learns in said(app)
+
+
+def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
+    app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
+    assert app.title[0].value == NOTEBOOK.title
+    assert set(badges(app)) == {"not run", "text"}
+    assert [code.value for code in app.code] == [cell.source for cell in NOTEBOOK.cells if cell.kind == "code"]
+    arrived(press(app, f"notebooks.run.{NOTEBOOK.slug}.2"), played)
+    assert badges(app)[:3] == ["passed", "passed", "not run"]
+    assert "| A number | 0.5 | **0.4** |" in said(app)
+    assert "Both outputs and both means are the given ones to four digits." in said(app)
+    app.switch_page("glossary.py").run()
+    app.query_params.clear()
+    app.switch_page("notebooks.py").run()
+    assert "2 of 7 steps passed" in said(app)
+    app.query_params["notebook"] = NOTEBOOK.slug
+    arrived(press(app.run(), "notebooks.all"), played)
+    assert badges(app) == ["passed"] * 6 + ["failed", "text"]
+    assert "Line 3. AssertionError: assert 1 == 2" in said(app)
+    another = open_page("notebooks.py", notebook=NOTEBOOK.slug, play=app.query_params["play"])
+    assert badges(another)[:2] == ["passed", "passed"], "the link shows the same outputs"
+    press(app, "notebooks.clear")
+    assert set(badges(app)) == {"not run", "text"}
+
+
+def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -> None:
+    played.begin(NOTEBOOKS["fixed-length"], "somebody").until = 0
+    busy = played.find(next(iter(played._by_id)))
+    assert busy is not None
+    busy.state = "running"
+    app = press(open_page("notebooks.py", notebook=NOTEBOOK.slug), "notebooks.all")
+    assert "As many notebooks are running as this host allows at once (1); try again in a minute." in said(app)
+    assert set(badges(app)) == {"not run", "text"}
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"notebook": "zork"}, "notebook is zork; allowed is one of mean-pooling, "),
+        (
+            {"notebook": "mean-pooling", "play": "x"},
+            "play is x; allowed is one of this notebook that this server still holds.",
+        ),
+        ({"colour": "red"}, "colour is red; allowed is a name this page knows."),
+    ],
+)
+def test_a_bad_link_is_named_and_opens(open_page: Open, query: dict[str, str], sentence: str) -> None:
+    assert sentence in said(open_page("notebooks.py", **query))
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("", 0.0), ("seed 3 of 10: 2\n", 0.3), ("step 1 of 4\nother words\n", 0.0), ("9 of 4\n", 0.0)]
+)
+def test_a_cell_says_how_far_it_is(played: Players, text: str, share: float) -> None:
+    play = played.begin(NOTEBOOK)
+    play.outcomes[2] = Outcome(text=text)
+    assert within(play) == pytest.approx(share)
+
+
+def test_the_page_process_holds_no_torch() -> None:
+    code = (
+        "import sys; from engine.notebooks import NOTEBOOKS; from pages.parts.notebooks import controls, figures, overview\n"
+        "[(notebook.steps, controls.to_ipynb(notebook)) for notebook in NOTEBOOKS.values()]\n"
+        "print([name for name in ('torch', 'scipy', 'pandas', 'nbformat') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
