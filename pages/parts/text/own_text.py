@@ -21,6 +21,11 @@ def choose_text() -> None:
         _ask_for_text()
 
 
+def waits_for_text() -> bool:
+    """Whether a text of the reader's own is asked for and none was given."""
+    return bool(st.session_state[KIND] == "own" and form_values()["text"] == PLAYS)
+
+
 def show_which(kind: str) -> None:
     """The switch follows what a link asks for."""
     st.session_state[KIND] = kind
