@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from engine.cli import encodings, issue, issues, predict, sample, train
+from engine.cli import cost, encodings, issue, issues, predict, sample, train
 from engine.problems import ConfigError
 
 COMMANDS: dict[str, Any] = {
@@ -15,6 +15,7 @@ COMMANDS: dict[str, Any] = {
     "sample": sample,
     "encodings": encodings,
     "predict": predict,
+    "cost": cost,
     "issues": issues,
     "issue": issue,
 }

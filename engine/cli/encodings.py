@@ -1,9 +1,10 @@
-"""``encodings``: the registry, with the parameters each one adds to the model at hand."""
+"""``encodings``: the registry, with the parameters each one adds to the model at hand; or what the evidence says of each."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -11,18 +12,25 @@ from rich.table import Table
 from engine.cli.arguments import add_settings, config_from
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.framing import shapes
-from engine.memory import count_parameters
-from engine.problems import ConfigError
+from engine.explore.qualities import QUALITIES
+from engine.predict import added_parameters
+
+if TYPE_CHECKING:
+    from engine.explore.choice import Cell
 
 HELP = "list the positional encodings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
+    parser.add_argument(
+        "--evidence", action="store_true", help="what the issues' experiments found of each: 0 is guessing, 1 all right"
+    )
 
 
 def run(given: argparse.Namespace) -> int:
+    if given.evidence:
+        return _show_evidence(as_json=given.json)
     rows = encoding_rows(config_from(given))
     if given.json:
         for row in rows:
@@ -33,6 +41,30 @@ def run(given: argparse.Namespace) -> int:
         table.add_row(*(str(row[key]) for key in ("name", "label", "acts_on", "parameters", "source")))
     Console().print(table)
     return 0
+
+
+def _show_evidence(*, as_json: bool) -> int:
+    from engine.explore.choice import evidence_table  # late: it weighs, and imports torch
+
+    rows = evidence_table()
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return 0
+    table = Table("encoding", *(quality.label for quality in QUALITIES), title="Which one should I use?")
+    for row in rows:
+        table.add_row(row["encoding"], *(cell_in_words(cell) for cell in row["cells"]))
+    Console().print(table)
+    print("0 is guessing, 1 all right (for longer sequences: all is kept); 95 % interval. * measured on this machine.")
+    return 0
+
+
+def cell_in_words(cell: Cell) -> str:
+    here = "*" if cell["origin"] == "this machine" else ""
+    if cell["value"] is None:
+        return cell["state"] + here
+    interval = f" ({cell['ci'][0]:.2f} to {cell['ci'][1]:.2f})" if cell["ci"] else ""
+    return f"{cell['value']:.2f}{interval}, {cell['seeds']} seeds{here}"
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
@@ -48,11 +80,3 @@ def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
         }
         for row in ENCODINGS.values()
     ]
-
-
-def added_parameters(config: RunConfig, name: str) -> int | None:
-    try:
-        chosen = config.replace(pos_encoding=name)
-    except ConfigError:
-        return None
-    return count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)

@@ -71,5 +71,6 @@ class Rope(PositionalEncoding):
     def picture(self, length: int) -> dict[str, Tensor]:
         """``similarity``: the mean over pairs of the cosine of the angle between two positions."""
         turn = angles(range(length), self.rotation)
-        similarity = (turn[:, None] - turn[None, :]).cos().mean(-1)
+        # cos(a - b) = cos a cos b + sin a sin b, without an array [position, position, pair]
+        similarity = (turn.cos() @ turn.cos().T + turn.sin() @ turn.sin().T) / turn.shape[1]
         return {"matrix": turn.float(), "similarity": similarity.float()}

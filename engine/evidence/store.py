@@ -6,6 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -73,6 +74,16 @@ def latest(slug: str) -> Evidence | None:
         except (KeyError, TypeError, ValueError):
             continue
     return None
+
+
+def latest_trials(slug: str) -> list[Trial]:
+    """Every arm and seed that was run on this machine, each as it came out last."""
+    found: dict[tuple[str, int], Trial] = {}
+    for row in _rows(slug):
+        with suppress(KeyError, TypeError, ValueError):
+            for trial in map(_trial, row["trials"]):
+                found.setdefault((trial.arm, trial.seed), trial)
+    return list(found.values())
 
 
 def latest_verdict(slug: str) -> Verdict | None:

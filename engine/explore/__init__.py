@@ -1,1 +1,1 @@
-"""What explorer pages ask of a worker: pure functions, settings and arrays in, numpy and plain Python out."""
+"""What explorer pages ask of a worker: pure functions from configs and arrays to numpy and plain Python."""

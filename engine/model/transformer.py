@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
@@ -37,8 +36,7 @@ class Stack(nn.Module):
         self.mask_fault = config.mask_fault
         n_blocks = 1 if config.share_layers else config.n_layers
         self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(n_blocks))
-        module, _, class_name = row.implementation.partition(":")
-        encoding = getattr(import_module(module), class_name)
+        encoding = row.load()
         self.encodings = nn.ModuleList(
             encoding(config, max_positions=max_positions, causal=self.causal)
             for _ in range(n_blocks if row.per_layer else 1)
@@ -62,7 +60,7 @@ class Stack(nn.Module):
         look: Look = None,
     ) -> Tensor:
         """Token embeddings [batch, length, d_model] -> the same, with context."""
-        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions)))
+        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, padding)))
         tap(look, self.tap_name, x)
         mask = self._mask(len(positions), padding, x)
         for layer in range(self.depth):

@@ -1,0 +1,56 @@
+"""What one may want of an encoding, and which experiment says whether it has it. Torch-free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BAR = 0.5
+"""Half of what there is to win above guessing."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What one may want of an encoding, and the experiment that says whether it has it."""
+
+    name: str
+    label: str
+    need: str
+    """In plain words, for who has not read the experiment."""
+    slug: str
+    arm: str
+    """An arm of the issue. Those that differ from it in the encoding alone are compared."""
+    metric: str
+    before: str = ""
+    """For "what is kept": the number that must be there first."""
+    task: str = ""
+    """What was trained and tested, in a few words."""
+
+
+QUALITIES = (
+    Quality(
+        "longer", "Beyond the trained length", "Sequences longer than any trained", "longer-sequences", "sinusoidal",
+        "accuracy@48", "accuracy@12", "3 back, trained to 12, tested at 48",
+    ),
+    Quality(
+        "longer_copy", "The same, when copying", "Longer sequences, in a task without exact offsets", "longer-sequences",
+        "copy, sinusoidal", "second_half_accuracy@12", "second_half_accuracy@8", "copying, trained to 8, tested at 12",
+    ),
+    Quality(
+        "absolute", "Absolute position", "The place itself matters, not only the distance", "no-encoding", "sinusoidal",
+        "accuracy", task="reversing 12 symbols in one layer, looking both ways",
+    ),
+    Quality(
+        "shortcut", "Survives shortcuts", "Positions in my data hint at the answer", "position-shortcut", "learned, ρ .9",
+        "decorrelated_accuracy", task="key and symbol where a shortcut was right nine times of ten, tested without it",
+    ),
+    Quality(
+        "seldom", "Seldom visited positions", "Most of my sequences are short, some are long", "learned-needs-data",
+        "learned, mostly short", "accuracy", task="2 back, mostly short sequences, tested at full length",
+    ),
+)  # fmt: skip
+
+NEEDS = {quality.name: quality.need for quality in QUALITIES} | {
+    "parameters": "Few extra parameters",
+    "time": "Little extra time",
+}
+"""What one can ask for; the last two order what the first ones leave."""

@@ -1,0 +1,25 @@
+"""Encodings: any two side by side, one along its training, and which one to use."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import server
+from pages.parts.encodings.address import open_address, value
+from pages.parts.encodings.choice import choose
+from pages.parts.encodings.compare import compare
+from pages.parts.encodings.controls import control
+from pages.parts.encodings.training import through_training
+
+SHOW = {"compare": compare, "training": through_training, "choose": choose}
+
+server.wake()  # this page asks them before it is written
+ignored = open_address()
+st.title("Encodings", anchor=False)
+st.markdown(
+    "Attention reads a set; an encoding tells it where each token stands. See what each one says, and how that holds up."
+)
+for problem in ignored:
+    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+control("view", label_visibility="collapsed")
+SHOW[value("view")]()

@@ -1,0 +1,100 @@
+"""What is set on the page, kept in one place of the session, and its link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from engine.explore.qualities import NEEDS
+from engine.problems import Problem
+from engine.runs import RUN_ID
+from engine.settings import to_text
+from pages.parts.encodings.settings import read_value, settings
+
+STATE = "encodings"
+"""Session key of what is set: names as in the link; it outlives the page."""
+WRITTEN, SEEN = "encodings.written", "encodings.seen"
+"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
+RUN, STEP, NEEDED = "run", "step", "needs"
+RECORDED = "recorded"
+
+
+def values() -> dict[str, Any]:
+    kept: dict[str, Any] = st.session_state.setdefault(STATE, {})
+    return kept
+
+
+def value(name: str) -> Any:
+    """What is set, or the default."""
+    kept = values()
+    return kept.get(name, settings(kept)[name].default)
+
+
+def widget_key(name: str) -> str:
+    return f"{STATE}.set.{name}"
+
+
+def open_address() -> list[Problem]:
+    """A link is taken at its word once; what it leaves out is as by default. Returns what was ignored."""
+    query = st.query_params.to_dict()
+    # A quick second click arrives with the address of before the first: that is no link.
+    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
+    st.session_state[SEEN] = query
+    if not query or not linked:
+        return []
+    found, ignored = read(query)
+    st.session_state[STATE] = found
+    for key in [key for key in st.session_state if str(key).startswith(widget_key(""))]:
+        del st.session_state[key]
+    return ignored
+
+
+def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+    """What a query asks for, as far as it is allowed, and what was ignored."""
+    found: dict[str, Any] = {}
+    ignored: list[Problem] = []
+    chosen = {side: query[side] for side in ("a", "b") if side in query}
+    for name, text in sorted(
+        query.items(), key=lambda pair: pair[0] not in ("a", "b")
+    ):  # they decide what else there is
+        rows = settings(found)
+        try:
+            if name in rows:
+                found[name] = read_value(rows[name], text)
+            elif name == RUN and (text == RECORDED or RUN_ID.fullmatch(text)):
+                found[RUN] = text
+            elif name == STEP and text.isascii() and text.isdecimal() and len(text) < 9:
+                found[STEP] = int(text)
+            elif name == NEEDED and set(text.split(",")) <= set(NEEDS):
+                found[NEEDED] = text.split(",")
+            else:
+                ignored.append(Problem(name, text, _allowed(name, chosen)))
+        except ValueError:
+            ignored.append(Problem(name, text, rows[name].allowed))
+    return found, ignored
+
+
+def _allowed(name: str, chosen: Mapping[str, str]) -> str:
+    more = {
+        RUN: f"{RECORDED}, or the name of a run",
+        STEP: "a whole number",
+        NEEDED: "some of " + ", ".join(NEEDS) + ", separated by commas",
+    }
+    return more.get(name) or "a name this page knows with these encodings"
+
+
+def write_address() -> None:
+    """Keep the address a link to what is on the page; what is as by default is left out."""
+    kept = values()
+    rows = settings(kept)
+    query = {name: to_text(kept[name]) for name, row in rows.items() if kept.get(name, row.default) != row.default}
+    query |= {
+        name: str(kept[name]) for name in (RUN, STEP) if kept.get(name) is not None and kept.get("view") == "training"
+    }
+    if kept.get(NEEDED):
+        query[NEEDED] = ",".join(kept[NEEDED])
+    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+    st.session_state[WRITTEN] = query

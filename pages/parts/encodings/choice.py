@@ -1,0 +1,107 @@
+"""Which one should I use? What is needed, in plain words; the rows that the evidence supports; the table behind it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.explore.qualities import BAR, NEEDS, QUALITIES
+from engine.folders import data_folder
+from engine.predict import added_parameters
+from engine.workers.pool import JobError
+from pages.parts import server
+from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
+from pages.parts.encodings.evidence_table import table_html
+from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
+
+MODEL = RunConfig(
+    task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
+)
+"""What parameters are counted and time is measured on."""
+LEGEND = (
+    "From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). "
+    f"Green: the whole 95 % interval lies above {BAR:g}; red: below it; grey: on both sides, or it says nothing. "
+    f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
+    "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
+)
+
+
+@st.fragment
+def choose() -> None:
+    write_address()
+    st.markdown("What do you need? The answer is sorted by what experiments on small models found, not by opinion.")
+    key = widget_key(NEEDED)
+    if key not in st.session_state:
+        st.session_state[key] = values().get(NEEDED, [])
+    needs: list[str] = st.pills(
+        "I need", list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", key=key, on_change=_take
+    )
+    try:
+        rows = rows_now()
+    except JobError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    if needs:
+        _show_ranking(rows, needs)
+    st.subheader("The evidence", anchor="evidence")
+    st.html(table_html(rows))
+    st.caption(LEGEND)
+    st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
+    with st.expander("How each column is measured", icon=":material/help:"):
+        for quality in QUALITIES:
+            share = f" as a share of `{quality.before}`, both" if quality.before else ","
+            st.markdown(f"**{quality.label}**: {quality.task}. Number: `{quality.metric}`{share} above guessing.")
+        st.caption(
+            "Only arms that differ in the encoding alone are compared, with its own parameters as they are by default."
+        )
+
+
+def rows_now() -> list[Row]:
+    """Raises JobError."""
+    return _rows(kept_since())
+
+
+def kept_since() -> tuple[str, ...]:
+    """What is stored on this machine, by name and time: it tells whether anything new was measured."""
+    files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
+    return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
+
+
+@lru_cache(4)
+def _rows(kept: tuple[str, ...]) -> list[Row]:
+    """Asks a worker, which reads what is stored; only after something new was measured."""
+    pool = server.pool()
+    cells: list[dict[str, Any]] = pool.ask("engine.explore.choice:evidence_table")
+    times: dict[str, dict[str, float]] = pool.ask("engine.explore.forward_time:known_times")
+    return [
+        Row(row["encoding"], tuple(row["cells"]), added_parameters(MODEL, row["encoding"]), times.get(row["encoding"]))
+        for row in cells
+    ]
+
+
+def _take() -> None:
+    values()[NEEDED] = list(st.session_state[widget_key(NEEDED)])
+
+
+def _measure() -> None:
+    try:
+        server.pool().ask("engine.explore.forward_time:measure_all", MODEL, list(ENCODINGS), alone=True, timeout=60.0)
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")
+
+
+def _show_ranking(rows: list[Row], needs: list[str]) -> None:
+    for group, (title, icon) in GROUPS.items():
+        found = grouped(rows, needs)[group]
+        if not found:
+            continue
+        st.markdown(f"{icon} **{title}**")
+        st.markdown("\n".join(f"- {in_words(row, needs)}" for row in found))
+    st.caption(
+        "The evidence is thin: each number is one small model on one task, over the seeds given. It says what happened there; "
+        "measure on your own task before you rely on it."
+    )

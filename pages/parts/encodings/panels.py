@@ -1,0 +1,126 @@
+"""The panels of one encoding's portrait, and of two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pages.parts.board.panels import Panel
+from pages.parts.figures.portrait import (
+    LIKENESS,
+    WHAT,
+    components_figure,
+    fourier_figure,
+    matrix_figure,
+    profile_figure,
+    similarity_figure,
+    singular_figure,
+    trajectory_figure,
+)
+
+Portrait = dict[str, Any]
+TITLES = {
+    "table": "The table",
+    "angles": "The angles",
+    "vectors": "The vectors of offsets",
+    "bias": "The bias of each head",
+}
+
+
+def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
+    columns, rows, unit = WHAT[portrait["kind"]]
+    matrix = portrait["matrix"]
+    alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {portrait['rows']} positions."
+    missing = shown - portrait["rows"]
+    note = (
+        f"There are no rows for the last {missing} positions shown." if missing > 0 else _notes(portrait, "matrix_at")
+    )
+    return Panel(
+        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
+        link="rows", term="positional-encoding",
+    )  # fmt: skip
+
+
+def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, shown: int) -> Panel:
+    dotted = likeness == "dot" and portrait["dot"] is not None
+    matrix = portrait["dot"] if dotted else portrait["similarity"]
+    unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
+    alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
+    note = _notes(portrait, "similarity_at")
+    if likeness == "dot" and not dotted:
+        note = "It has no vectors of positions to multiply: shown is the " + unit + "."
+    return Panel(
+        f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(portrait, likeness, shown), alt, height=340,
+        note=note, link="cells", term="similarity",
+    )  # fmt: skip
+
+
+def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel:
+    lines, offsets = portrait["profile"], portrait["offsets"]
+    near, far = int(abs(offsets + 1).argmin()), int(offsets.argmin())
+    names = [f"head {head + 1}" for head in range(len(lines))] if len(lines) > 1 else [name]
+    alt = "; ".join(
+        f"{own}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
+        for own, line in zip(names, lines, strict=True)
+    )
+    spread = float((portrait["high"] - portrait["low"]).max())
+    note = (
+        "The same at every position: only the offset counts."
+        if spread < 1e-4 * max(1.0, float(abs(lines).max()))
+        else "The band: from the smallest to the largest over the positions." if len(lines) == 1 else "Means over the positions."
+    )  # fmt: skip
+    return Panel(
+        f"profile.{side}", f"Over distance: {name}", profile_figure(portrait, color), alt, height=260, note=note
+    )
+
+
+def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
+    """Both at once: (name, colour, portrait) each."""
+    ranks = "; ".join(f"{name}: {_rank(p)} of {len(p['singular'])} hold 99 % of the energy" for name, _, p in portraits)
+    peaks = "; ".join(
+        f"{name}: most power at {p['frequencies'][p['power'].argmax()]:.3g} cycles a position"
+        for name, _, p in portraits
+    )
+    note = "Up to the trained length. Of angles their cosines and sines, of a bias its mean over the heads."
+    return [
+        Panel(id, title, draw(portraits), words, height=280, note=note, below=words, term="spectrum")
+        for id, title, draw, words in (
+            ("singular.both", "Singular values", singular_figure, ranks),
+            ("fourier.both", "Fourier spectrum over positions", fourier_figure, peaks),
+        )
+    ]
+
+
+def component_panels(side: str, name: str, portrait: Portrait, color: str) -> list[Panel]:
+    """None for a bias, which has no vectors."""
+    if not len(portrait["components"]):
+        return []
+    shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
+    alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
+    curves, path = components_figure(portrait, color), trajectory_figure(portrait, color)
+    return [
+        Panel(f"components.{side}", f"Principal components: {name}", curves, alt, height=260, below=alt, term="pca"),
+        Panel(f"trajectory.{side}", f"The path of the positions: {name}", path, alt, height=300, term="pca"),
+    ]
+
+
+def order_in_words(portrait: Portrait) -> str:
+    found = portrait["order"]
+    return "none (all alike)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00")
+
+
+def _rank(portrait: Portrait) -> int:
+    """How many singular values hold 99 % of the sum of squares."""
+    energy = portrait["singular"] ** 2
+    total = float(energy.sum())
+    return int((energy.cumsum() < 0.99 * total).sum()) + 1 if total > 0 else 0
+
+
+def _notes(portrait: Portrait, at: str) -> str:
+    every = int(portrait[at][1] - portrait[at][0]) if len(portrait[at]) > 1 else 1
+    ending = {2: "nd", 3: "rd"}.get(every, "th")
+    notes = [f"Every {every}{ending} position is shown."] if every > 1 else []
+    if portrait["behind"] and (at == "similarity_at" or portrait["kind"] == "bias"):
+        notes.append("Blank above the diagonal, where no query looks.")
+    return " ".join(notes)

@@ -1,0 +1,166 @@
+"""One encoding along a run: its first values beside those at any snapshot up to the last."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from engine.encodings import ENCODINGS
+from engine.events import Snapshot
+from engine.runs import Run
+from engine.workers.pool import JobError
+from pages.parts import server
+from pages.parts.board.panels import Panel, panels
+from pages.parts.encodings import asked
+from pages.parts.encodings.address import RECORDED, RUN, STEP, value, values, widget_key, write_address
+from pages.parts.encodings.controls import control
+from pages.parts.encodings.panels import (
+    component_panels,
+    matrix_panel,
+    order_in_words,
+    profile_panel,
+    similarity_panel,
+    spectrum_panels,
+)
+from pages.parts.figures.portrait import along_figure
+from pages.parts.lab.session import session_id, shown_run
+from pages.parts.recorded import recorded_run
+
+LOOK_EVERY = 2.0
+"""Seconds between two looks at a run that trains."""
+MOST_RUNS = 20
+
+
+def through_training() -> None:
+    run = _chosen()
+    st.fragment(_along, run_every=LOOK_EVERY if run.live else None)(run)
+
+
+def runs_of_visitor() -> dict[str, Run]:
+    """The recorded run, and this visitor's that attend and were looked at, the newest first, by their names in the link."""
+    own = [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if steps_of(run)]
+    linked = values().get(RUN)
+    extra = [server.find(linked)] if linked not in (None, RECORDED) else []
+    found = {run.id: run for run in (*extra, shown_run(), *own) if run is not None and run.config.family_row.attends}
+    return {RECORDED: recorded_run(), **found}
+
+
+def steps_of(run: Run) -> tuple[int, ...]:
+    """The steps at which a run's encoding was kept."""
+    kept = {event.step for event in run.events if isinstance(event, Snapshot)}
+    return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
+
+
+def named(run: Run, key: str) -> str:
+    config = run.config
+    when = "Recorded run" if key == RECORDED else datetime.fromtimestamp(run.created).strftime("%H:%M:%S")
+    return f"{when}: {ENCODINGS[config.pos_encoding].label}, {config.task.replace('_', ' ')}, {config.n_layers} × {config.d_model}"
+
+
+def _chosen() -> Run:
+    runs = runs_of_visitor()
+    asked_for = values().get(RUN, RECORDED)
+    if asked_for not in runs:
+        st.warning(
+            f"run is {asked_for}; no run of that name is kept here. Shown is the recorded one.",
+            icon=":material/search_off:",
+        )
+        asked_for = RECORDED
+    key = widget_key(RUN)
+    if st.session_state.get(key) not in runs:
+        st.session_state[key] = asked_for
+    st.selectbox("Run", list(runs), format_func=lambda name: named(runs[name], name), key=key, on_change=_take_run)
+    st.caption(
+        "The recorded run and yours of this visit. Train one in the lab, with any encoding, and it is listed here."
+    )
+    return runs[st.session_state[key]]
+
+
+def _take_run() -> None:
+    values()[RUN] = st.session_state[widget_key(RUN)]
+    values().pop(STEP, None)
+    st.session_state.pop(widget_key(STEP), None)
+
+
+def _take_step() -> None:
+    values()[STEP] = st.session_state[widget_key(STEP)]
+
+
+def _along(run: Run) -> None:
+    write_address()
+    steps = steps_of(run)
+    if len(steps) < 2:
+        st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
+        return
+    key, wanted = widget_key(STEP), values().get(STEP, steps[-1])
+    step = min(steps, key=lambda kept: abs(kept - wanted))
+    if st.session_state.get(key) not in steps:
+        st.session_state[key] = step
+    slider, likeness = st.columns([3, 1], vertical_alignment="bottom", gap="large")
+    with slider:
+        st.select_slider("Step", steps, key=key, on_change=_take_step, help="The snapshots that the run kept.")
+    with likeness:
+        control("likeness")
+    step = st.session_state[key]
+    try:
+        first, then = (asked.portrait_at(run.folder, run.config, at) for at in (steps[0], step))
+        numbers = asked.along(run.folder, run.config, steps)
+        scales = {} if run.live else asked.final_scales(run.folder)
+    except JobError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    _facts(run, first, then, scales, step)
+    panels(
+        _board(run, steps, step, first, then, numbers), key="encodings.training", name="encoding-in-training", least=440
+    )
+
+
+def _facts(run: Run, first: asked.Portrait, then: asked.Portrait, scales: dict[str, float], step: int) -> None:
+    row = ENCODINGS[run.config.pos_encoding]
+    words = [f"Order at the start {order_in_words(first)}, at step {step} {order_in_words(then)}."]
+    if "encoding" not in scales and abs(first["matrix"] - then["matrix"]).max() == 0:
+        words.append("Nothing of this encoding is learned: it stays as it is.")
+    if {"tokens", "encoding"} <= scales.keys():
+        ratio = scales["encoding"] / scales["tokens"] if scales["tokens"] else float("nan")
+        words.append(
+            f"At the end the tokens' scale is {scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
+        )
+    if row.per_layer and run.config.n_layers > 1:
+        words.append("Each layer has its own; shown is the first layer's.")
+    st.caption(" ".join([*words, row.shown_as]))
+
+
+def _board(
+    run: Run,
+    steps: tuple[int, ...],
+    step: int,
+    first: asked.Portrait,
+    then: asked.Portrait,
+    numbers: dict[str, list[float]],
+) -> list[Panel]:
+    color, shown = ENCODINGS[run.config.pos_encoding].color, first["rows"]
+    both = {"first": (f"step {steps[0]}", first), "then": (f"step {step}", then)}
+    found = [matrix_panel(side, name, p, shown) for side, (name, p) in both.items()]
+    found += [similarity_panel(side, name, p, value("likeness"), shown) for side, (name, p) in both.items()]
+    found += [profile_panel(side, name, p, color) for side, (name, p) in both.items()]
+    for name, title, unit in (
+        ("order", "Order along the run", "correlation with nearness"),
+        ("scale", "Scale along the run", "root mean square"),
+    ):
+        line = numbers[name]
+        alt = f"{title}: from {line[0]:.3g} at step {steps[0]} to {line[-1]:.3g} at step {steps[-1]}."
+        found.append(
+            Panel(
+                f"{name}.along",
+                title,
+                along_figure(steps, [(name, line)], step, unit, color),
+                alt,
+                height=240,
+                below=alt,
+            )
+        )
+    # The start in grey, so that two curves of one encoding are told apart.
+    found += spectrum_panels([(both["first"][0], "#8C8C8C", first), (both["then"][0], color, then)])
+    parts = [component_panels(side, name, p, color) for side, (name, p) in both.items()]
+    return found + [own[place] for place in range(2) for own in parts if own]

@@ -1,0 +1,94 @@
+"""What a control of the encodings page costs, seen from a browser: ``python -m tests.benchmarks.encodings [--json]``.
+
+change to figure      a control changed at length 512, shown to 1024, until the four pictures in sight are redrawn (s, median)
+change beside a run   the same while a run trains in every worker
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.benchmarks.app import open_lab, server, until_up
+from tests.browser.conftest import FLAGS
+
+QUERY = "a=sinusoidal&b=rope&seq_len=512"
+CHANGES = 9
+PLOTS = """() => [document, ...[...document.querySelectorAll("*")].map((n) => n.shadowRoot).filter(Boolean)]
+  .flatMap((root) => [...root.querySelectorAll("article.card .plot")])"""
+
+
+def open_encodings(browser: Browser, address: str) -> Page:
+    page = browser.new_context(viewport={"width": 1366, "height": 1500}).new_page()
+    page.goto(f"{address}encodings?{QUERY}")
+    page.get_by_role("spinbutton", name="Trained length").wait_for(timeout=60_000)
+    page.get_by_text("How alike positions are: RoPE").wait_for(timeout=60_000)
+    page.wait_for_timeout(3000)
+    return page
+
+
+def change_to_figure(page: Page) -> float:
+    """Seconds from the click on a step button of the base to the fourth picture redrawn, by the browser's clock."""
+    page.evaluate(
+        f"""() => {{
+          const plots = ({PLOTS})().filter((plot) => plot.data)
+          const draws = () => plots.map((plot) => Number(plot.dataset.draws))
+          const before = draws()
+          window.clicked = window.drawn = null
+          addEventListener("click", () => {{ window.clicked = performance.now() }}, {{ capture: true, once: true }})
+          const look = () => {{
+            const now = draws()
+            // Both have a base: what they are, and how alike they make positions, is drawn anew.
+            const anew = plots.filter((plot, at) => /matrix|similarity/.test(plot.closest("article").dataset.id) && now[at] > before[at])
+            if (window.clicked && anew.length >= 4) window.drawn = performance.now()
+            else requestAnimationFrame(look)
+          }}
+          look()
+        }}"""
+    )
+    page.get_by_test_id("stNumberInput").filter(has_text="Base").get_by_test_id("stNumberInputStepUp").click()
+    page.wait_for_function("() => window.drawn", timeout=60_000)
+    page.wait_for_timeout(600)
+    seconds: float = page.evaluate("() => (window.drawn - window.clicked) / 1000")
+    return seconds
+
+
+def measure() -> Iterator[tuple[str, float]]:
+    """Name and value, each as soon as it is known."""
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        with server(Path(folder)) as (_, address):
+            until_up(address)
+            page = open_encodings(browser, address)
+            time.sleep(8)  # the workers warm up and time the machine once
+            change_to_figure(page)
+            yield "change to figure (s)", statistics.median(change_to_figure(page) for _ in range(CHANGES))
+            for seed in range(2):
+                lab = open_lab(browser, address, f"steps=50000&seed={seed}")
+                lab.get_by_role("button", name="Train").click()
+                lab.wait_for_url(lambda url: "run=" in url)
+                lab.context.close()
+            yield "change beside a run (s)", statistics.median(change_to_figure(page) for _ in range(CHANGES))
+        browser.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    given = parser.parse_args()
+    for name, value in measure():
+        print(json.dumps({name: value}) if given.json else f"{name:42} {value:10.3g}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The encodings page in a real browser: figures that stay on their nodes, the link, the evidence behind a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tests.browser.conftest import PHONE
+
+Open = Callable[..., Any]
+
+
+def drawn(page: Any, panel: str, least: int = 1) -> Any:
+    """The plot of a panel once it was drawn so many times."""
+    plot = page.locator(f'[data-id="{panel}"] .plot')
+    plot.scroll_into_view_if_needed()
+    page.locator(f'[data-id="{panel}"] .plot[data-draws]').wait_for(timeout=60_000)
+    handle = plot.element_handle()
+    page.wait_for_function(
+        "([plot, least]) => Number(plot.dataset.draws) >= least", arg=[handle, least], timeout=60_000
+    )
+    return plot
+
+
+def test_a_control_redraws_what_it_changes_on_the_same_node_and_lands_in_the_link(open_page: Open) -> None:
+    page = open_page("encodings?a=learned&b=rope&seq_len=16", "Encodings")
+    kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
+    assert "added value for each position and dimension" in kept.get_attribute("aria-label")
+    before = kept.get_attribute("data-draws")
+    changed.evaluate("(plot) => { plot.marked = true }")
+    page.get_by_role("spinbutton", name="Base").fill("100")
+    page.keyboard.press("Enter")
+    drawn(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)
+    page.wait_for_url(re.compile(r"base=100"))
+    assert changed.evaluate("(plot) => plot.marked")
+    assert kept.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
+    page.get_by_text("Position 16 has no row").wait_for()
+    drawn(page, "trajectory.b")
+
+
+def test_the_evidence_leads_to_its_experiment_and_fits_a_phone(open_page: Open) -> None:
+    page = open_page("encodings?view=choose&needs=longer", "Encodings", PHONE)
+    page.get_by_text("The evidence supports").wait_for(timeout=60_000)
+    cell = page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first
+    assert "16 seeds" in cell.get_attribute("title")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    with page.context.expect_page() as opened:
+        cell.click()
+    opened.value.get_by_role("heading", name="Longer sequences than any trained").wait_for(timeout=60_000)

@@ -1,0 +1,110 @@
+"""Portraits of every registered encoding: shapes, the trained length, what tokens change, what runs keep."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import engine
+from engine.config import RunConfig, parse
+from engine.encodings import ENCODINGS
+from engine.explore import spectra
+from engine.explore.encodings import CELLS, along, final_scales, first_weights, portrait, portrait_of_snapshot
+from engine.measurements.table_structure import structure
+
+RECORDED = Path(engine.__file__).parent / "recorded" / "reverse"
+
+
+def config(encoding: str, **settings: object) -> RunConfig:
+    base = {"task": "own_position", "seq_len": 12, "d_model": 16, "n_heads": 4, "pos_encoding": encoding}
+    return parse({**base, **settings})
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("family", ["decoder", "encoder"])
+def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
+    found = portrait(config(encoding, family=family), 24)
+    rows = found["rows"]
+    assert rows in (12, 24)
+    assert found["similarity"].shape == (rows, rows)
+    assert found["profile"].shape == found["low"].shape == (len(found["profile"]), len(found["offsets"]))
+    assert np.all(found["low"] <= found["profile"] + 1e-9)
+    assert np.all(np.isfinite(found["matrix"]))
+    assert np.all(np.diff(found["singular"]) <= 1e-9)
+    if found["behind"]:
+        assert family == "decoder"
+        assert found["offsets"].max() == 0
+        assert not np.any(np.triu(found["similarity"], 1))
+
+
+def test_a_learned_table_ends_at_the_trained_length_and_sinusoids_go_on() -> None:
+    assert portrait(config("learned"), 24)["rows"] == 12
+    assert portrait(config("sinusoidal"), 24)["rows"] == 24
+
+
+def test_what_is_shown_is_the_first_weights_of_the_seed() -> None:
+    table = first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
+    found = portrait(config("learned", seed=3), 12)
+    np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
+    np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
+    assert found["order"] == pytest.approx(structure(torch.from_numpy(table).double()), abs=1e-5)
+
+
+def test_the_dot_product_of_angles_is_the_sum_of_their_cosines() -> None:
+    found = portrait(config("rope"), 12)
+    np.testing.assert_allclose(found["dot"], found["similarity"] * 2, rtol=1e-5)  # d_head 4: two pairs
+
+
+def test_scales_are_those_of_the_settings() -> None:
+    found = portrait(config("learned", table_init_std=0.25, token_init_std=0.5, d_model=64), 12)
+    assert found["added_scale"] == pytest.approx(0.25, rel=0.1)
+    assert found["token_scale"] == 0.5
+    assert portrait(config("sinusoidal"), 12)["added_scale"] == pytest.approx(math.sqrt(0.5), rel=1e-3)
+    assert portrait(config("alibi"), 12)["added_scale"] == 0
+
+
+def test_whether_tokens_matter_is_found_out() -> None:
+    by_content = {name for name in ENCODINGS if portrait(config(name), 12)["on_content"]}
+    assert "shaw" in by_content
+    assert by_content.isdisjoint({"nope", "sinusoidal", "learned", "t5_bias", "alibi", "rope"})
+    assert all(ENCODINGS[name].shown_as for name in by_content), "what its picture leaves out is said"
+
+
+def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
+    long = portrait(config("sinusoidal", seq_len=512), 1024)
+    assert long["matrix"].size <= CELLS
+    assert long["similarity"].size <= CELLS
+    assert long["similarity_at"][-1] >= 1024 - (long["similarity_at"][1] - long["similarity_at"][0])
+    assert len(long["singular"]) == 16
+    short = portrait(config("sinusoidal", seq_len=512), 512)
+    assert long["order"] == pytest.approx(short["order"])
+
+
+def test_a_snapshot_is_read_as_it_was_kept() -> None:
+    recorded = parse({"d_model": 32, "n_layers": 2, "n_heads": 4, "pos_encoding": "learned"})
+    first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, 300))
+    assert first["matrix"].shape == last["matrix"].shape == (15, 32)
+    numbers = along(str(RECORDED), recorded, (0, 300))
+    assert numbers["order"] == [pytest.approx(first["order"]), pytest.approx(last["order"])]
+    assert numbers["scale"][0] == pytest.approx(float(np.sqrt(np.mean(first["matrix"].astype(float) ** 2))))
+    with pytest.raises(ValueError, match="step is 7; no picture"):
+        portrait_of_snapshot(str(RECORDED), recorded, 7)
+
+
+def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:
+    assert final_scales(str(tmp_path)) == {}
+    weights = {"embedding.weight": torch.full((4, 2), 2.0), "stack.encodings.0.table": torch.full((3, 2), -0.5)}
+    save_file(weights, tmp_path / "weights.safetensors")
+    assert final_scales(str(tmp_path)) == {"tokens": 2.0, "encoding": 0.5}
+
+
+def test_a_profile_of_alibi_is_its_slope() -> None:
+    found = portrait(config("alibi"), 12)
+    slopes = -found["profile"][:, found["offsets"] == -1].ravel()
+    np.testing.assert_allclose(slopes, [2.0 ** (-8 * h / 4) for h in range(1, 5)])
+    assert spectra.order(found["similarity"]) == pytest.approx(1.0)

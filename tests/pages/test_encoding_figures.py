@@ -1,0 +1,80 @@
+"""Figures of an encoding's portrait, and the panels made of them, for every registered encoding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.config import parse
+from engine.encodings import ENCODINGS
+from engine.explore.encodings import portrait
+from pages.parts.encodings.panels import (
+    component_panels,
+    matrix_panel,
+    profile_panel,
+    similarity_panel,
+    spectrum_panels,
+)
+from pages.parts.figures.portrait import along_figure, matrix_figure, profile_figure, similarity_figure
+
+TRAINED, SHOWN = 12, 24
+
+
+def drawn(name: str, **settings: object) -> dict[str, object]:
+    base = {"task": "own_position", "seq_len": TRAINED, "d_model": 16, "n_heads": 4, "pos_encoding": name}
+    return portrait(parse({**base, **settings}), SHOWN)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("likeness", ["cosine", "dot"])
+def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
+    found, row = drawn(name), ENCODINGS[name]
+    made = [
+        matrix_panel("a", row.label, found, SHOWN),
+        similarity_panel("a", row.label, found, likeness, SHOWN),
+        profile_panel("a", row.label, found, row.color),
+        *spectrum_panels([(row.label, row.color, found)] * 2),
+        *component_panels("a", row.label, found, row.color),
+    ]
+    assert len({panel.id for panel in made}) == len(made)
+    for panel in made:
+        assert panel.alt
+        axes = panel.figure.to_plotly_json()["layout"]
+        assert axes["xaxis"]["title"]["text"]
+        assert axes["yaxis"]["title"]["text"]
+        assert all(
+            "meta" in trace or trace.get("hoverinfo") == "skip" for trace in panel.figure.to_plotly_json()["data"]
+        )
+
+
+def test_what_lies_beyond_the_trained_length_is_marked_and_a_missing_row_is_empty() -> None:
+    found = drawn("learned")
+    figure = matrix_figure(found, SHOWN)
+    assert figure.layout.yaxis.range == (SHOWN - 0.5, -0.5)
+    assert figure.layout.shapes[0].y0 == TRAINED - 0.5
+    assert len(figure.data[0].z) == TRAINED
+    assert "no rows for the last 12" in matrix_panel("a", "Learned", found, SHOWN).note
+    assert [shape.x0 for shape in profile_figure(drawn("rope"), "#D64550").layout.shapes] == [1 - TRAINED, TRAINED - 1]
+
+
+def test_heads_that_differ_have_a_line_each_and_one_line_has_its_band() -> None:
+    assert [trace.name for trace in profile_figure(drawn("alibi"), "#0F9D8A").data] == ["H1", "H2", "H3", "H4"]
+    assert [trace.fill for trace in profile_figure(drawn("learned"), "#D9822B").data] == [None, "tonexty", None]
+    assert len(profile_figure(drawn("rope"), "#D64550").data) == 1
+
+
+def test_thinned_pictures_stand_at_their_positions() -> None:
+    found = drawn("sinusoidal", seq_len=512)
+    found = portrait(
+        parse({"task": "own_position", "seq_len": 512, "d_model": 64, "n_heads": 4, "pos_encoding": "sinusoidal"}), 1024
+    )
+    trace = similarity_figure(found, "cosine", 1024).data[0]
+    assert trace.dx == trace.dy == found["similarity_at"][1] > 1
+    assert trace.x0 == 0
+
+
+def test_a_number_along_a_run_marks_the_step_looked_at() -> None:
+    figure = along_figure([0, 1, 10], [("order", [0.0, 0.1, float("nan")])], 1, "correlation", "#2F7FD6")
+    assert figure.layout.shapes[0].x0 == 1
+    assert figure.data[0].y == (0.0, 0.1, None)
+    assert np.array_equal(figure.data[0].x, [0, 1, 10])

@@ -1,0 +1,131 @@
+"""The encodings page by its widgets and words: two side by side, a run's snapshots, the evidence, the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.encodings import ENCODINGS
+from engine.explore.qualities import QUALITIES
+from pages.parts.encodings.address import read, widget_key
+from pages.parts.encodings.evidence_table import table_html
+from pages.parts.encodings.ranking import Row, grouped, in_words
+from pages.parts.encodings.settings import config_of, settings
+
+Open = Callable[..., AppTest]
+PAGE = "encodings.py"
+
+
+def said(app: AppTest) -> str:
+    boxes = (app.error, app.warning, app.caption, app.markdown, app.latex)
+    return " ".join(str(box.value) for kind in boxes for box in kind)
+
+
+def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
+    app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
+    words = said(app)
+    assert "**512** extra parameters" in words  # 16 rows of 32
+    assert "Position 16 has no row: a sequence longer than 16 cannot be read at all." in words
+    assert ENCODINGS["shaw"].shown_as in words
+    app.selectbox(key=widget_key("b")).select("rope").run()
+    assert not app.exception
+    assert "10000" in app.latex[1].value
+    assert "b" not in app.query_params, "what is as by default is left out"
+    app.number_input(key=widget_key("n_heads")).set_value(5).run()
+    assert "n_heads is 5; allowed is a divisor of d_model 32" in said(app)
+
+
+def test_settings_survive_leaving_the_page_and_a_link_restores_them(open_page: Open) -> None:
+    app = open_page(PAGE, a="rope", b="rope", likeness="dot", **{"b.rope_base": "100"})
+    app.switch_page("start.py").run()
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    assert app.number_input(key=widget_key("b.rope_base")).value == 100
+    assert app.number_input(key=widget_key("a.rope_base")).value == 10_000
+
+
+def test_a_link_is_checked_name_by_name() -> None:
+    found, ignored = read(
+        {
+            "a": "zork",
+            "b": "alibi",
+            "reach": "9",
+            "b.alibi_slope_scale": "2",
+            "run": "../etc",
+            "needs": "longer,fame",
+            "zork": "1",
+        }
+    )
+    assert found == {"b": "alibi", "b.alibi_slope_scale": 2.0}
+    assert {problem.setting for problem in ignored} == {"a", "reach", "run", "needs", "zork"}
+    assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
+
+
+def test_two_different_encodings_share_a_base_and_two_of_a_kind_do_not() -> None:
+    values = {"a": "sinusoidal", "b": "rope", "base": 500.0}
+    assert [config_of(values, side).value(name) for side, name in (("a", "sinusoid_base"), ("b", "rope_base"))] == [
+        500,
+        500,
+    ]
+    assert not any(name.endswith("_base") for name in settings(values))
+    alike = {"a": "rope", "b": "rope", "b.rope_base": 500.0, "base": 7.0}
+    assert [config_of(alike, side).value("rope_base") for side in "ab"] == [10_000, 500]
+
+
+def test_the_recorded_run_is_looked_at_along_its_snapshots(open_page: Open) -> None:
+    app = open_page(PAGE, view="training", step="100")
+    slider = app.select_slider(key=widget_key("step"))
+    assert slider.value == 101, "the nearest kept"
+    assert "Order at the start" in said(app)
+    slider.set_value(300).run()
+    assert not app.exception
+    assert "at step 300" in said(app)
+    assert app.query_params["step"] in ("300", ["300"])
+
+
+def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:
+    app = open_page(PAGE, view="choose", needs="longer")
+    words = said(app)
+    assert "The evidence supports" in words
+    assert "**Learned table**: beyond the trained length cannot be run there (16 seeds)" in words
+    assert "16 seeds" in words
+
+
+def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]:
+    return {
+        "quality": quality, "state": state, "value": value, "ci": (value - 0.1, value + 0.1) if value is not None else None,
+        "seeds": 8, "number": value, "number_before": None, "chance": 0.1, "arm": "", "origin": "this version", "query": {"issue": "x"},
+    }  # fmt: skip
+
+
+def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
+    return Row(encoding, (longer, *(cell(quality.name, "not measured") for quality in QUALITIES[1:])), parameters, None)
+
+
+ROWS = [
+    row("learned", cell("longer", "no row"), 100),
+    row("nope", cell("longer", "not measured"), 0),
+    row("shaw", cell("longer", "supported", 0.9), 50),
+    row("rope", cell("longer", "supported", 0.8), 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("needs", "first"), [(["longer"], ["shaw", "rope"]), (["longer", "parameters"], ["rope", "shaw"])]
+)
+def test_what_is_known_comes_first_and_what_speaks_against_it_last(needs: list[str], first: list[str]) -> None:
+    found = grouped(ROWS, needs)
+    assert [row.encoding for row in found["supported"]] == first
+    assert [row.encoding for row in found["open"]] == ["nope"]
+    assert [row.encoding for row in found["against"]] == ["learned"]
+    assert "0.80 (0.70 to 0.90, 8 seeds)" in in_words(ROWS[3], needs)
+
+
+def test_the_table_links_every_cell_and_escapes_its_words() -> None:
+    html = table_html([row("rope", cell("longer", "supported", 0.8) | {"arm": "<b>"}, 7)])
+    assert 'href="issues?issue=x"' in html
+    assert "<b>" not in html
+    assert html.count("<td") == len(QUALITIES) + 2
