@@ -14,7 +14,7 @@ from pages.parts.text.attending import show_attending
 from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words
 from pages.parts.text.controls import controls, way_to_lab
 from pages.parts.text.form import RUN, form_config, show_form
-from pages.parts.text.own_text import choose_text
+from pages.parts.text.own_text import choose_text, waits_for_text
 from pages.parts.text.writing import show_writing
 
 ignored = open_address()
@@ -30,7 +30,7 @@ with left:
     show_form()
     config: RunConfig | None = None
     try:
-        config = form_config()
+        config = None if waits_for_text() else form_config()
     except ConfigError as error:
         st.error(str(error), icon=":material/error:")
     controls(run, config)

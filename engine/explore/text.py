@@ -56,12 +56,12 @@ def beside_counting_models(config: RunConfig, weights: str) -> dict[str, Any]:
     ``tokens``: by part (``all``, ``words``, ``layout``) how many. ``nats``: name ("model", "unigram", ...) to part to the
     mean. ``by_read``: name to the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length].
     """
-    model = trained_model(config, Path(weights))
+    model, counted = trained_model(config, Path(weights)), baselines.baseline_nats(config)
     inputs, answers, places = text_corpus(config, unit_of(config)).every(config.seq_len, held_out=True)
     asked = places[:, 1:].numpy()  # [window, length]
     is_asked_word = text_of(config).held_out_words[asked]
     nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
-    nats |= {name: values[asked] for name, values in baselines.baseline_nats(config).items()}
+    nats |= {name: values[asked] for name, values in counted.items()}
     sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
     return {
         "tokens": sizes,

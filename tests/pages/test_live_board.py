@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.live.board import ALL, SCRIPTS, TITLES, Overlay, _poll, overlay
+from pages.parts.live.board import SCRIPTS, TITLES, Overlay, Panel, _poll, overlay
 from tests.scripted import ScriptedRun
 
 
@@ -87,7 +87,7 @@ def test_every_panel_has_a_title_and_every_script_is_there() -> None:
     from pages.parts.live.board import HERE
 
     drawn = {"attention": ("attention", "pattern"), "encoding": ("matrix", "similarity")}
-    assert {part for name in ALL for part in drawn.get(name, (name,))} == set(TITLES)
+    assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)
     assert {path.stem for path in (HERE / "script").glob("*.js")} == set(SCRIPTS)
 
 

@@ -35,6 +35,7 @@ def said(app: AppTest) -> str:
 
 def given_text(app: AppTest) -> AppTest:
     app.button_group(key="text.kind").set_value("own").run()
+    assert next(button for button in app.button if button.label == "Train").disabled, "it waits for the text"
     app.text_area(key="text.pasted").set_value(TEXT).run()
     return press(app, "Use this text")
 
@@ -107,6 +108,15 @@ def test_a_bad_link_says_what_was_ignored_and_never_trains(open_page: Open) -> N
     assert app.number_input(key="text.set.steps").value == 70
     assert app.session_state["text.run"] is None
     assert "a run of task shakespeare_words; this one is of reverse" in said(open_page("text.py", run=other.id))
+
+
+def test_a_paused_run_has_left_weights_to_write_with(open_page: Open) -> None:
+    open_page("text.py")
+    run = server.pool().submit(parse({"steps": 500}), paused=True)
+    while run.state != "paused":
+        run.wait_for(len(run.events) + 1, 0.2)
+    assert run.weights is not None
+    server.pool().stop(run.id)
 
 
 def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:

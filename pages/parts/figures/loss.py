@@ -59,11 +59,16 @@ def loss_figure(
 
 
 def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
-    """What other models score on the same text, in nats by name: lines across the loss, the lowest named from below."""
-    lowest = min(levels.values(), default=0.0)
-    return [
-        level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest) for name, value in levels.items()
-    ]
+    """What other models score on the same text, in nats by name: lines across the loss.
+
+    The lowest is named from below and on the left, where a curve has not come yet; the others from above, which it leaves.
+    """
+    lowest, lines = min(levels.values(), default=0.0), list[dict[str, Any]]()
+    for name, value in levels.items():
+        drawn = level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest)
+        drawn["label"]["textposition"] = "end" if value > lowest else "start"
+        lines.append(drawn)
+    return lines
 
 
 def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:

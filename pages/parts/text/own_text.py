@@ -21,6 +21,11 @@ def choose_text() -> None:
         _ask_for_text()
 
 
+def waits_for_text() -> bool:
+    """Whether a text of the reader's own is asked for and none was given."""
+    return bool(st.session_state[KIND] == "own" and form_values()["text"] == PLAYS)
+
+
 def show_which(kind: str) -> None:
     """The switch follows what a link asks for."""
     st.session_state[KIND] = kind
@@ -37,10 +42,13 @@ def _turn() -> None:
 def _ask_for_text() -> None:
     name = form_values()["text"]
     if name != PLAYS:
-        st.caption(
-            f":material/description: Your text, {len(own.read(name)):,} characters; its last tenth is held out. It stays on the "
-            f"machine that runs this app; links name it by {name[:8]}…, the hash of its content, and do not contain it."
-        )
+        try:
+            st.caption(
+                f":material/description: Your text, {len(own.read(name)):,} characters; its last tenth is held out. It stays on the "
+                f"machine that runs this app; links name it by {name[:8]}…, the hash of its content, and do not contain it."
+            )
+        except ValueError as error:
+            st.error(str(error), icon=":material/error:")
     with st.expander("Give a text" if name == PLAYS else "Give another text", expanded=name == PLAYS):
         st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
         st.text_area("Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.SMALLEST:,} characters")

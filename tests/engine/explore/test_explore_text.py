@@ -65,7 +65,10 @@ def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest
 
 def test_no_counting_models_where_the_comparison_would_not_be_fair(run: Ran) -> None:
     for changes in ({"split": "none"}, {"dataset_size": 20}):
-        assert questions.counting_models(run[0].replace(**changes))["levels"] == {}
+        other = run[0].replace(**changes)
+        assert questions.counting_models(other)["levels"] == {}
+        with pytest.raises(ValueError, match="counting models stand beside a run that holds other text out"):
+            questions.beside_counting_models(other, run[1])
 
 
 def test_all_held_out_tokens_by_part_and_by_place_agree(run: Ran) -> None:
