@@ -146,7 +146,7 @@ def picture_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Arra
         picture, rows = encoding.picture(shown), shown
     except NoRow as end:
         picture, rows = encoding.picture(end.rows), end.rows
-    return {name: value.detach().double().cpu().numpy() for name, value in picture.items()}, rows
+    return {name: value.detach().cpu().numpy() for name, value in picture.items()}, rows
 
 
 def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Portrait:
@@ -209,7 +209,8 @@ def vectors_of(kind: Kind, matrix: Array) -> Array | None:
     """
     if kind == "bias":
         return None
-    return np.concatenate([np.cos(matrix), np.sin(matrix)], -1) if kind == "angles" else matrix
+    exact = matrix.astype(float)
+    return np.concatenate([np.cos(exact), np.sin(exact)], -1) if kind == "angles" else exact
 
 
 @torch.no_grad()

@@ -24,7 +24,7 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.encodings.settings import SIDES, config_of, settings
+from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
 
 Told = tuple[str, str, asked.Portrait, str]
 """Side, name, portrait, colour."""
@@ -38,7 +38,7 @@ def compare() -> None:
     write_address()
     configs: dict[str, RunConfig] = {}
     portraits: dict[str, asked.Portrait] = {}
-    shown = value("seq_len") * value("reach")
+    shown = positions_shown(values())
     with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once
         answers = {side: together.submit(_drawn, dict(values()), side, shown) for side in SIDES}
     for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):

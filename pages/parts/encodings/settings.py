@@ -15,7 +15,8 @@ SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
 TASK = "own_position"
 """Any task in place would do: only its sequence length is read."""
-LONGEST = 512
+LONGEST, FURTHEST = 512, 1024
+"""The longest trained length and the most positions shown."""
 BASE = "_base"
 """How the names of the encodings' own bases end; two different encodings share one."""
 
@@ -45,7 +46,8 @@ FIXED = (
     _of_run("n_heads", default=4, maximum=16),
     _of_run("seq_len", default=64, maximum=LONGEST, label="Trained length", help="Positions that training reaches."),
     Setting(
-        "reach", "int", 2, "Shown to (× trained)", "Positions beyond the trained length are shown too: up to so many times it.", "",
+        "reach", "int", 2, "Shown to (× trained)",
+        f"Positions beyond the trained length are shown too: up to so many times it, and {FURTHEST:,} at most.", "",
         minimum=1, maximum=4,
     ),
     _choice(
@@ -78,6 +80,12 @@ def settings(values: Mapping[str, Any]) -> dict[str, Setting]:
     if shares and any(row.name.endswith(BASE) for found in own.values() for row in found):
         rows[SHARED_BASE.name] = SHARED_BASE
     return rows
+
+
+def positions_shown(values: Mapping[str, Any]) -> int:
+    rows = {row.name: row.default for row in FIXED}
+    length, reach = (int(values.get(name, rows[name])) for name in ("seq_len", "reach"))
+    return min(length * reach, FURTHEST)
 
 
 def shares_base(values: Mapping[str, Any]) -> bool:
