@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from engine.config import RunConfig
 from pages.parts import server
+from pages.parts.figures.portrait import Portrait
 
 EXPLORE = "engine.explore.encodings"
-Portrait = dict[str, Any]
 
 
 @lru_cache(64)

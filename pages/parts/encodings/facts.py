@@ -9,8 +9,8 @@ from engine.encodings import ENCODINGS
 from engine.predict import added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
-from pages.parts.encodings.asked import Portrait
 from pages.parts.encodings.panels import order_in_words
+from pages.parts.figures.portrait import Portrait
 
 PLACES = {
     "nowhere": "Adds nothing.",
