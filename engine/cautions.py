@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import encoding_of
 from engine.framing import continues, shapes
 
 ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
@@ -38,11 +38,15 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
     return None
 
 
+def _knows_offsets_only(c: RunConfig) -> bool:
+    """A convolution, relative too, notices where a sequence begins and ends."""
+    row = encoding_of(c)
+    return c.family_row.attends and row.relative and row.acts_on != "embedding"
+
+
 def _no_anchor(c: RunConfig) -> str | None:
     settings = c.task_settings
-    blind = (
-        c.family_row.attends and ENCODINGS[c.pos_encoding].relative and getattr(settings, "variant", "") == "constant"
-    )
+    blind = _knows_offsets_only(c) and getattr(settings, "variant", "") == "constant"
     if blind and not getattr(settings, "bos", False):
         return (
             "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
@@ -52,7 +56,7 @@ def _no_anchor(c: RunConfig) -> str | None:
 
 
 def _reverse_needs_absolute(c: RunConfig) -> str | None:
-    if c.family_row.attends and c.task == "reverse" and c.n_layers == 1 and ENCODINGS[c.pos_encoding].relative:
+    if c.task == "reverse" and c.n_layers == 1 and _knows_offsets_only(c):
         return (
             "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
             "offsets only."
@@ -62,7 +66,10 @@ def _reverse_needs_absolute(c: RunConfig) -> str | None:
 
 def _no_row(c: RunConfig) -> str | None:
     longer = [n for n in c.test_lengths if n > c.seq_len]
-    if c.family_row.attends and c.pos_encoding == "learned" and longer and c.randomized_positions == 1:
+    table = c.pos_encoding == "learned" or (
+        getattr(c.encoding_settings, "design_features", "") == "table" and encoding_of(c).acts_on != "scores"
+    )
+    if c.family_row.attends and table and longer and c.randomized_positions == 1:
         lengths = ", ".join(map(str, longer))
         return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     return None
@@ -115,18 +122,34 @@ def _coarse_numbers(c: RunConfig) -> str | None:
 
 
 def _table_scale(c: RunConfig) -> str | None:
-    std = getattr(c.encoding_settings, "table_init_std", None) if c.family_row.attends else None
-    if std is None or c.token_init_std == 0 or 0.2 <= std / c.token_init_std <= 5:
+    own = c.encoding_settings
+    std = next((v for name, v in own if name.endswith("_init_std")), None) if c.family_row.attends else None
+    if (
+        std is None
+        or encoding_of(c).acts_on != "embedding"
+        or c.token_init_std == 0
+        or 0.2 <= std / c.token_init_std <= 5
+    ):
         return None
     ratio = std / c.token_init_std
-    return (
-        f"The table starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
-    )
+    return f"What is added starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
 
 
 def _nothing_to_drop(c: RunConfig) -> str | None:
-    if c.position_dropout and ENCODINGS[c.pos_encoding].acts_on != "embedding":
+    if c.position_dropout and encoding_of(c).acts_on != "embedding":
         return f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
+    return None
+
+
+def _nothing_to_randomize(c: RunConfig) -> str | None:
+    if c.family_row.attends and c.randomized_positions > 1 and not encoding_of(c).numbered:
+        return f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
+    return None
+
+
+def _turned_sums(c: RunConfig) -> str | None:
+    if c.family_row.attends and encoding_of(c).acts_on == "rotation" and c.attention_score == "additive":
+        return "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
     return None
 
 
@@ -156,6 +179,8 @@ CAUTIONS: tuple[Caution, ...] = (
     _coarse_numbers,
     _table_scale,
     _nothing_to_drop,
+    _nothing_to_randomize,
+    _turned_sums,
     _shared_windows,
 )
 

@@ -74,6 +74,10 @@ class RunConfig(BaseModel):
         group="Encoding", ge=0.0, le=10.0,
     )
 
+    tie_embeddings: bool = setting(
+        False, label="Tied embeddings",
+        help="The output layer's matrix is the token embedding itself; start that at a small scale, 0.1 say.", group="Encoding",
+    )
     randomized_positions: int = setting(
         1, label="Randomized positions",
         help="Train at positions drawn in ascending order from a range so many times the longest length. 1: the usual 0, 1, 2, and so on.",

@@ -85,6 +85,10 @@ class Snapshot:
     encoding: dict[str, np.ndarray]
     """``matrix`` (what the encoding is: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]."""
     samples: list[Sample]
+    prompt: str = ""
+    """A language model's: held-out text that it was given,"""
+    written: str = ""
+    """and what it wrote after it."""
 
 
 @dataclass(frozen=True)

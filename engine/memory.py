@@ -13,17 +13,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import ENCODINGS, encoding_of
+from engine.encodings.shapes import Shape, dense, encoding_shapes
 from engine.events import Memory
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+SINGLE = 4
+"""Bytes of what is computed in float32 at any precision: networks on positions."""
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
 
-Shape = tuple[int, ...]
+MEASURED_ONLY = ("kerple", "fire", "cope", "designed")
+"""Encodings whose biases are computed from learned numbers pair by pair, or that are put together from parts: what is kept on
+the way has no formula here."""
 
 
 def parameter_shapes(
@@ -33,14 +39,15 @@ def parameter_shapes(
     if config.family_row.layer_shapes is not None:
         yield "embedding", (n_tokens, config.d_model)
         yield from config.family_row.layer_shapes(config)
-        yield from (("head", shape) for shape in _dense(config.d_model, n_outputs))
+        yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
         return
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
     per_stack = n_blocks if ENCODINGS[config.pos_encoding].per_layer else 1
     yield "embedding", (n_tokens, config.d_model)
-    for _ in range(stacks * per_stack):
-        yield from (("encoding", shape) for shape in _encoding_shapes(config, max_positions))
+    for causal in (False, True) if stacks == 2 else (config.causal,):
+        own = encoding_shapes(config, max_positions=max_positions, causal=causal)
+        yield from (("encoding", shape) for shape in per_stack * own)
     for _ in range(stacks * n_blocks):
         yield from (("attention", shape) for shape in _attention_shapes(config))
     for _ in range((stacks - 1) * n_blocks):
@@ -49,11 +56,11 @@ def parameter_shapes(
         for _ in range(stacks * n_blocks):
             yield from (
                 ("mlp", shape)
-                for shape in (*_dense(config.d_model, config.mlp_width), *_dense(config.mlp_width, config.d_model))
+                for shape in (*dense(config.d_model, config.mlp_width), *dense(config.mlp_width, config.d_model))
             )
     for _ in range(_n_norms(config, stacks, n_blocks)):
         yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
-    yield from (("head", shape) for shape in _dense(config.d_model, n_outputs))
+    yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
 
 
 def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
@@ -61,25 +68,16 @@ def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
     return {"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]
 
 
-def _dense(inputs: int, outputs: int) -> tuple[Shape, Shape]:
-    return (outputs, inputs), (outputs,)
+def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
+    """Tied to the embedding, only the bias is its own."""
+    matrix, bias = dense(config.d_model, n_outputs)
+    return (bias,) if config.tie_embeddings else (matrix, bias)
 
 
 def _attention_shapes(config: RunConfig) -> list[Shape]:
     width = config.n_heads * config.head_width
-    shapes = [*3 * _dense(config.d_model, width), *_dense(width, config.d_model)]
+    shapes = [*3 * dense(config.d_model, width), *dense(width, config.d_model)]
     return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
-
-
-def _encoding_shapes(config: RunConfig, max_positions: int) -> list[Shape]:
-    if config.pos_encoding == "learned":
-        return [(max_positions, config.d_model)]
-    if config.pos_encoding == "t5_bias":
-        return [(config.value("t5_buckets"), config.n_heads)]
-    if config.pos_encoding == "shaw":
-        table = (2 * config.value("shaw_max_distance") + 1, config.head_width)
-        return [table, table] if config.value("shaw_values") else [table]
-    return []
 
 
 def count_parameters(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> dict[str, int]:
@@ -125,9 +123,12 @@ def has_formula(config: RunConfig) -> bool:
     """Whether what is saved for backward is known without running.
 
     It is not where fused attention meets dropout or a learned bias, nor for recurrent layers and convolutions: there the
-    device's library chooses among kernels that keep different things.
+    device's library chooses among kernels that keep different things. Nor is it for :data:`MEASURED_ONLY`, and for xPos
+    where a stack looks both ways and computes its scores twice.
     """
-    if not config.family_row.attends:
+    if not config.family_row.attends or config.pos_encoding in MEASURED_ONLY:
+        return False
+    if config.pos_encoding == "xpos" and config.family != "decoder":
         return False
     if config.attention_impl != "fused":
         return True
@@ -175,8 +176,9 @@ class _Kept:
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length
         masked = self.padded or (causal and c.mask_fault != "missing")
-        if c.position_dropout > 0 and ENCODINGS[c.pos_encoding].acts_on == "embedding":
+        if c.position_dropout > 0 and encoding_of(c).acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
+        self._positions(length, causal)
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:
@@ -194,6 +196,30 @@ class _Kept:
         if c.norm == "pre":
             self._norm(tokens)
         self.add(tokens, c.d_model, self.size)  # what the head, or cross-attention, reads
+
+    def _positions(self, length: int, causal: bool) -> None:
+        """What an encoding keeps that is computed from learned numbers and added to the embedding."""
+        c = self.config
+        if c.pos_encoding == "fourier":
+            waves, width = c.value("fourier_frequencies"), c.value("fourier_width")
+            self.add(SINGLE, length)  # positions
+            self.add(SINGLE, length, waves + 2 * waves)  # angles, features
+            self._network(length, [2 * waves, width, c.d_model])
+        if c.pos_encoding == "mlp":
+            width = c.value("position_mlp_width")
+            self.add(SINGLE, length)
+            self._network(length, [1, *c.value("position_mlp_layers") * [width], c.d_model])
+        if c.pos_encoding == "conv":
+            reach = c.value("conv_reach")
+            self.add(self.batch, length + (1 if causal else 2) * reach, c.d_model, self.size)
+            if self.padded:
+                self.add(self.batch, length)
+
+    def _network(self, length: int, widths: list[int]) -> None:
+        """Before and after each activation; and where they are stored in half, the weights in single precision."""
+        self.add(SINGLE, 2, length, sum(widths[1:-1]))
+        if self.size < SINGLE:
+            self.add(SINGLE, sum(inputs * outputs for inputs, outputs in pairwise(widths)))
 
     def _branch(self, tokens: int) -> None:
         """A residual branch: what its first layer reads, its norm, its dropout mask."""

@@ -78,15 +78,19 @@ def added_parameters(config: RunConfig, encoding: str) -> int | None:
     return count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
 
 
-def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int) -> float:
-    """Look-ups cost nothing; a shared block is counted at every depth."""
-    weights = sum(count for part, count in parts.items() if part not in ("embedding", "encoding"))
+def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int, length: int | None = None) -> float:
+    """Look-ups cost nothing, but a tied embedding is the head as well; a shared block is counted at every depth.
+
+    ``length``: positions read, where not the task's.
+    """
+    reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
+    weights = sum(count for part, count in parts.items() if part not in reads_only)
     if not config.family_row.attends:
         return 6.0 * weights * tokens
     if config.share_layers:
         weights *= config.n_layers
-    sizes = shapes(config)
-    attention = config.n_layers * config.batch_size * sizes.length**2 * config.n_heads * config.head_width
+    length = length or shapes(config).length
+    attention = config.n_layers * config.batch_size * length**2 * config.n_heads * config.head_width
     return 6.0 * weights * tokens + 12.0 * attention
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import ceil, log
 from typing import TYPE_CHECKING
 
-from engine.encodings import ENCODINGS
+from engine.encodings import encoding_of
+from engine.encodings.parameters import DesignedParameters
 from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
@@ -35,7 +37,7 @@ def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    rotates = c.family_row.attends and ENCODINGS[c.pos_encoding].acts_on == "rotation"
+    rotates = c.family_row.attends and encoding_of(c).acts_on == "rotation"
     if not rotates or c.head_width % 2 == 0:
         return None
     if c.d_head is not None:
@@ -45,6 +47,15 @@ def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
         "n_heads",
         f"one that leaves an even d_head for {c.pos_encoding} ({', '.join(map(str, fitting)) or 'none here'})",
     )
+
+
+def _tied_answers_are_tokens(c: RunConfig) -> tuple[str, str] | None:
+    row = TASKS[c.task]
+    tokens = row.n_symbols(c) + row.extra_tokens + len(row.named_tokens(c)) + (c.family == "encoder_decoder")
+    same = tokens == row.n_answers(c) and row.token_parts(c) is None and not c.pretrain_steps
+    if c.tie_embeddings and not same:
+        return "tie_embeddings", "false unless the answers are the very tokens that are read"
+    return None
 
 
 def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
@@ -62,6 +73,36 @@ def _yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
     beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
     falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
     return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
+
+
+def _parts_fit(c: RunConfig) -> tuple[str, str] | None:
+    parts = c.encoding_settings
+    if not isinstance(parts, DesignedParameters):
+        return None
+    if parts.design_features == "convolution" and parts.design_place != "embedding":
+        return "design_place", "embedding for design_features convolution, which gives neither offsets nor angles"
+    if parts.design_place == "rotation" and parts.design_readout != "direct":
+        return "design_readout", "direct for design_place rotation, where the features are the angles"
+    return None
+
+
+DECAY_BEARS = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
+"""Largest logarithm of a factor that xPos multiplies keys by: e^88 is the end of float32, e^11 of float16."""
+
+
+def _decay_fits(c: RunConfig) -> tuple[str, str] | None:
+    if not c.family_row.attends or c.pos_encoding != "xpos":
+        return None
+    # A decoder reads its question and its answer: twice the length.
+    furthest = 2 * max(c.seq_len, *c.test_lengths, 0) * c.randomized_positions
+    gamma = c.value("xpos_gamma")
+    least = 2 * furthest * log((1 + gamma) / gamma) / DECAY_BEARS[c.dtype]
+    if c.value("xpos_scale_base") >= least:
+        return None
+    return (
+        "xpos_scale_base",
+        f"a number from {ceil(least)}: a faster decay leaves the range of {c.dtype} at these lengths",
+    )
 
 
 def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
@@ -162,10 +203,13 @@ def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
 RULES: tuple[Rule, ...] = (
     _family_takes_task,
     _heads_divide_width,
+    _tied_answers_are_tokens,
     _rotation_needs_pairs,
     _sinusoid_needs_pairs,
     _ntk_needs_two_pairs,
     _yarn_ramp_rises,
+    _parts_fit,
+    _decay_fits,
     _lengths_ordered,
     _long_enough,
     _k_fits,

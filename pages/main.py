@@ -13,9 +13,14 @@ page = st.navigation(
     [
         st.Page("start.py", title="Start", icon=":material/home:", default=True),
         st.Page("lab.py", title="Lab", icon=":material/science:", url_path="lab"),
-        st.Page("encodings.py", title="Encodings", icon=":material/pin_drop:", url_path="encodings"),
         st.Page("issues.py", title="Issues", icon=":material/bug_report:", url_path="issues"),
-        st.Page("glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
+        st.Page("encodings.py", title="Encodings", icon=":material/pin_drop:", url_path="encodings"),
+        st.Page("design.py", title="Design", icon=":material/architecture:", url_path="design"),
+        st.Page("attention.py", title="Attention", icon=":material/visibility:", url_path="attention"),
+        st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
+        st.Page("text.py", title="Text", icon=":material/history_edu:", url_path="text"),
+        st.Page("notebooks.py", title="Notebooks", icon=":material/code_blocks:", url_path="notebooks"),
+        st.Page("glossary.py", title="Glossary", icon=":material/dictionary:", url_path="glossary"),
     ],
     position="top",
 )

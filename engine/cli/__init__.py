@@ -7,13 +7,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from engine.cli import encodings, issue, issues, predict, train
+from engine.cli import cost, encodings, issue, issues, predict, sample, train
 from engine.problems import ConfigError
 
 COMMANDS: dict[str, Any] = {
     "train": train,
+    "sample": sample,
     "encodings": encodings,
     "predict": predict,
+    "cost": cost,
     "issues": issues,
     "issue": issue,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import time
@@ -18,6 +19,7 @@ from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
 from engine.config import RunConfig
 from engine.run_folder import RunFolder
+from engine.tasks import TASKS
 from engine.text import own
 
 HELP = "train one run"
@@ -47,7 +49,24 @@ def run(given: argparse.Namespace) -> int:
     if given.save is not None:
         run_events = saving(run_events, config, model, given.save)
     show = show_as_json if given.json else show_to_person
-    return show(config, run_events)
+    code = show(config, run_events)
+    if code == 0 and TASKS[config.task].corpus:
+        show_counting_models(config, as_json=given.json)
+    return code
+
+
+def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
+    """What Kneser-Ney scores on the same held-out windows, with the same vocabulary."""
+    from engine.explore.text import counting_models
+
+    told = counting_models(config)
+    if as_json:
+        print(json.dumps({"event": "counting_models", **told}), flush=True)
+    elif told["levels"]:
+        table = Table("model", "loss", "perplexity", title="Counting models on the same held-out windows")
+        for name, nats in told["levels"].items():
+            table.add_row(name if name == "unigram" else f"Kneser-Ney {name}", f"{nats:.3f}", f"{math.exp(nats):.1f}")
+        Console().print(table)
 
 
 def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, path: Path) -> Iterator[events.Event]:

@@ -5,12 +5,17 @@ To add one: write ``engine/encodings/<name>.py`` with a small class, and add one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from engine.encodings import parameters as p
+from engine.encodings.design import decided_by
 from engine.settings import Parameters
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
 
 Place = Literal["nowhere", "embedding", "scores", "rotation"]
 
@@ -34,6 +39,10 @@ class EncodingRow:
     """Whether every layer owns one (Shaw) or all layers share one (T5, RoPE)."""
     relative: bool = False
     """Whether shifting all positions changes nothing."""
+    numbered: bool = True
+    """Whether it reads the numbers of positions, not only which token comes before which."""
+    decided_by: Callable[[Any], dict[str, Any]] | None = None
+    """From its parameters: the fields of this row that they decide. See :func:`encoding_of`."""
     symbols: tuple[tuple[str, str], ...] = ()
     """Symbols of the equation that stand for a setting (or ``head_width``): what :mod:`engine.encodings.formula` puts in."""
     shown_as: str = ""
@@ -58,6 +67,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.nope:NoEncoding",
             "#8C8C8C",
             relative=True,
+            numbered=False,
         ),
         EncodingRow(
             "sinusoidal",
@@ -80,6 +90,16 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.learned:Learned",
             "#D9822B",
             symbols=(("n", "seq_len"), ("d", "d_model")),
+        ),
+        EncodingRow(
+            "fourier",
+            "Learned Fourier features",
+            "embedding",
+            p.FourierParameters,
+            r"h_i^{(0)} = E_{x_i} + \mathrm{MLP}(r_i),\quad r_i = \tfrac{1}{\sqrt{F}}[\cos(i w)\,\|\,\sin(i w)],\ w\ \text{trained}",
+            "Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding",
+            "engine.encodings.fourier:Fourier",
+            "#05A0C7",
         ),
         EncodingRow(
             "shaw",
@@ -123,6 +143,40 @@ ENCODINGS: dict[str, EncodingRow] = {
             symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
+            "kerple",
+            "KERPLE",
+            "scores",
+            p.KerpleParameters,
+            r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} - r_{1,h} \log(1 + r_{2,h}\,|i-j|)\ \text{or}\ - r_{1,h}\,|i-j|^{r_{2,h}}",
+            "Chi et al. 2022, KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation",
+            "engine.encodings.kerple:Kerple",
+            "#6A9504",
+            relative=True,
+        ),
+        EncodingRow(
+            "fire",
+            "FIRE",
+            "scores",
+            p.FireParameters,
+            r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + f_h(\psi(i-j) / \psi(\max(L, i))),\quad \psi(x) = \log(1 + c x)",
+            "Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers",
+            "engine.encodings.fire:Fire",
+            "#E8281C",
+        ),
+        EncodingRow(
+            "cope",
+            "CoPE",
+            "scores",
+            p.CopeParameters,
+            r"e_{ij} = q_i \cdot (k_j + e[p_{ij}]),\quad p_{ij} = \sum_{t=j}^{i} \sigma(q_i \cdot k_t)",
+            "Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important",
+            "engine.encodings.cope:Cope",
+            "#227733",
+            per_layer=True,
+            relative=True,
+            numbered=False,
+        ),
+        EncodingRow(
             "rope",
             "RoPE",
             "rotation",
@@ -134,5 +188,55 @@ ENCODINGS: dict[str, EncodingRow] = {
             relative=True,
             symbols=(("b", "rope_base"), ("d_h", "head_width")),
         ),
+        EncodingRow(
+            "xpos",
+            "xPos",
+            "rotation",
+            p.XposParameters,
+            r"e_{ij} = (\zeta^{i/B} R_i q_i) \cdot (\zeta^{-j/B} R_j k_j) / \sqrt{d_h},\quad \zeta_t = \frac{2t/d_h + \gamma}{1 + \gamma}",
+            "Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2",
+            "engine.encodings.xpos:Xpos",
+            "#B319B2",
+            relative=True,
+        ),
+        EncodingRow(
+            "mlp",
+            "Network on the position",
+            "embedding",
+            p.PositionMlpParameters,
+            r"h_i^{(0)} = E_{x_i} + \mathrm{MLP}(i / n)",
+            "Tancik et al. 2020, Fourier Features Let Networks Learn High Frequency Functions, on what it lacks",
+            "engine.encodings.mlp:PositionMlp",
+            "#8A6D1F",
+        ),
+        EncodingRow(
+            "conv",
+            "Convolution",
+            "embedding",
+            p.ConvParameters,
+            r"h_i^{(0)} = E_{x_i} + b + \sum_{t=-K}^{0\ \text{or}\ K} w_t \odot E_{x_{i+t}}",
+            "Chu et al. 2021, Conditional Positional Encodings for Vision Transformers, section 3.2",
+            "engine.encodings.conv:Convolution",
+            "#9806F9",
+            relative=True,
+            numbered=False,
+        ),
+        EncodingRow(
+            "designed",
+            "Your own design",
+            "embedding",
+            p.DesignedParameters,
+            r"\text{features of } i \text{ or } j - i \to \text{read-out} \to \text{embedding, scores or rotation}",
+            "Put together on the page Design",
+            "engine.encodings.designed:Designed",
+            "#F9068C",
+            decided_by=decided_by,
+        ),
     )
 }
+
+
+def encoding_of(config: RunConfig) -> EncodingRow:
+    """The row of a config's encoding, with what its own parameters decide of it."""
+    row = ENCODINGS[config.pos_encoding]
+    return replace(row, **row.decided_by(config.encoding_settings)) if row.decided_by else row

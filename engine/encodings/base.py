@@ -42,13 +42,23 @@ class PositionalEncoding(nn.Module):
     uses_pattern = False
     """Whether ``value_term`` needs the attention pattern, which a fused kernel never writes out."""
 
-    def add_to_embedding(self, x: Tensor, positions: Positions) -> Tensor:
-        """[batch, length, d_model] -> the same, with the positions added."""
+    reads_before = 0
+    """How many earlier tokens ``add_to_embedding`` reads for each: what a cache has to keep."""
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, padding: Tensor | None = None) -> Tensor:
+        """[batch, length, d_model] -> the same, with the positions added.
+
+        ``padding`` [batch, length] is True where a real token stands; what reads neighbours reads zeros elsewhere.
+        """
         return x
 
     def rotate(self, t: Tensor, positions: Positions) -> Tensor:
-        """Queries or keys [batch, head, length, d_head] -> the same, turned by their positions."""
+        """Queries, and unless ``rotate_keys`` differs keys, [batch, head, length, d_head] -> the same, turned."""
         return t
+
+    def rotate_keys(self, k: Tensor, positions: Positions) -> Tensor:
+        """Keys [batch, head, length, d_head] -> the same, turned by their positions."""
+        return self.rotate(k, positions)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
         """What is added to the scores, broadcastable to [batch, head, query, key].
@@ -74,6 +84,18 @@ def cosines(rows: Tensor) -> Tensor:
     """Cosine of every row with every other, [row, row]; 0 where a row is zero."""
     units = nn.functional.normalize(rows, dim=-1)
     return units @ units.T
+
+
+def rows_picture(rows: Tensor) -> dict[str, Tensor]:
+    """The picture of rows [position, d_model] that are added to the embedding."""
+    rows = rows.detach().float().cpu()
+    return {"matrix": rows, "similarity": cosines(rows)}
+
+
+def bias_picture(bias: Tensor) -> dict[str, Tensor]:
+    """The picture of a bias [head, query, key]: its mean over the heads is how alike two positions look."""
+    bias = bias.detach().float().cpu()
+    return {"matrix": bias, "similarity": bias.mean(0)}
 
 
 @constant(keep=64)

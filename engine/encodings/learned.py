@@ -25,7 +25,7 @@ class Learned(PositionalEncoding):
         self.table = nn.Parameter(torch.empty(max_positions, config.d_model))
         nn.init.normal_(self.table, std=config.token_init_std if std is None else std)
 
-    def add_to_embedding(self, x: Tensor, positions: Positions) -> Tensor:
+    def add_to_embedding(self, x: Tensor, positions: Positions, padding: Tensor | None = None) -> Tensor:
         return x + self._rows(positions)
 
     def _rows(self, positions: Positions) -> Tensor:

@@ -39,7 +39,7 @@ class Sinusoidal(PositionalEncoding):
         self.base = float(config.value("sinusoid_base"))
         self.layout = str(config.value("sinusoid_layout"))
 
-    def add_to_embedding(self, x: Tensor, positions: Positions) -> Tensor:
+    def add_to_embedding(self, x: Tensor, positions: Positions, padding: Tensor | None = None) -> Tensor:
         return x + table(positions, self.d_model, self.base, self.layout, x.device, x.dtype)
 
     def picture(self, length: int) -> dict[str, Tensor]:

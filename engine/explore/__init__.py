@@ -1,1 +1,1 @@
-"""What explorer pages ask of a worker: pure functions, plain Python and numpy out."""
+"""What explorer pages ask of a worker: pure functions from configs and arrays to numpy and plain Python."""

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import encoding_of
 from engine.encodings.base import NoRow, PositionalEncoding
 from engine.explore import spectra
 from engine.run_folder import RunFolder, StoredArrays
@@ -135,7 +135,7 @@ def _kept(folder: str, step: int) -> dict[str, Array]:
 def first_weights(config: RunConfig) -> PositionalEncoding:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(config.seed)
-        encoding: PositionalEncoding = ENCODINGS[config.pos_encoding].load()(config, max_positions=config.seq_len)
+        encoding: PositionalEncoding = encoding_of(config).load()(config, max_positions=config.seq_len)
     return encoding.eval()
 
 
@@ -196,7 +196,7 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
 
 def kind_of(config: RunConfig, matrix: Array) -> Kind:
     """By the shape of the matrix and the place where the encoding acts."""
-    place = ENCODINGS[config.pos_encoding].acts_on
+    place = encoding_of(config).acts_on
     if matrix.ndim == 3:
         return "bias"
     return "angles" if place == "rotation" else "vectors" if place == "scores" else "table"

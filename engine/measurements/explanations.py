@@ -29,14 +29,22 @@ def averaged_attention(patterns: Tensor) -> Tensor:
 
 
 def rollout(patterns: Tensor) -> Tensor:
+    return flow_through(patterns)[-1, :, -1]
+
+
+def flow_through(patterns: Tensor) -> Tensor:
     """The product over layers of half attention, half identity: the skip connection carries as much as attention.
+
+    What each position holds of each token after every layer, [layer, batch, query, token] as the patterns.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
-    flow = torch.eye(patterns.size(-1), device=patterns.device)
+    itself = torch.eye(patterns.size(-1), device=patterns.device)
+    flow, flows = itself, []
     for pattern in patterns:  # [batch, query, key]
-        flow = (0.5 * pattern + 0.5 * torch.eye(pattern.size(-1), device=pattern.device)) @ flow
-    return flow[:, -1]
+        flow = (0.5 * pattern + 0.5 * itself) @ flow
+        flows.append(flow)
+    return torch.stack(flows)
 
 
 def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -99,14 +99,16 @@ def _accuracy(model: nn.Module, batch: Batch, gates: Tensor) -> float:
 
 
 @contextmanager
-def gated(model: nn.Module, gates: Tensor) -> Iterator[None]:
-    """Every head's output multiplied by its gate, [layer, head]."""
+def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None = None) -> Iterator[None]:
+    """Every head's output multiplied by its gate, [layer, head]; the rows are those of ``attentions(model)`` or ``modules``."""
 
     def gate(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         row = gates[layer_of[module]]
         return (given[0] * row.repeat_interleave(given[0].size(-1) // len(row)),)
 
-    layer_of: dict[nn.Module, int] = {attention.out: layer for layer, attention in enumerate(attentions(model))}
+    layer_of: dict[nn.Module, int] = {
+        attention.out: layer for layer, attention in enumerate(modules or attentions(model))
+    }
     hooks = [module.register_forward_pre_hook(gate) for module in layer_of]
     try:
         yield

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 
 import torch
+from torch import Tensor
 
 from engine.measurements.timing import shortest
 from engine.measurements.trained import Trained
@@ -22,17 +24,7 @@ def measure(trained: Trained) -> dict[str, float]:
         return {}
     model = deepcopy(trained.model).eval()
     inputs = trained.data.validation_batch(size=1).inputs.to(trained.device)
-    # What stands in the cache does not matter for what it costs.
-    past = torch.zeros(1, config.n_heads, inputs.size(1) - 1, config.head_width).to(
-        inputs.device, model.head.weight.dtype
-    )
-
-    def cached() -> Cache:
-        layers = range(config.n_layers)
-        cache = Cache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
-        next_logits(model, inputs[:, -1:], cache)
-        return cache
-
+    cached = cached_step(model, inputs)
     with torch.no_grad():
         recomputed_ms = 1e3 * shortest(lambda: model(inputs), trained.device)
     return {
@@ -40,3 +32,18 @@ def measure(trained: Trained) -> dict[str, float]:
         "cached_ms": 1e3 * shortest(cached, trained.device),
         "recomputed_ms": recomputed_ms,
     }
+
+
+def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], Cache]:
+    """One more token after all but the last of ``inputs`` [batch, length], whose keys and values are kept; gives the cache."""
+    config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
+    # What stands in the cache does not matter for what it costs.
+    past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=model.head.weight.dtype)
+
+    def step() -> Cache:
+        layers = range(config.n_layers)
+        cache = Cache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
+        next_logits(model, inputs[:, -1:], cache)
+        return cache
+
+    return step

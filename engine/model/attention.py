@@ -52,7 +52,7 @@ class Attention(nn.Module):
         tap(look, f"{name}.q", q)
         tap(look, f"{name}.k", k)
         tap(look, f"{name}.v", v)
-        q, k = encoding.rotate(q, positions), encoding.rotate(k, positions)
+        q, k = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
         q, k = self.prepare(q, k)
         if self.fused and look is None and not encoding.uses_pattern:
             mixed = self._fused(q, k, v, mask, encoding, positions)

@@ -32,6 +32,8 @@ def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positio
             else Baseline(config, n_tokens=n_tokens, n_outputs=n_outputs)
         )
         model.apply(_first_weights)
+        if config.tie_embeddings:  # Press and Wolf 2017, Using the Output Embedding to Improve Language Models
+            model.head.weight = model.embedding.weight  # type: ignore[assignment]
     return model.to(getattr(torch, config.dtype))
 
 

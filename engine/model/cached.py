@@ -19,11 +19,13 @@ from engine.model.transformer import Transformer
 
 @dataclass
 class Cache:
-    """Keys and values of every layer so far, [batch, head, position, d_head] each."""
+    """Keys and values of every layer so far, [batch, head, position, d_head] each; and the embedded tokens that the
+    encoding still reads, [batch, position, d_model]."""
 
     length: int = 0
     keys: dict[int, Tensor] = field(default_factory=dict)
     values: dict[int, Tensor] = field(default_factory=dict)
+    embedded: Tensor | None = None
 
     def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         if layer in self.keys:
@@ -40,7 +42,8 @@ class Cache:
 def next_logits(model: Transformer, token: Tensor, cache: Cache) -> Tensor:
     """The logits after one more token, [batch, 1] -> [batch, 1, n_outputs]; of a decoder in evaluation mode."""
     stack, place = model.stack, cache.length
-    x = stack.encoding.add_to_embedding(model.embedding(token), range(place, place + 1))
+    read = _recent(stack.encoding, model.embedding(token), cache)
+    x = stack.encoding.add_to_embedding(read, range(place + 1 - read.shape[1], place + 1))[:, -1:]
     for layer in range(stack.depth):
         block = cast(Block, stack.blocks[layer % len(stack.blocks)])
         encoding = cast(PositionalEncoding, stack.encodings[layer % len(stack.encodings)])
@@ -54,6 +57,15 @@ def next_logits(model: Transformer, token: Tensor, cache: Cache) -> Tensor:
     return logits
 
 
+def _recent(encoding: PositionalEncoding, token: Tensor, cache: Cache) -> Tensor:
+    """The token after those before it that the encoding reads, [batch, position, d_model]."""
+    if not encoding.reads_before:
+        return token
+    read = token if cache.embedded is None else torch.cat([cache.embedded, token], dim=1)
+    cache.embedded = read[:, -encoding.reads_before :]
+    return read
+
+
 def _attend(attention: Attention, encoding: PositionalEncoding, x: Tensor, cache: Cache, layer: int) -> Tensor:
     """[batch, 1, d_model] -> the same: one query over all keys so far."""
 
@@ -62,7 +74,7 @@ def _attend(attention: Attention, encoding: PositionalEncoding, x: Tensor, cache
         return t.view(*t.shape[:2], attention.n_heads, -1).transpose(1, 2)
 
     here, so_far = range(cache.length, cache.length + 1), range(cache.length + 1)
-    q, k = encoding.rotate(split(attention.q(x)), here), encoding.rotate(split(attention.k(x)), here)
+    q, k = encoding.rotate(split(attention.q(x)), here), encoding.rotate_keys(split(attention.k(x)), here)
     q, k = attention.prepare(q, k)
     keys, values = cache.extend(layer, k, split(attention.v(x)))
     _, _, pattern = attention.pattern(q, keys, encoding.score_bias(q, keys, here, so_far), None)

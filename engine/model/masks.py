@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -21,21 +23,30 @@ CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class Mask:
-    """Which pairs are blocked; both tensors broadcast to [batch, head, query, key]."""
+    """Which pairs are blocked. The matrices are made when they are first asked for: a fused kernel needs none for a
+    triangle, and they would grow with the square of the length."""
 
-    blocked: Tensor
-    bias: Tensor
-    """0 where allowed, so far below every score where blocked that softmax gives exactly 0 (finite, so that no row and
-    no column can turn into NaN)."""
+    allowed: Callable[[], Tensor]
+    """Broadcastable to [batch, head, query, key]."""
+    dtype: torch.dtype
     triangle: bool = False
     """Exactly the causal triangle, which a fused kernel knows without a mask."""
 
+    @cached_property
+    def blocked(self) -> Tensor:
+        """True where a pair is blocked, broadcastable to [batch, head, query, key]."""
+        with torch.inference_mode(False):  # what was first needed for a picture is next needed for training
+            allowed = self.allowed()
+            # A query that may see nothing stands in padding: it may see everything, since softmax needs one score.
+            return ~(allowed | ~allowed.any(-1, keepdim=True))
 
-def _mask(allowed: Tensor, dtype: torch.dtype, *, triangle: bool = False) -> Mask:
-    # A query that may see nothing stands in padding: it may see everything, since softmax needs one score.
-    blocked = ~(allowed | ~allowed.any(-1, keepdim=True))
-    bias = torch.zeros_like(blocked, dtype=dtype).masked_fill(blocked, torch.finfo(dtype).min / 2)
-    return Mask(blocked, bias, triangle)
+    @cached_property
+    def bias(self) -> Tensor:
+        """0 where allowed, so far below every score where blocked that softmax gives exactly 0 (finite, so that no row
+        and no column can turn into NaN)."""
+        with torch.inference_mode(False):
+            zeros = torch.zeros_like(self.blocked, dtype=self.dtype)
+            return zeros.masked_fill(self.blocked, torch.finfo(self.dtype).min / 2)
 
 
 @constant(keep=16)
@@ -47,7 +58,13 @@ def _allowed(length: int, fault: str, device: torch.device) -> Tensor:
 
 @constant(keep=16)
 def _causal(length: int, fault: str, device: torch.device, dtype: torch.dtype) -> Mask:
-    return _mask(_allowed(length, fault, device), dtype, triangle=fault == "none")
+    return Mask(lambda: _allowed(length, fault, device), dtype, triangle=fault == "none")
+
+
+def forget_masks() -> None:
+    """Give back the memory of the masks that are remembered: those of very long sequences take much."""
+    for remembered in (_allowed, _causal):
+        cast(Any, remembered).cache_clear()
 
 
 def causal_mask(
@@ -58,10 +75,12 @@ def causal_mask(
     None where everything may be seen.
     """
     if padding is not None:
-        return _mask(_allowed(length, fault, device) & padding[:, None, None, :], dtype)  # [batch, 1, query, key]
+        return Mask(
+            lambda: _allowed(length, fault, device) & padding[:, None, None, :], dtype
+        )  # [batch, 1, query, key]
     return None if fault == "missing" else _causal(length, fault, device, dtype)
 
 
 def padding_mask(padding: Tensor | None, dtype: torch.dtype) -> Mask | None:
     """The mask of keys that may be seen from everywhere, or None; [batch, key] -> [batch, 1, 1, key]."""
-    return None if padding is None else _mask(padding[:, None, None, :], dtype)
+    return None if padding is None else Mask(lambda: padding[:, None, None, :], dtype)

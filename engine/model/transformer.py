@@ -60,7 +60,7 @@ class Stack(nn.Module):
         look: Look = None,
     ) -> Tensor:
         """Token embeddings [batch, length, d_model] -> the same, with context."""
-        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions)))
+        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, padding)))
         tap(look, self.tap_name, x)
         mask = self._mask(len(positions), padding, x)
         for layer in range(self.depth):

@@ -256,7 +256,7 @@ TASKS: dict[str, TaskRow] = {
             "shakespeare_words",
             "Next word",
             "Name the next word, or what stands before it, of Shakespeare's plays or of a text of your own.",
-            "to ␣ be → ␣ be ,",
+            "to be , → be , or",
             p.WordParameters,
             READER,
             "engine.tasks.shakespeare_words:TASK",

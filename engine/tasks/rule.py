@@ -47,6 +47,10 @@ class Corpus(Protocol):
         """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
         ...
 
+    def places(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+        """Where in the text the tokens of what is drawn stand, [size, length + 1]."""
+        ...
+
 
 @dataclass(frozen=True)
 class TaskRule:

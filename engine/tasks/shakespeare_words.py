@@ -1,4 +1,4 @@
-"""Next word: to ␣ be → ␣ be , . A token is a word or what stands between two, split at word boundaries."""
+"""Next word: to be , → be , or. A token is a word or what stands between two, unless that is a single space."""
 
 from __future__ import annotations
 

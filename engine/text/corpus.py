@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from engine.text import own, plays
-from engine.text.tokens import Unit, Vocabulary, pieces, vocabulary_of
+from engine.text.tokens import Unit, Vocabulary, is_word, pieces, vocabulary_of
 
 OWN_SHARE = 10
 """The last tenth of a person's own text is held out."""
@@ -27,19 +29,38 @@ def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (whole[:end],), (whole[end:],)
 
 
-Encoded = tuple[tuple[Tensor, ...], tuple[Tensor, ...], tuple[str, ...]]
+@dataclass(frozen=True)
+class Encoded:
+    """The documents as tokens, [token] each."""
+
+    vocabulary: Vocabulary
+    trained: tuple[Tensor, ...]
+    held_out: tuple[Tensor, ...]
+    held_out_words: np.ndarray
+    """[token] bool, over the held-out documents one after the other: whether it is a word, known or not, or layout."""
 
 
 @lru_cache(maxsize=4)
 def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
-    """Training and held-out documents as tokens, [token] each, and the tokens' names."""
+    """Raises ValueError with one sentence where there is no such text."""
     trained, held_out = ([pieces(document, unit) for document in side] for side in documents(text, count))
     vocabulary = vocabulary_of(trained, size)
-    return _tensors(trained, vocabulary), _tensors(held_out, vocabulary), vocabulary.names(size)
+    words = np.array([is_word(piece) for document in held_out for piece in document], dtype=bool)
+    return Encoded(vocabulary, _tensors(trained, vocabulary), _tensors(held_out, vocabulary), words)
 
 
 def _tensors(texts: list[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor, ...]:
     return tuple(torch.from_numpy(vocabulary.encode(text)) for text in texts)
+
+
+def unit_of(config: Any) -> Unit:
+    """What a text task's tokens are."""
+    return "characters" if config.task == "shakespeare_chars" else "words"
+
+
+def text_of(config: Any) -> Encoded:
+    """The whole text of a RunConfig. Raises ValueError with one sentence where there is none of that name."""
+    return encoded(config.value("text"), config.value("plays"), unit_of(config), config.value("vocab_size"))
 
 
 class Windows:
@@ -57,10 +78,13 @@ class Windows:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def places(self, rows: Tensor) -> Tensor:
+        """Where the tokens of some windows stand in the texts one after the other: [row, length + 1]."""
+        return self.starts[rows, None] + torch.arange(self.length + 1)
+
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs and next tokens of some windows, both [row, length]."""
-        places = self.starts[rows, None] + torch.arange(self.length + 1)  # [row, length + 1]
-        cut = self.tokens[places]
+        cut = self.tokens[self.places(rows)]
         return cut[:, :-1], cut[:, 1:]
 
 
@@ -69,9 +93,10 @@ class TextCorpus:
 
     def __init__(self, config: Any, unit: Unit) -> None:
         s = config.task_settings
-        trained, held_out, self.names = encoded(s.text, s.plays, unit, s.vocab_size)
-        self._trained = trained if s.text_tokens is None else (_stretch(trained, s.text_tokens, config.seed),)
-        self._held_out = held_out
+        text = encoded(s.text, s.plays, unit, s.vocab_size)
+        self.names = text.vocabulary.names(s.vocab_size)
+        self._trained = text.trained if s.text_tokens is None else (_stretch(text.trained, s.text_tokens, config.seed),)
+        self._held_out = text.held_out
         self._stride = s.stride if s.windows == "overlapping" else None
         self._split, self._most, self._seed = s.split, config.dataset_size, config.seed
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
@@ -80,10 +105,29 @@ class TextCorpus:
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
         """Windows drawn with repeats while training; held-out ones each at most once as far as there are enough."""
+        windows, rows = self._drawn(size, length, generator, held_out)
+        return windows.take(rows)
+
+    def places(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+        """Where the tokens of the windows stand that :meth:`draw` draws, in the texts one after the other: [size, length + 1]."""
+        windows, rows = self._drawn(size, length, generator, held_out)
+        return windows.places(rows)
+
+    def every(self, length: int, *, held_out: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """All windows of a side, in order: inputs and answers, [window, length], and places, [window, length + 1]."""
+        windows, rows = self._windows(length, held_out)
+        return *windows.take(rows), windows.places(rows)
+
+    @property
+    def trained(self) -> tuple[Tensor, ...]:
+        """The texts that may be trained on, [token] each."""
+        return self._trained
+
+    def _drawn(self, size: int, length: int, generator: torch.Generator, held_out: bool) -> tuple[Windows, Tensor]:
         windows, rows = self._windows(length, held_out)
         if held_out and len(rows) >= size:
-            return windows.take(rows[torch.randperm(len(rows), generator=generator)[:size]])
-        return windows.take(rows[torch.randint(len(rows), (size,), generator=generator)])
+            return windows, rows[torch.randperm(len(rows), generator=generator)[:size]]
+        return windows, rows[torch.randint(len(rows), (size,), generator=generator)]
 
     def _windows(self, length: int, held_out: bool) -> tuple[Windows, Tensor]:
         """The windows of a length, and which of them belong to a side."""

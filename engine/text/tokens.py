@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,12 +16,37 @@ UNKNOWN = 0
 """The token of everything that is not in the vocabulary."""
 UNKNOWN_NAME = "�"
 BOUNDARY = re.compile(r"\b")
+WORD = re.compile(r"\w")
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 
 
+SPACE = " "
+
+
 def pieces(text: str, unit: Unit) -> Sequence[str]:
-    """The text as characters, or split at word boundaries; joined again it is the text."""
-    return text if unit == "characters" else [piece for piece in BOUNDARY.split(text) if piece]
+    """The text as characters, or split at word boundaries; a single space between two words goes without saying."""
+    if unit == "characters":
+        return text
+    split = [piece for piece in BOUNDARY.split(text) if piece]
+    return [piece for place, piece in enumerate(split) if piece != SPACE or place in (0, len(split) - 1)]
+
+
+def joined(parts: Sequence[str], unit: Unit) -> str:
+    """The text that the pieces were made from."""
+    if unit == "characters":
+        return "".join(parts)
+    gaps = [SPACE if is_word(before) and is_word(part) else "" for before, part in pairwise(["", *parts])]
+    return "".join(gap + part for gap, part in zip(gaps, parts, strict=True))
+
+
+def is_word(piece: str) -> bool:
+    """Whether a piece is a word rather than what stands between two: layout, that is spaces, line ends and punctuation."""
+    return WORD.match(piece) is not None
+
+
+def name_of(piece: str) -> str:
+    """A piece on a picture: line ends visible, and spaces where there is nothing else."""
+    return (piece.strip(SPACE) or piece).translate(VISIBLE)
 
 
 @dataclass(frozen=True)
@@ -34,9 +60,14 @@ class Vocabulary:
         numbers = self.numbers
         return np.fromiter((numbers.get(piece, UNKNOWN) for piece in text), dtype=np.int64, count=len(text))
 
+    def spelled(self, tokens: Iterable[int]) -> list[str]:
+        """The piece that each token stands for."""
+        spellings = (UNKNOWN_NAME, *self.numbers)
+        return [spellings[token] for token in tokens]
+
     def names(self, size: int) -> tuple[str, ...]:
         """What each number stands for, spaces and line ends made visible; [size]."""
-        known = [UNKNOWN_NAME, *(piece.translate(VISIBLE) for piece in self.numbers)]
+        known = [UNKNOWN_NAME, *map(name_of, self.numbers)]
         return (*known, *[UNKNOWN_NAME] * (size - len(known)))
 
 

@@ -136,13 +136,21 @@ class Data:
 
     def _held_out_batch(self, settings: Any, n: int | None, size: int | None, stream: int) -> Batch:
         n = n or self.config.seq_len
-        size = size or max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
-        # A generator takes the low 32 bits of its seed only: streams have to differ there.
-        generator = torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
+        size, generator = size or validation_size(n), self._held_out_generator(stream)
         if self.corpus is not None:
             return self.frame(*self.corpus.draw(size, n, generator, held_out=True))
         source = self._draw(size, n, settings, generator, held_out=True)
         return self.frame(source, self.rule.answer(source, settings))
+
+    def validation_places(self) -> Tensor:
+        """Where in the held-out texts the windows of :meth:`validation_batch` stand, [row, length + 1]; of a corpus only."""
+        assert self.corpus is not None
+        n = self.config.seq_len
+        return self.corpus.places(validation_size(n), n, self._held_out_generator(stream=1), held_out=True)
+
+    def _held_out_generator(self, stream: int) -> torch.Generator:
+        # A generator takes the low 32 bits of its seed only: streams have to differ there.
+        return torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
 
     def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
         """Training sequences and their answers, noisy where the config says so; both [size, n]."""
@@ -191,6 +199,11 @@ class Data:
         padding = None if self.rule.pad is None else source != symbols + self.rule.pad
         padding = None if padding is None or padding.all() else padding
         return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
+
+
+def validation_size(n: int) -> int:
+    """How many sequences of that length are held out."""
+    return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
 
 
 def is_held_out(source: Tensor) -> Tensor:

@@ -50,10 +50,14 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        given = {_storage_id(leaf) for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)}
-        for leaf in tree_leaves(result):
-            if isinstance(leaf, Tensor) and _storage_id(leaf) not in given:
-                self._created(leaf)
+        unknown = [
+            leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor) and _storage_id(leaf) not in self.alive
+        ]
+        if unknown:  # most of a recurrent layer's operations are views of what is known: they cost nothing more
+            given = {_storage_id(leaf) for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)}
+            for leaf in unknown:
+                if _storage_id(leaf) not in given:
+                    self._created(leaf)
         return result
 
     def _created(self, tensor: Tensor) -> None:
@@ -155,6 +159,20 @@ def measure_memory(
     states = [value for o in optimizers for state in o.state.values() for value in state.values()]
     kept = sum(_bytes(value) for value in states if isinstance(value, Tensor))
     return Memory(parameters, gradients, kept, saved.total, saved.scores, peak=parameters + kept + transient)
+
+
+def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
+    """The most that a piece of work without gradient allocates on top of what was there before."""
+    with torch.no_grad():
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+            before = torch.cuda.memory_allocated(device)
+            work()
+            return int(torch.cuda.max_memory_allocated(device) - before)
+        allocations = Allocations()
+        with allocations:
+            work()
+        return allocations.peak
 
 
 def _bytes(tensor: Tensor) -> int:

@@ -13,11 +13,17 @@ from engine.events import Sample, Snapshot
 from engine.framing import continues
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
+from engine.text.corpus import text_of, unit_of
+from engine.text.sampling import continuation, write_on
+from engine.text.tokens import joined
 from engine.training.data import Batch, rule_of
 from engine.training.evaluate import forward
 
 LARGEST_PATTERNS = 1_000_000
 """Weights in one snapshot; longer sequences are shown up to the position that fits."""
+PROMPT, WRITTEN = 6, 32
+"""Tokens of held-out text that a language model reads before it writes, and tokens that it writes."""
+TEMPERATURE = 0.8
 LONGEST_MATRIX = 256
 """Positions of the encoding shown."""
 
@@ -38,7 +44,16 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
         patterns=patterns_in(look),
         encoding={name: array(value) for name, value in picture.items()},
         samples=samples_of(config, probe, predictions),
+        **(written_sample(config, model, probe) if probe.text else {}),
     )
+
+
+def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, str]:
+    """``prompt``, the first tokens of probe sample 0, and what the model has ``written`` after it, by a generator of its own."""
+    first = probe.inputs[0, :PROMPT].tolist()
+    written = write_on(config, model, first, WRITTEN, temperature=TEMPERATURE, seed=config.seed)
+    prompt = joined(text_of(config).vocabulary.spelled(first), unit_of(config))
+    return {"prompt": prompt, "written": continuation(config, prompt, written)}
 
 
 def patterns_in(look: dict[str, Tensor]) -> dict[str, np.ndarray]:

@@ -47,6 +47,11 @@ class Limits(BaseModel):
         default=120.0, gt=0, description="A run whose step or evaluation takes longer is ended."
     )
     paused_seconds: float = Field(default=3600.0, gt=0, description="A run left paused for longer is stopped.")
+    notebooks: int = Field(default=4, ge=1, description="Notebooks of everybody that are played at once.")
+    notebook_seconds: float = Field(default=600.0, gt=0, description="Time of one go through a notebook.")
+    notebook_memory: ByteSize = Field(
+        default=ByteSize(3 * GIB // 2), gt=0, description="A notebook that takes more is ended."
+    )
     kept_runs: int = Field(default=500, ge=1, description="The newest run folders that are kept.")
     kept_bytes: ByteSize = Field(default=ByteSize(4 * GIB), gt=0, description="Size of all run folders together.")
 

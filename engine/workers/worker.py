@@ -110,6 +110,7 @@ class Worker:
         if run.deliverable:
             self._report(wire.Said(run.run_id, run.deliver()))
         if run.waiting and not run.announced_pause:
+            self._leave_weights(run)
             self._report(wire.Turned(run.run_id, "paused"))
         run.announced_pause = run.waiting
 
@@ -117,16 +118,22 @@ class Worker:
         """Leave the weights in the run's folder, then say the last events: who reads the end finds the weights."""
         events = run.deliver()
         self._turns.remove(run)
-        folder = self._folders.pop(run.run_id)
-        if run.model is not None and not any(isinstance(event, Failed) for event in events):
-            try:
-                save_weights(run.model, folder / "weights.safetensors")
-            except Exception:
-                traceback.print_exc(file=sys.stderr)
+        if not any(isinstance(event, Failed) for event in events):
+            self._leave_weights(run)
+        del self._folders[run.run_id]
         self._report(wire.Said(run.run_id, events))
         self._report(wire.Over(run.run_id))
         del run.model
         free_memory()
+
+    def _leave_weights(self, run: LiveRun) -> None:
+        """Whoever hears that a run waits or is over finds its weights in its folder."""
+        if run.model is None:
+            return
+        try:
+            save_weights(run.model, self._folders[run.run_id] / "weights.safetensors")
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
 
     def _answer(self, job: wire.Ask) -> None:
         self._turn_to(job.job_id)

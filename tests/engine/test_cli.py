@@ -152,9 +152,16 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFi
     file = tmp_path / "own.txt"
     file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
     given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]
-    assert main([*given, "--json"]) == 0
-    metrics = lines(capsys.readouterr().out)[-1]["metrics"]
-    assert metrics["perplexity"] < 3, "hardly more than which of two words follows a space"
+    assert main([*given, "--json", "--save", str(tmp_path / "run")]) == 0
+    *_, finished, counted = lines(capsys.readouterr().out)
+    assert finished["metrics"]["perplexity"] < 3, "hardly more than which of two tokens follows a rose"
+    assert counted["event"] == "counting_models"
+    assert counted["levels"]["bigram"] < counted["levels"]["unigram"]
+    sample = ["sample", str(tmp_path / "run"), "--prompt", "a", "--length", "4", "--temperature", "0"]
+    assert main(sample) == 0
+    assert capsys.readouterr().out.startswith("a rose")
+    assert main(["sample", str(tmp_path), "--prompt", "a"]) == 2
+    assert "no folder that train --save left" in capsys.readouterr().err
     file.write_bytes(b"\xff" * 5000)
     assert main(given) == 2
     assert "not UTF-8" in capsys.readouterr().err

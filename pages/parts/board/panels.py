@@ -75,7 +75,7 @@ def _plain(item: Panel) -> Plain:
     return {
         "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
         "words": item.below, "wide": item.wide, "link": item.link, "picks": item.picks, "term": item.term,
-        "figure": _without_template(json.loads(item.figure.to_json())),
+        "figure": _without_template(json.loads(item.figure.to_json(remove_uids=False))),
     }  # fmt: skip
 
 

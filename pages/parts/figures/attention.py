@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -45,13 +46,25 @@ def pattern_figure(
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
-        xaxis=axis("key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys)),
+        xaxis=axis(
+            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys) | upright(keys)
+        ),
         yaxis=axis(
             "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
-            **labels(queries),
+            **labels(queries) | small(queries),
         ),
         margin={"l": 44, "r": 8, "t": 44, "b": 8},
     )  # fmt: skip
+
+
+def upright(names: Sequence[str]) -> dict[str, Any]:
+    """Words on a horizontal axis stand upright, or they would run into each other."""
+    return ({"tickangle": -90} if max(map(len, names), default=0) > 3 else {}) | small(names)
+
+
+def small(names: Sequence[str]) -> dict[str, Any]:
+    """Many names are written small."""
+    return {"tickfont": {"size": 10}} if len(names) > 12 else {}
 
 
 def in_blocks(tokens: Sequence[str], block: int) -> list[str]:

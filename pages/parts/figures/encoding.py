@@ -12,15 +12,17 @@ WHAT = {
     "embedding": ("dimension", "position", "added value"),
     "scores": ("key position, by head", "query position", "added to the score"),
     "rotation": ("pair of dimensions", "position", "angle (rad)"),
+    "vectors": ("dimension", "vector", "value"),
     "nowhere": ("dimension", "position", "value"),
 }
-"""By the place where an encoding acts: the matrix's columns, its rows and its entries."""
+"""By the place where an encoding acts: the matrix's columns, its rows and its entries; ``vectors`` where what acts on the
+scores is a product of the query with learned vectors."""
 
 
 def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:
     """The encoding itself: [position, dimension], [position, pair], or one tile [query, key] a head, side by side."""
-    columns, rows, unit = WHAT[acts_on]
     tiled = len(shape) == 3
+    columns, rows, unit = WHAT["vectors" if acts_on == "scores" and not tiled else acts_on]
     heads, wide = (shape[0], shape[2] + gap(shape[2])) if tiled else (1, shape[-1])
     ticks = {
         "tickvals": [h * wide + (shape[-1] - 1) / 2 for h in range(heads)],

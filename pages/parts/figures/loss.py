@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from math import exp, log
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -15,10 +17,30 @@ DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
+PERPLEXITIES = (1, 2, 3, 5, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000, 20_000)
+"""Written on the loss axis of a text, whose second reading is exp(loss)."""
+
+
 def loss_figure(
-    steps: int, color: str, chance: float | None, floor: float | None, columns: Columns | None = None
+    steps: int,
+    color: str,
+    chance: float | None,
+    floor: float | None,
+    columns: Columns | None = None,
+    *,
+    text: bool = False,
 ) -> go.Figure:
-    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and for the best possible."""
+    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and for the best possible.
+
+    Of a ``text`` the axis also names the perplexity, and does not begin at zero, far below any text.
+    """
+    value_axis = axis("loss (nats)", rangemode="tozero")
+    if text:
+        marks = {
+            "tickvals": [log(p) for p in PERPLEXITIES],
+            "ticktext": [f"{log(p):.1f} · {p:,}" for p in PERPLEXITIES],
+        }
+        value_axis = axis("loss (nats) · perplexity", **marks)
     levels = []
     if chance is not None:
         levels.append(level(chance, f"chance {chance:.3g}"))
@@ -26,14 +48,22 @@ def loss_figure(
         levels.append(level(floor, f"floor {floor:.3g}", above=False))
     return figure(
         [
-            line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6),
-            line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8),
+            line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
+            line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8, perplexity=text),
         ],
         xaxis=steps_axis(steps),
-        yaxis=axis("loss (nats)", rangemode="tozero"),
+        yaxis=value_axis,
         hovermode="x unified",
         shapes=levels,
     )
+
+
+def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
+    """What other models score on the same text, in nats by name: lines across the loss, the lowest named from below."""
+    lowest = min(levels.values(), default=0.0)
+    return [
+        level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest) for name, value in levels.items()
+    ]
 
 
 def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:

@@ -17,7 +17,7 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
     largest = max((sum(v or 0 for v in parts_of(memory).values()) for memory in bars.values() if memory), default=0)
     unit, size = next(((u, s) for u, s in reversed(UNITS) if largest >= s), UNITS[0])
     traces = []
-    for part, pair in _colors(color).items():
+    for part, pair in part_colors(color).items():
         values = [parts_of(memory)[part] if memory else None for memory in bars.values()]
         traces.append(
             go.Bar(
@@ -57,7 +57,7 @@ def parts_of(memory: Memory) -> dict[str, int | None]:
     }
 
 
-def _colors(color: str) -> dict[str, Pair]:
+def part_colors(color: str) -> dict[str, Pair]:
     """Greys for what training any model costs, the run's own colour for what attention saves."""
     return {
         "parameters": Pair(light=INK["light"], dark="#C9D2E0"),

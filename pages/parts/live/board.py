@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,14 +13,14 @@ import streamlit as st
 
 from pages.parts.board import component
 from pages.parts.board.component import SHARED_SCRIPTS, SHARED_STYLES, joined
-from pages.parts.figures.loss import overlay_traces
+from pages.parts.figures.loss import level_lines, overlay_traces
 from pages.parts.live.columns import Columns, columns_of
 from pages.parts.live.feed import Payload, feed
 from pages.parts.live.looks import color_of
 from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.plotly_script import ADDRESS
 
-Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples"]
+Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples", "written"]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLES = {
     "loss": "Loss",
@@ -32,6 +32,7 @@ TITLES = {
     "gradients": "Gradient norms",
     "memory": "Memory",
     "samples": "Predictions",
+    "written": "What it writes",
 }
 TERMS = {
     "loss": "loss",
@@ -43,6 +44,7 @@ TERMS = {
     "gradients": "gradient-norm",
     "memory": "memory",
     "samples": "token",
+    "written": "temperature",
 }
 """The glossary term that each panel leads to."""
 POLL = 0.2
@@ -89,16 +91,18 @@ def live_board(
     *,
     earlier: Sequence[Overlay] = (),
     panels: Sequence[Panel] = ALL,
+    levels: Mapping[str, float] | None = None,
     key: str = "board",
     name: str = "",
 ) -> BoardState:
-    """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads.
+    """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads; ``levels`` are drawn
+    across the loss, in nats by name.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run takes the
     place of this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
     empty, and the first one will not have to wait for them.
     """
-    facts = _facts(run.id if run else "", panels, earlier, name)
+    facts = _facts(run.id if run else "", panels, earlier, name) | {"levels": {"loss": level_lines(levels or {})}}
     state, asked = (run.state, _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
 

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from engine.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
+from engine.tasks import TASKS
 from pages.parts.board.grids import CELLS
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.gradients import gradients_figure
@@ -88,10 +89,10 @@ def layers_of(run: Watched) -> list[str]:
 
 def _figures(run: Watched, fresh: Sequence[Event], after: int) -> Iterator[tuple[str, Any]]:
     """Each figure with the event that brings its facts."""
-    color, steps = color_of(run.config), run.config.steps
+    color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for event in fresh:
         if isinstance(event, Started):
-            yield "loss", to_plain(loss_figure(steps, color, event.chance.get("loss"), event.floor))
+            yield "loss", to_plain(loss_figure(steps, color, event.chance.get("loss"), event.floor, text=text))
             yield "accuracy", to_plain(accuracy_figure(steps, color, event.chance))
             yield "gradients", to_plain(gradients_figure(steps, layers_of(run), color))
             yield "memory", to_plain(memory_figure(event.memory, None, color))
@@ -104,7 +105,8 @@ def _figures(run: Watched, fresh: Sequence[Event], after: int) -> Iterator[tuple
 
 
 def _snapshot(event: Snapshot) -> dict[str, Any]:
-    return {"step": event.step, "samples": [_sample(sample) for sample in event.samples], **grids_of(event)}
+    samples = [_sample(sample) for sample in event.samples]
+    return {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written, **grids_of(event)}
 
 
 def _sample(sample: Sample) -> dict[str, Any]:

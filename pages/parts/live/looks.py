@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import ENCODINGS, encoding_of
 from engine.events import Snapshot
 from pages.parts.board.grids import CELLS, Grid, coarsen, grid
 from pages.parts.figures.attention import mosaic_figure, pattern_figure
@@ -38,7 +38,7 @@ def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
         query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
         figures[f"mosaic.{which}"] = mosaic_figure(layers, heads, queries, keys, color, which)
         figures[f"pattern.{which}"] = pattern_figure(query_tokens, key_tokens, block, color, which)
-    acts_on = ENCODINGS[config.pos_encoding].acts_on
+    acts_on = encoding_of(config).acts_on
     for name, array in snapshot.encoding.items():
         coarse, block = coarsen(array, CELLS)
         figures[name] = matrix_figure(acts_on, coarse.shape, block) if name == "matrix" else similarity_figure(block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -100,9 +102,7 @@ def test_shared_layers_are_one_set_of_weights_used_at_every_depth(name: str) -> 
     once = tiny_model(pos_encoding=name, n_layers=1)
     assert [n for n, _ in shared.named_parameters()] == [n for n, _ in once.named_parameters()]
     apart = tiny_model(pos_encoding=name, n_layers=3)
-    weights = {
-        key: shared.state_dict()[key.replace(".1.", ".0.", 1).replace(".2.", ".0.", 1)] for key in apart.state_dict()
-    }
+    weights = {key: shared.state_dict()[re.sub(r"^(stack\.\w+)\.\d", r"\1.0", key)] for key in apart.state_dict()}
     apart.load_state_dict(weights)
     torch.testing.assert_close(shared(tokens()), apart(tokens()))
     assert not torch.allclose(shared(tokens()), once(tokens()))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.tokens import UNKNOWN_NAME, Unit, pieces, vocabulary_of
+from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, pieces, vocabulary_of
 
 TEXT = "To be, or not to be:\nthat is the question."
 
 
+@pytest.mark.parametrize("text", [TEXT, " begins and ends with a space ", "two  spaces", "", " ", "-- dash --\n\nO!"])
 @pytest.mark.parametrize("unit", ["characters", "words"])
-def test_pieces_joined_are_the_text(unit: Unit) -> None:
-    assert "".join(pieces(TEXT, unit)) == TEXT
+def test_pieces_joined_are_the_text(text: str, unit: Unit) -> None:
+    assert joined(pieces(text, unit), unit) == text
 
 
-def test_words_are_split_at_their_boundaries() -> None:
-    assert pieces("To be, or", "words") == ["To", " ", "be", ", ", "or"]
+def test_words_are_split_at_their_boundaries_and_a_single_space_goes_without_saying() -> None:
+    assert pieces("To be, or  not", "words") == ["To", "be", ", ", "or", "  ", "not"]
+
+
+def test_a_word_is_told_from_what_stands_between_words() -> None:
+    assert [piece for piece in pieces(TEXT, "words") if not is_word(piece)] == [", ", ":\n", "."]
 
 
 def test_the_commonest_are_numbered_and_the_rest_unknown() -> None:

@@ -40,8 +40,11 @@ def test_spread_positions_are_different_and_fit(length: int, limit: int) -> None
     assert length < limit or places == tuple(range(length))
 
 
-@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(
+    ("encoding", "family"),
+    [*((name, "decoder") for name in ENCODINGS)]
+    + [(name, family) for name in ("learned", "conv", "cope", "rope") for family in ("encoder", "encoder_decoder")],
+)
 def test_a_run_with_randomized_positions_trains_and_tests_longer(encoding: str, family: str) -> None:
     config = parse(
         {**SHORT, "pos_encoding": encoding, "family": family, "randomized_positions": 3, "test_lengths": "5,8"}

@@ -184,6 +184,7 @@ function panelsOf(board, name) {
   if (name === "encoding") return ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part]))
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]
+  if (name === "written") return [writtenPanel(board, titles.written)]
   return [linePanel(board, name, titles[name])]
 }
 

@@ -33,6 +33,24 @@ function samplesPanel(board, title) {
   return panel
 }
 
+/** What a language model wrote at each look, the latest first: held-out text that it was given, then its own. */
+function writtenPanel(board, title) {
+  const panel = shell(board, "written", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
+  panel.body.append(list)
+  panel.draw = () => {
+    const upto = board.looking == null ? board.snapshots.length : board.looking + 1
+    const texts = board.snapshots.slice(0, upto).filter((snapshot) => snapshot.prompt).reverse()
+    panel.wait.hidden = texts.length > 0
+    list.replaceChildren(
+      ...texts.map(({ step, prompt, written }) =>
+        el("p", {}, el("span", { class: "step" }, `step ${step.toLocaleString("en")}`), el("span", { class: "given" }, prompt), written),
+      ),
+    )
+  }
+  return panel
+}
+
 function sampleTable(sample, place) {
   const row = (label, cells) => el("tr", {}, el("th", { scope: "row" }, label), ...cells)
   const plain = (tokens) => tokens.map((token) => el("td", {}, token))

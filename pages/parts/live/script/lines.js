@@ -23,16 +23,19 @@ function linePanel(board, name, title) {
       .concat(board.data.overlays[name] ?? [])
       .map((trace) => filled(board, trace))
     const { xaxis, yaxis } = figure.layout
+    const others = board.data.levels?.[name] ?? []
+    const levels = () => [...(figure.layout.shapes ?? []), ...others]
+    const room = others.length ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } } : {} // for a label below
     const log = shown.scale === "log"
     put(board, panel, traces, {
       ...figure.layout,
       xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
-      yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
-      shapes: [...(figure.layout.shapes ?? []).filter((shape) => !log || shape.y0 > 0), ...marker(board)],
+      yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
+      shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...marker(board)],
     })
     panel.plot.dataset.step = board.shownStep()
     panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
-    board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, figure.layout.shapes)}`)
+    board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
   return panel
 }
@@ -41,7 +44,10 @@ function filled(board, trace) {
   if (trace.meta.overlay) return trace
   const [x, y] = board.column(trace.meta.column)
   const single = y.length === 1 ? { mode: "lines+markers", marker: { size: 6 } } : {} // a line of one point is not seen
-  return { ...trace, ...single, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
+  const perplexity = trace.meta.perplexity
+    ? { text: y.map((value) => number(Math.exp(value))), hovertemplate: "%{y:.3f} nats, perplexity %{text}" }
+    : {}
+  return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
 /** The axis reaches to the end of the run, or to where it stopped early, or to the end of a longer one laid over it. */

@@ -1,0 +1,36 @@
+"""``sample``: what a saved language model writes after a prompt."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from engine.run_folder import RunFolder
+
+HELP = "let a saved run on a text write on from a prompt"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="what train --save left")
+    parser.add_argument("--prompt", required=True, help="what it reads first")
+    parser.add_argument("--length", type=int, default=60, help="tokens to write; default 60")
+    parser.add_argument("--temperature", type=float, default=0.8, help="divides the logits; 0 is greedy; default 0.8")
+    parser.add_argument("--top-k", type=int, help="draw among so many likeliest tokens only")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same; default 0")
+
+
+def run(given: argparse.Namespace) -> int:
+    folder = RunFolder(given.folder)
+    try:
+        _, config, _, _ = folder.read_config()
+    except (OSError, ValueError):
+        raise ValueError(f"{given.folder} is no folder that train --save left.") from None
+    from engine.explore.text import sample  # brings torch: only once there is a run
+
+    told = sample(
+        config, str(folder.weights), given.prompt, length=given.length, temperature=given.temperature, top_k=given.top_k,
+        seed=given.seed,
+    )  # fmt: skip
+    print(json.dumps(told) if given.json else told["prompt"] + told["text"])
+    return 0

@@ -1,0 +1,36 @@
+"""What is compared in memory and time: attention in two implementations, and the families without it. Torch-free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the models compared, as what it sets away from the rest."""
+
+    name: str
+    label: str
+    color: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    keeps: bool = False
+    """Whether the next token is also measured with the past kept: keys and values, or a state. Both implementations of
+    attention do the same there, so one is enough."""
+
+    @property
+    def attends(self) -> bool:
+        return "family" not in self.settings
+
+
+KINDS: dict[str, Kind] = {
+    row.name: row
+    for row in (
+        Kind("materialised", "Scores written out", "#C2570C", {"attention_impl": "materialised"}),
+        Kind("fused", "Fused attention", "#2A5BD7", {"attention_impl": "fused"}, keeps=True),
+        Kind("gru", "GRU", "#0F8A6C", {"family": "gru"}, keeps=True),
+        Kind("lstm", "LSTM", "#8A5FBF", {"family": "lstm"}, keeps=True),
+        Kind("cnn", "Dilated CNN", "#B03078", {"family": "cnn"}),
+    )
+}

@@ -1,0 +1,80 @@
+"""The power law of a cost: the slope on logarithms, with its interval, over the upper part of the range. Runs in a worker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, linear_regression
+
+REACH = 8
+"""A fit takes the points from the largest place down to so small a part of it: three doublings. Below, what does not grow
+(weights, the start of a kernel) hides the law."""
+FEWEST = 3
+"""Two points always lie on a line, which then says nothing about how sure it is."""
+
+LAWS = {0.0: "a constant", 1.0: "n", 2.0: "n²"}
+"""Exponents, as they are written."""
+SAME = 0.05
+"""An exponent so near to a law's is the law's: bytes have no noise, so their interval may be narrower than any law is exact."""
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``value = exp(intercept) * place ** exponent`` over [first, last]."""
+
+    exponent: float
+    low: float
+    high: float
+    """Of the exponent's 95 % interval: how far the points are from one line, by noise or by curvature."""
+    intercept: float
+    first: float
+    last: float
+    points: int
+
+    def at(self, place: float) -> float:
+        return math.exp(self.intercept + self.exponent * math.log(place))
+
+    @property
+    def says(self) -> str:
+        """What the interval allows to say about the law, in words."""
+        agree = [words for law, words in LAWS.items() if self.low - SAME <= law <= self.high + SAME]
+        if len(agree) == 1:
+            return f"agrees with {agree[0]}"
+        if agree:
+            return f"undecided: {', '.join(agree[:-1])} or {agree[-1]}"
+        below = [words for law, words in LAWS.items() if law < self.low]
+        above = [words for law, words in LAWS.items() if law > self.high]
+        if below and above:
+            return f"between {below[-1]} and {above[0]}"
+        return f"more than {below[-1]}" if below else f"less than {above[0]}"
+
+
+def upper_part(points: Points) -> list[tuple[float, float]]:
+    """The points that a fit takes, in order of their place."""
+    largest = max((place for place, _ in points), default=0.0)
+    return sorted(point for point in points if point[0] * REACH >= largest and point[1] > 0)
+
+
+def fit(points: Points) -> Fit | None:
+    """Least squares on logarithms over the upper part, with Student's t interval for the slope; None with too few points."""
+    from scipy import stats  # a second, and in workers only
+
+    taken = upper_part(points)
+    if len(taken) < FEWEST:
+        return None
+    x, y = [math.log(place) for place, _ in taken], [math.log(value) for _, value in taken]
+    slope, intercept = linear_regression(x, y)
+    # scipy's own regression has no error for a line that is level.
+    apart = sum((b - slope * a - intercept) ** 2 for a, b in zip(x, y, strict=True))
+    error = math.sqrt(apart / (len(x) - 2) / sum((a - fmean(x)) ** 2 for a in x))
+    half = float(stats.t.ppf(0.975, len(x) - 2)) * error
+    return Fit(slope, slope - half, slope + half, intercept, taken[0][0], taken[-1][0], len(taken))
+
+
+def fit_all(lines: Mapping[str, Points]) -> dict[str, Fit]:
+    """By name; lines with too few points are left out."""
+    found = {name: fit(points) for name, points in lines.items()}
+    return {name: one for name, one in found.items() if one is not None}

@@ -1,0 +1,59 @@
+"""Functional interpolation: e_ij = q_i . k_j / sqrt(d_h) + f_h(psi(i - j) / psi(max(L, i))), psi(x) = log(1 + c x).
+
+Source: Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers, section 3: f is
+a network of one hidden layer on one number, c and L are learned, and however long the sequence the number stays
+in [0, 1]. The paper's stack is causal. Looking both ways, the number here is sign(i - j) psi(|i - j|) / psi(max(L, i, j)), in
+[-1, 1]: under a causal mask that is the paper's, and the two directions are told apart.
+
+Beyond L the query's own position enters, so that shifting all positions changes the biases a little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from engine.encodings.base import PositionalEncoding, Positions, bias_picture, index_of, offsets
+from engine.encodings.dense import Dense, at_least_single
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+
+class Fire(PositionalEncoding):
+    """A learned function of the relative distance, read at a scale that follows the sequence's length."""
+
+    def __init__(self, config: RunConfig, *, max_positions: int, causal: bool | None = None) -> None:
+        super().__init__()
+        threshold = config.value("fire_threshold")
+        self.threshold = max_positions / 4 if threshold is None else float(threshold)
+        self.threshold_factor = nn.Parameter(torch.ones(1))
+        self.c = nn.Parameter(torch.full((1,), float(config.value("fire_c"))))
+        self.hidden = Dense(1, int(config.value("fire_width")))
+        self.out = Dense(int(config.value("fire_width")), config.n_heads)
+
+    def distances(self, query_positions: Positions, key_positions: Positions) -> Tensor:
+        """The number that f reads, [query, key], in [-1, 1]: above zero for keys before the query."""
+        dtype, device = at_least_single(self.c), self.c.device
+        c, longest = self.c.to(dtype).abs(), (self.threshold_factor.to(dtype) * self.threshold).abs()
+        before = -offsets(query_positions, key_positions, device).to(dtype)  # i - j
+        later = torch.maximum(
+            index_of(query_positions, device)[:, None], index_of(key_positions, device)[None, :]
+        )  # [query, key]
+        reach = torch.maximum(later.to(dtype), longest)
+        return before.sign() * (c * before.abs()).log1p() / ((c * reach).log1p() + 1e-6)
+
+    def bias(self, query_positions: Positions, key_positions: Positions) -> Tensor:
+        """[head, query, key]"""
+        number = self.distances(query_positions, key_positions)[..., None]
+        biases: Tensor = self.out(relu(self.hidden(number)))  # [query, key, head]
+        return biases.permute(2, 0, 1)
+
+    def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:
+        return self.bias(query_positions, key_positions)[None].to(q.dtype)
+
+    def picture(self, length: int) -> dict[str, Tensor]:
+        return bias_picture(self.bias(range(length), range(length)))

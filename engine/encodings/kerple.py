@@ -1,0 +1,61 @@
+"""Kernelised relative bias: e_ij = q_i . k_j / sqrt(d_h) - b_h(|i - j|), with b learned and rising with distance.
+
+Source: Chi et al. 2022, KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation:
+``log`` is r_1 log(1 + r_2 |i - j|), ``power`` is r_1 |i - j|^r_2, with r_1 > 0, r_2 > 0 and in the power kernel r_2 <= 2 for
+each head. First values as in the authors' code: the one in the exponent or before the logarithm uniform up to 2, the
+other up to 1. The bounds hold by softplus and sigmoid, where that code clips.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from engine.encodings.base import PositionalEncoding, Positions, bias_picture, offsets
+from engine.encodings.dense import at_least_single
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+SMALLEST = 0.01
+"""Below this no first value is drawn, as in the authors' code."""
+
+
+def softplus_inverse(value: Tensor) -> Tensor:
+    return value.expm1().log()
+
+
+class Kerple(PositionalEncoding):
+    """Two numbers a head."""
+
+    def __init__(self, config: RunConfig, *, max_positions: int, causal: bool | None = None) -> None:
+        super().__init__()
+        self.kernel = str(config.value("kerple_kernel"))
+        one, two = (torch.empty(config.n_heads).uniform_(SMALLEST, most) for most in (1.0, 2.0))
+        if self.kernel == "log":
+            self.raw_1, self.raw_2 = nn.Parameter(softplus_inverse(two)), nn.Parameter(softplus_inverse(one))
+        else:
+            self.raw_1, self.raw_2 = (
+                nn.Parameter(softplus_inverse(one)),
+                nn.Parameter((two / 2).clamp(max=0.99).logit()),
+            )
+
+    def r(self) -> tuple[Tensor, Tensor]:
+        """r_1 and r_2, [head, 1, 1] each."""
+        raw_1, raw_2 = (raw.to(at_least_single(raw))[:, None, None] for raw in (self.raw_1, self.raw_2))
+        return softplus(raw_1), softplus(raw_2) if self.kernel == "log" else 2 * raw_2.sigmoid()
+
+    def bias(self, query_positions: Positions, key_positions: Positions) -> Tensor:
+        """[head, query, key]"""
+        r_1, r_2 = self.r()
+        distances = offsets(query_positions, key_positions, r_1.device).abs().to(r_1.dtype)
+        return -r_1 * ((r_2 * distances).log1p() if self.kernel == "log" else distances**r_2)
+
+    def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:
+        return self.bias(query_positions, key_positions)[None].to(q.dtype)
+
+    def picture(self, length: int) -> dict[str, Tensor]:
+        return bias_picture(self.bias(range(length), range(length)))

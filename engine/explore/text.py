@@ -1,0 +1,174 @@
+"""What the text page asks of a worker: counting models, a trained model beside them, writing on, attention on a sentence.
+
+A run is named by its config and the file of its weights. Every function raises ValueError with one sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.config import RunConfig
+from engine.explore.limits import LONGEST
+from engine.model.load import trained_model
+from engine.tasks import TASKS
+from engine.text import baselines
+from engine.text.corpus import text_corpus, text_of, unit_of
+from engine.text.sampling import continuation, distribution, next_logits, write_on
+from engine.text.tokens import UNKNOWN, Vocabulary, is_word, joined, name_of, pieces
+from engine.training.data import Batch, Data
+from engine.training.evaluate import forward
+from engine.training.snapshot import patterns_in
+
+ROWS = 256
+"""Windows that the model reads at once."""
+LIKELIEST = 12
+"""Next tokens named."""
+
+
+def counting_models(config: RunConfig) -> dict[str, Any]:
+    """``levels``: what each counting model scores on the windows of the run's validation, mean nats by name; empty where they
+    have no fair place. ``facts``: ``trained``, ``held_out`` and ``unknown`` held-out tokens, ``known`` ones of the vocabulary.
+    """
+    levels: dict[str, float] = {}
+    if baselines.has_baselines(config):
+        places = baselines.validation_places(config)
+        levels = {name: float(nats[places].mean()) for name, nats in baselines.baseline_nats(config).items()}
+    text = text_of(config)
+    facts = {
+        "trained": sum(map(len, text.trained)),
+        "held_out": sum(map(len, text.held_out)),
+        "unknown": sum(int((document == UNKNOWN).sum()) for document in text.held_out),
+        "known": len(text.vocabulary.numbers),
+    }
+    return {"levels": levels, "facts": facts}
+
+
+def beside_counting_models(config: RunConfig, weights: str) -> dict[str, Any]:
+    """The trained model and the counting models on all held-out windows, which together ask for nearly every held-out token.
+
+    ``tokens``: by part (``all``, ``words``, ``layout``) how many. ``nats``: name ("model", "unigram", ...) to part to the
+    mean. ``by_read``: name to the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length].
+    """
+    model = trained_model(config, Path(weights))
+    inputs, answers, places = text_corpus(config, unit_of(config)).every(config.seq_len, held_out=True)
+    asked = places[:, 1:].numpy()  # [window, length]
+    is_asked_word = text_of(config).held_out_words[asked]
+    nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
+    nats |= {name: values[asked] for name, values in baselines.baseline_nats(config).items()}
+    sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
+    return {
+        "tokens": sizes,
+        "nats": {name: baselines.mean_nats(values, is_asked_word) for name, values in nats.items()},
+        "by_read": {name: values.mean(axis=0) for name, values in nats.items()},
+    }
+
+
+@torch.no_grad()
+def _nats_of(model: nn.Module, batch: Batch) -> np.ndarray:
+    """-ln P of each answer, [window, length]."""
+    parts = []
+    for begin in range(0, len(batch.inputs), ROWS):
+        rows = replace(batch, inputs=batch.inputs[begin:][:ROWS], targets=batch.targets[begin:][:ROWS])
+        # [window, length, token] -> [window, token, length], as cross_entropy wants it
+        logits = forward(model, rows).float().transpose(1, 2)
+        parts.append(F.cross_entropy(logits, rows.targets, reduction="none"))
+    whole: np.ndarray = torch.cat(parts).numpy()
+    return whole
+
+
+def sample(
+    config: RunConfig,
+    weights: str,
+    prompt: str,
+    *,
+    length: int = 60,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """``prompt``: as it is read. ``text``: what the model writes after it. ``unknown``: the prompt's words that are not in its vocabulary.
+    ``next``: the likeliest tokens right after the prompt with their probabilities, as drawn from. ``read``: how many of the
+    prompt's tokens it sees.
+    """
+    _check_numbers(length, temperature, top_k)
+    model, read = trained_model(config, Path(weights)), _read(config, prompt)
+    chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
+    likeliest = chances.topk(min(LIKELIEST, len(chances)))
+    names = text_corpus(config, unit_of(config)).names
+    written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
+    return {
+        "prompt": read.text,
+        "text": continuation(config, read.text, written),
+        "unknown": read.unknown,
+        "next": [
+            (names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p
+        ],
+        "read": min(len(read.tokens), config.seq_len),
+    }
+
+
+def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
+    """``patterns`` [layer, head, query, key] on the sentence, ``tokens`` on both axes, ``unknown`` words, and ``cut``: how many
+    tokens at the end of the sentence do not fit into the model's length.
+    """
+    if not config.family_row.attends:
+        raise ValueError(f"family is {config.family}, which has no attention.")
+    model, read = trained_model(config, Path(weights)), _read(config, sentence)
+    shown = read.tokens[: config.seq_len]
+    look: dict[str, Tensor] = {}
+    with torch.no_grad():
+        model(torch.tensor([shown]), look=look)
+    return {
+        "patterns": patterns_in(look)["self"],
+        "tokens": read.names[: len(shown)],
+        "unknown": read.unknown,
+        "cut": len(read.tokens) - len(shown),
+    }
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A prompt as the model reads it."""
+
+    text: str
+    tokens: list[int]
+    names: list[str]
+    """What stands for each token on a picture; in brackets what the vocabulary has not."""
+    unknown: list[str]
+    """Pieces that the vocabulary has not, each once."""
+
+
+def _read(config: RunConfig, prompt: str) -> _Read:
+    if not TASKS[config.task].corpus:
+        raise ValueError(f"task is {config.task}; only a run on a text can read one.")
+    vocabulary = text_of(config).vocabulary
+    parts = _going_on(list(pieces(prompt.strip(), unit_of(config))), vocabulary)
+    if not parts:
+        raise ValueError("The prompt is empty; give it at least one word.")
+    names = [name_of(part) if part in vocabulary.numbers else f"({name_of(part)})" for part in parts]
+    unknown = dict.fromkeys(part for part in parts if part not in vocabulary.numbers)
+    return _Read(joined(parts, unit_of(config)), vocabulary.encode(parts).tolist(), names, list(unknown))
+
+
+def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:
+    """A mark at the very end as it stands within a text, with a space or line end behind it: the commonest known one."""
+    last = parts[-1] if parts else ""
+    if not last or is_word(last) or last in vocabulary.numbers:
+        return parts
+    return [*parts[:-1], next((piece for piece in vocabulary.numbers if piece.startswith(last)), last)]
+
+
+def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
+    if not 1 <= length <= LONGEST:
+        raise ValueError(f"length is {length}; allowed is a whole number from 1 to {LONGEST}.")
+    if not 0 <= temperature <= 10:
+        raise ValueError(f"temperature is {temperature:g}; allowed is a number from 0 to 10.")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; allowed is a whole number from 1, or none.")

@@ -1,0 +1,35 @@
+"""A trained model from a run's weights."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from safetensors.torch import load_model
+
+from engine.config import RunConfig
+from engine.framing import shapes
+from engine.model.build import build_model
+
+if TYPE_CHECKING:
+    from engine.model.baseline import Baseline
+    from engine.model.transformer import Transformer
+
+
+def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
+    """The model of a config with the weights in a file, on the CPU in evaluation mode. Raises ValueError with one sentence.
+
+    The last few are kept: do not change what you are given.
+    """
+    try:
+        return _loaded(config, weights, weights.stat().st_mtime_ns)
+    except OSError:
+        raise ValueError("The run has left no weights; it leaves them when it pauses or ends.") from None
+
+
+@lru_cache(maxsize=4)
+def _loaded(config: RunConfig, weights: Path, written: int) -> Transformer | Baseline:
+    model = build_model(config, **shapes(config).of_model)
+    load_model(model, str(weights))
+    return model.eval()

@@ -1,0 +1,1 @@
+"""The notebooks themselves. They are run cell by cell, not imported."""

@@ -1,0 +1,71 @@
+"""Every notebook that this server process plays or has played, by an unguessable id. Torch-free."""
+
+from __future__ import annotations
+
+import atexit
+from collections import OrderedDict
+from threading import RLock
+
+from engine.notebooks import Notebook
+from engine.notebooks.player import Play
+from engine.workers.limits import Limits
+from engine.workers.pool import NoRoom
+
+KEPT = 100
+"""Ended plays whose outputs are held, the newest."""
+
+
+class Players:
+    """At most ``limits.notebooks`` processes at once, and one of a session at work. Safe to use from any thread."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits
+        self._lock = RLock()
+        self._by_id: OrderedDict[str, Play] = OrderedDict()
+
+    def begin(self, notebook: Notebook, session: str = "") -> Play:
+        """A new play, which waits to be told how far to go. Raises NoRoom."""
+        with self._lock:
+            limits = self._limits or Limits.from_environment()
+            self._make_room(session, limits.notebooks)
+            if not self._by_id:
+                atexit.register(self.close)
+            play = Play(notebook, limits, session)
+            self._by_id[play.id] = play
+            ended = [name for name, one in self._by_id.items() if one.state == "ended"]
+            for name in ended[: max(0, len(self._by_id) - KEPT)]:
+                del self._by_id[name]
+            return play
+
+    def find(self, name: str) -> Play | None:
+        with self._lock:
+            return self._by_id.get(name)
+
+    def close(self) -> None:
+        """End every process and wait for it."""
+        with self._lock:
+            plays = self._alive()
+        for play in plays:
+            play.stop("The app was closed.")
+        for play in plays:
+            play.wait(5.0)
+
+    def _alive(self) -> list[Play]:
+        return [play for play in self._by_id.values() if play.state != "ended"]
+
+    def _make_room(self, session: str, most: int) -> None:
+        for play in self._alive():
+            if play.session == session and play.state == "waiting":
+                play.stop("You opened another one, so it was put away.")
+            elif session and play.session == session:
+                raise NoRoom(f"“{play.notebook.title}” is still running. Stop it, or wait until it has ended.")
+        alive = self._alive()
+        waiting = sorted((play for play in alive if play.state == "waiting"), key=lambda play: -play.waiting_seconds)
+        if len(alive) >= most and not waiting:
+            raise NoRoom(f"{most} notebooks are running, as many as this host allows at once; try again in a minute.")
+        for play in waiting[: max(0, len(alive) - most + 1)]:
+            play.stop("Others needed its place, so it was put away.")
+
+
+PLAYERS = Players()
+"""The one registry of this process."""

@@ -1,0 +1,71 @@
+"""The attention page: a trained run's attention taken apart, compared, changed and broken."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.workers.pool import JobError
+from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
+from pages.parts.attention.address import open_address, write_address
+from pages.parts.attention.asking import ask
+from pages.parts.attention.chosen import EXPLAINED, VIEWS, Chosen, bound, chosen, fitted, place_of, sample_of
+from pages.parts.attention.controls import head_controls, run_controls
+from pages.parts.attention.looked_at import LookedAt
+from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
+from pages.parts.live.looks import color_of
+
+SHOW = {
+    "steps": steps_view.show,
+    "heads": heads_view.show,
+    "change": change_view.show,
+    "training": training_view.show,
+    "faults": faults_view.show,
+}
+
+
+def looked_at(now: Chosen) -> LookedAt | None:
+    """The controls, and what they choose; None where there is nothing to look at."""
+    run = run_named(now.run)
+    if run is None or (problem := why_not(run)):
+        st.info(problem if run else "This run is no longer kept here. Choose another.", icon=":material/search_off:")
+        return None
+    now = fitted(now, run.config)
+    model = asked_model(run, now.step)
+    if now.view != "training" and not ready(run, model):
+        return None
+    seen = ask("model:sequence", run.config, sample_of(now))
+    queries, keys = seen["queries"][now.which], seen["keys"][now.which]
+    # Two thirds down: of a sequence that asks and answers, an answer.
+    query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
+    return LookedAt(run, model, now, place_of(now), sample_of(now), queries, keys, query, color_of(run.config))
+
+
+ignored = open_address()
+title, views = st.columns([1, 2.4], vertical_alignment="bottom")
+with title:
+    st.title("Attention", anchor=False)
+with views:
+    st.segmented_control(
+        "View",
+        list(VIEWS),
+        format_func=VIEWS.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        **bound("view", chosen().view),
+    )
+with st.container():  # places of their own, so that the figures below keep theirs whatever is said here
+    for problem in ignored:
+        st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+now = with_run(chosen())
+run_controls(now)
+try:
+    with st.container():
+        at = looked_at(now)
+    if at is not None:
+        st.caption(EXPLAINED[at.now.view])
+        head_controls(at)
+        with st.container(key=f"attention.view.{at.now.view}"):
+            SHOW[at.now.view](at)
+except JobError as error:
+    st.error(str(error), icon=":material/error:")
+write_address(now.run)

@@ -1,0 +1,36 @@
+"""Design an encoding from parts, see it at once, train it against the built-in ones, and go on in Python."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.design.address import open_address, write_address
+from pages.parts.design.experiment import show_experiment
+from pages.parts.design.form import parts_form
+from pages.parts.design.guide import show_guide, show_ways
+from pages.parts.design.look import show_look
+
+for problem in open_address():
+    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+
+st.title("Design", anchor=False)
+st.markdown(
+    "Can you design a learnable positional encoding? Choose what is known of a position, what becomes of it, where it acts and "
+    "what of it is learned. Then let it compete."
+)
+form, look = st.columns([1, 3], gap="large")
+with form:
+    st.subheader("Parts", anchor=False)
+    parts_form()
+    show_ways()
+with look:
+    st.subheader("Before training", anchor=False)
+    show_look()
+st.subheader("Against the built-in ones", anchor=False)
+st.markdown(
+    "Same model, same data, same steps; only the encoding differs. What counts as better is laid down before the run, and the "
+    "verdict is computed from it."
+)
+show_experiment()
+show_guide()
+write_address()

@@ -1,0 +1,127 @@
+"""Memory and time: predicted and measured against length and depth, and what well-known models take."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import streamlit as st
+
+from engine.costs.plan import Plan
+from engine.costs.result import Result
+from engine.costs.store import to_csv, to_json
+from engine.problems import ConfigError
+from engine.workers.pool import Refused
+from pages.parts import server
+from pages.parts.lab.session import session_id
+from pages.parts.memory_and_time import form
+from pages.parts.memory_and_time.address import SHOWN, open_address, write_address
+from pages.parts.memory_and_time.at_scale import show_models
+from pages.parts.memory_and_time.board import cost_board
+from pages.parts.memory_and_time.sweeps import SWEEPS
+from pages.parts.memory_and_time.tables import show_longest
+
+REFUSED = "costs.refused"
+
+
+def measure(plan: Plan) -> None:
+    """Start a measurement; a refusal is kept to be shown, and nothing else changes."""
+    try:
+        st.session_state[SHOWN] = SWEEPS.begin(plan, server.pool(), session=session_id())
+    except Refused as refused:
+        st.session_state[REFUSED] = str(refused)
+
+
+def take_away(result: Result) -> None:
+    with st.container(horizontal=True):
+        # Functions, not values: nothing is written before somebody asks for it.
+        st.download_button(
+            "Every visit (CSV)",
+            partial(to_csv, result),
+            "memory-and-time.csv",
+            "text/csv",
+            icon=":material/download:",
+        )
+        as_json = partial(lambda: json.dumps(to_json(result), indent=1, allow_nan=False))
+        st.download_button(
+            "Measurement (JSON)",
+            as_json,
+            "memory-and-time.json",
+            "application/json",
+            icon=":material/download:",
+        )
+
+
+def device_words(result: Result | None) -> str:
+    if result is not None and result.machine is not None:
+        found = result.machine
+        cores = "one core" if found.threads == 1 else f"{found.threads} cores"
+        where = f"{cores} of {found.device}" if found.kind == "cpu" else found.device
+        return f":material/memory: Measured on {where}, torch {found.torch}."
+    device = server.pool().health().device
+    if not device:
+        return ":material/memory: The workers are waking up."
+    accelerator = device["accelerator_name"] or device["accelerator"]
+    return f":material/memory: This machine: CPU, torch {device['torch']}" + (
+        f"; {accelerator}." if accelerator else "."
+    )
+
+
+ignored = open_address()
+st.title("Memory and time", anchor=False)
+st.markdown(
+    "Attention compares every position with every other: n² scores a head. A recurrent or convolutional model does the same work"
+    " once a token. What that costs depends on how it is computed. Measure it on this machine, beside what the formulas predict."
+)
+for problem in ignored:
+    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+name = st.session_state.get(SHOWN)
+sweep = SWEEPS.find(name) if name else None
+result = SWEEPS.result(name) if name else None
+running = sweep is not None and sweep.state == "running"
+view = form.view()
+plan: Plan | None = None
+
+left, right = st.columns([1, 3.2], gap="medium")
+with left:
+    form.plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
+    try:
+        plan = form.plan()
+    except ConfigError as error:
+        st.error(str(error), icon=":material/error:")
+    with st.container(horizontal=True):
+        st.button(
+            "Measure", type="primary", icon=":material/timer:", disabled=running or plan is None, on_click=measure, args=(plan,)
+        )  # fmt: skip
+        st.button("Stop", icon=":material/stop:", disabled=not running, on_click=sweep.stop if sweep else None)
+    st.caption(device_words(result))
+    form.widget("part_of")
+with right:
+    with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
+        if refused := st.session_state.pop(REFUSED, None):
+            st.error(refused, icon=":material/block:")
+        if sweep is not None and sweep.problem:
+            st.error(sweep.problem, icon=":material/error:")
+        if result is None:
+            st.info(
+                "Dotted lines are predictions. Press Measure: the first points appear at once.", icon=":material/timer:"
+            )
+        elif plan is not None and plan != result.plan and not running:
+            st.caption(
+                ":material/edit: The settings have changed since this measurement; the figures show it as it was."
+            )
+    cost_board(sweep, result, plan or Plan(), view)
+    if result is not None and not running:
+        take_away(result)
+
+st.subheader("The longest sequence that fits", anchor=False)
+with st.container(horizontal=True):
+    for setting in ("memory", "seconds"):
+        with st.container(width=180):
+            form.widget(setting)
+if plan is not None:
+    show_longest(plan, result, view)
+show_models(view)
+write_address()
+if sweep is not None and running and sweep.state != "running":
+    st.rerun()  # it turned while this page was being written: the buttons above are of the past

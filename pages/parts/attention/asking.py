@@ -1,0 +1,19 @@
+"""The questions to a worker; the same question is asked once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from pages.parts import server
+
+KEPT = 24
+PATIENCE = 60.0
+"""Seconds: a worker that has still to wake up is waited for."""
+
+
+@lru_cache(maxsize=KEPT)
+def ask(function: str, *args: Any) -> Any:
+    """The answer of ``attention_<module>:<function>``, a pure function of its arguments. Raises JobError with a sentence."""
+    server.wake()  # a deep link may be the first page of the server's life
+    return server.pool().ask(f"engine.explore.attention_{function}", *args, timeout=PATIENCE)

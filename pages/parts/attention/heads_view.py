@@ -1,0 +1,108 @@
+"""Every head at a glance: patterns side by side, their numbers and kinds, and the roll-out through the layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from engine.explore.attention_asked import Place
+from pages.parts.attention.asking import ask
+from pages.parts.attention.chosen import choose, name_of_head
+from pages.parts.attention.looked_at import LookedAt, table
+from pages.parts.board.panels import Panel, Picked, panels
+from pages.parts.figures.heads import pattern_picture
+
+MOST_PICTURES = 24
+"""More heads than this and only those of the chosen layer are pictured."""
+ROWS = 16
+
+
+def show(at: LookedAt) -> None:
+    seen: dict[str, Any] = ask("heads:heads", at.model, at.sample)
+    rows = {Place(row["which"], row["layer"], row["head"]): row for row in seen["rows"]}
+    own = [place for place in rows if place.which == at.place.which]
+    pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
+    if pictured != own:
+        st.caption(f"There are {len(own)} heads: these are those of layer {at.place.layer + 1}.")
+    pattern = seen["patterns"][at.place.which]
+    queries, keys = (
+        names[:size] for names, size in zip(seen["tokens"][at.place.which], pattern.shape[-2:], strict=True)
+    )
+    items = []
+    for place in pictured:
+        row = rows[place]
+        items.append(
+            Panel(
+                f"head.{place.layer}.{place.head}", name_of_head(place),
+                pattern_picture(pattern[place.layer, place.head], queries, keys, at.color, bare=True),
+                alt=f"Pattern of {name_of_head(place)}: {kind_in_words(row)}, {row['effective_keys']:.1f} keys in effect.", height=170,
+                note=kind_in_words(row), below=f"{row['effective_keys']:.1f} keys in effect", link="cells", picks=True,
+            )
+        )  # fmt: skip
+    panels(
+        items, key="attention.heads", name="heads", subject=at.subject, least=narrowest(at.config.n_heads), on_pick=pick
+    )
+    st.caption(
+        f"This sequence above; the numbers are means over {seen['sequences']} held-out sequences. A head is named by its best score from "
+        f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
+        "For “uniform”, 0 is as uneven as random weights are. Click a picture to take that head."
+    )
+    with st.container(height=420 if len(rows) > ROWS else "content"):
+        st.markdown(heads_table(list(rows.values())))
+    show_rollout(at, seen)
+
+
+def narrowest(heads: int) -> int:
+    """The smallest width of a picture (pixels), so that on a laptop the heads of a layer stand in one row."""
+    return min(285, max(190, 1180 // heads - 12))
+
+
+def pick(picked: Picked) -> None:
+    _, layer, head = picked.panel.split(".")
+    choose(layer=int(layer) + 1, head=int(head) + 1, query=int(float(picked.y)))
+
+
+def kind_in_words(row: dict[str, Any]) -> str:
+    score = row["scores"].get(row["kind"])
+    return row["kind"] if score is None else f"{row['kind']} {score:.2f}"
+
+
+def heads_table(rows: list[dict[str, Any]]) -> str:
+    head = ["Head", "Kind", "Entropy (nats)", "Keys in effect", "Mean distance", "Scores"]
+    lines = []
+    for row in rows:
+        place = Place(row["which"], row["layer"], row["head"])
+        ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
+        lines.append([
+            name_of_head(place), f"**{row['kind']}**" if row["kind"] in row["scores"] else row["kind"], f"{row['entropy']:.2f}",
+            f"{row['effective_keys']:.1f}", f"{row['distance']:.1f}", ", ".join(f"{label} {score:.2f}" for label, score in ranked[:4]),
+        ])  # fmt: skip
+    return table(head, lines)
+
+
+def show_rollout(at: LookedAt, seen: dict[str, Any]) -> None:
+    which = at.place.which
+    if which not in seen["rollout"]:
+        st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
+        return
+    st.subheader("Roll-out: what reaches each position through all layers", anchor=False)
+    flow, mean = (seen["rollout"][which][name][-1] for name in ("flow", "mean"))
+    queries, keys = at.queries, at.keys
+    panels(
+        [
+            Panel(
+                "rollout.flow", "Roll-out to the last layer", pattern_picture(flow, queries, keys, at.color), height=340,
+                alt=f"Share of each token in each position after {len(seen['rollout'][which]['flow'])} layers.", link="rollout",
+                note="Heads averaged, half of each layer carried by the skip connection (Abnar and Zuidema 2020).", term="roll-out",
+            ),
+            Panel(
+                "rollout.last", "The last layer alone", pattern_picture(mean, queries, keys, at.color), height=340,
+                alt="Attention of the last layer, averaged over heads.", link="rollout",
+                note="Its heads averaged. What it reads are no longer tokens, but mixtures of them.",
+            ),
+        ],
+        key="attention.rollout", name="roll-out", subject=at.subject, least=340,
+    )  # fmt: skip
+    if which == "self" and at.config.family == "encoder_decoder":
+        st.caption("Cross-attention is left out of it: the decoder's own tokens only.")

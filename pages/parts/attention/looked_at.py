@@ -1,0 +1,52 @@
+"""What every view of the attention page is given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.config import RunConfig
+from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
+from engine.runs import Run
+from pages.parts.attention.chosen import Chosen
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    run: Run
+    model: ModelAsked
+    now: Chosen
+    place: Place
+    sample: SampleAsked
+    queries: list[str]
+    keys: list[str]
+    query: int
+    color: str
+
+    @property
+    def config(self) -> RunConfig:
+        return self.run.config
+
+    @property
+    def subject(self) -> str:
+        """What keeps zoom: another run or another sequence is another picture."""
+        return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+
+
+def shown(token: str) -> str:
+    """A token as text in Markdown."""
+    return SPECIAL.sub(r"\\\1", token)
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table; every column but the first is aligned to the right."""
+    line = "|" + "|".join(["---", *["---:"] * (len(head) - 1)]) + "|"
+    return "\n".join(
+        ["|" + "|".join(row) + "|" for row in (head,)] + [line] + ["|" + "|".join(row) + "|" for row in rows]
+    )
+
+
+def metric_label(name: str) -> str:
+    return {"loss": "Held-out loss (nats)"}.get(name, name.replace("_", " ").capitalize())

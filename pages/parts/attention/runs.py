@@ -1,0 +1,129 @@
+"""Which run is looked at, at which step, and training it again where its weights are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.events import Progress, Snapshot
+from engine.explore.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
+from engine.predict import predict
+from engine.runs import Run
+from engine.tasks import TASKS
+from engine.units import in_time
+from pages.parts import server
+from pages.parts.attention.asking import PATIENCE
+from pages.parts.attention.chosen import RECORDED, Chosen
+from pages.parts.lab.session import session_id
+from pages.parts.recorded import recorded_run
+from pages.parts.server import find
+
+MOST_RUNS = 30
+LONGEST = 5.0
+"""Seconds of training again that a reader may ask for."""
+SLICE = 0.25
+"""Seconds of it between two looks at how far it is."""
+
+
+def run_named(name: str) -> Run | None:
+    return recorded_run() if name == RECORDED else find(name)
+
+
+def own_runs() -> list[Run]:
+    """The runs of this visitor whose weights are kept, newest first."""
+    return [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if run.weights and not why_not(run)]
+
+
+def with_run(now: Chosen) -> Chosen:
+    """Where no run was chosen: the reader's newest, and before there is one the recorded one."""
+    if now.run:
+        return now
+    own = own_runs()
+    return replace(now, run=own[0].id if own else RECORDED)
+
+
+def choices(now: Chosen) -> dict[str, str]:
+    """This visitor's runs, the one of the link, and the recorded one: id to label."""
+    own, linked = own_runs(), run_named(now.run)
+    runs = {RECORDED: label(recorded_run().config, "recorded")}
+    if linked is not None and now.run != RECORDED and linked.id not in {run.id for run in own}:
+        own.insert(0, linked)
+    return {run.id: label(run.config, f"{datetime.fromtimestamp(run.created):%d %b %H:%M}") for run in own} | runs
+
+
+def label(config: RunConfig, when: str) -> str:
+    heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
+    layers = f"{config.n_layers} layer{'s' if config.n_layers > 1 else ''}"
+    return f"{TASKS[config.task].label} · {ENCODINGS[config.pos_encoding].label} · {layers}, {heads} · {when}"
+
+
+def why_not(run: Run) -> str:
+    """Why a run's attention cannot be shown, in one sentence; empty where it can."""
+    if not run.config.family_row.attends:
+        return f"This run is of family {run.config.family}, which has no attention."
+    if weights_of_one_sequence(run.config) > LARGEST:
+        return f"This run has more than {LARGEST // 1_000_000} million attention weights a sequence: too many to look at one by one."
+    if run.live:
+        return "This run is still going; its attention can be taken apart when it has ended."
+    if run.state in ("failed", "lost") and not run.weights:
+        return f"This run {'failed' if run.state == 'failed' else 'was lost'} and left no weights."
+    return ""
+
+
+def steps_of(run: Run) -> list[int]:
+    """The steps at which something is known of a run: those of its snapshots, and its last."""
+    return sorted({event.step for event in run.events if isinstance(event, Snapshot)} | {run.step})
+
+
+def asked_model(run: Run, step: int | None) -> ModelAsked:
+    """``step`` None is the end."""
+    if run.weights and (step is None or step == run.step):
+        return ModelAsked(run.config, str(run.weights))
+    return ModelAsked(run.config, step=None if step in (None, run.config.steps) else step)
+
+
+def seconds_to(run: Run, step: int) -> float:
+    """How long training up to a step takes: as predicted for this machine, else as it took."""
+    speed = predict(run.config).steps_per_second
+    if speed:
+        return step / speed
+    last = next((event for event in reversed(run.events) if isinstance(event, Progress)), None)
+    return step * predict(run.config).tokens_per_step / last.tokens_per_second if last else float("inf")
+
+
+def ready(run: Run, asked: ModelAsked) -> bool:
+    """Whether the model can be asked about; where its weights are not kept it can be trained again, here and now."""
+    if asked.step == 0 or (asked.weights and asked.step is None) or file_of(asked).exists():
+        return True
+    step = asked.config.steps if asked.step is None else asked.step
+    seconds = seconds_to(run, step)
+    ours = run is recorded_run() and asked.step is None
+    if not ours and seconds > LONGEST:
+        st.info(
+            f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}: "
+            "the patterns that were kept are under “Training”.",
+            icon=":material/inventory_2:",
+        )
+        return False
+    if not ours and not st.button(
+        f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"
+    ):
+        st.caption("The same settings and seed give the same numbers; the weights of this step were not kept.")
+        return False
+    server.wake()
+    with st.empty():
+        while (at := server.pool().ask("engine.explore.attention_model:train_again", asked, SLICE, timeout=PATIENCE))[
+            "step"
+        ] < step:
+            st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
+        st.empty()
+    return True
+
+
+def named_steps(steps: Sequence[int], last: int) -> dict[int, str]:
+    return {step: f"{step} (end)" if step == last else str(step) for step in steps}

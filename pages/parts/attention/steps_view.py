@@ -1,0 +1,184 @@
+"""One query, step by step: from its vector to what the head hands on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine.encodings import encoding_of
+from pages.parts.attention.asking import ask
+from pages.parts.attention.chosen import bound, choose
+from pages.parts.attention.looked_at import LookedAt, shown, table
+from pages.parts.board.panels import Panel, Picked, panels
+from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
+
+ROWS = 24
+"""A longer table scrolls."""
+SCALES = {
+    "scaled_dot": "divided by √d_head = {root:.3g}",
+    "dot": "not scaled: this run compares without 1/√d_head",
+    "cosine": "of vectors of length one, times √d_head = {root:.3g}",
+    "additive": "w · tanh(q + k) with this run's own w",
+}
+PLACES = {
+    "nowhere": "This run has no encoding: positions reach the scores through the mask alone.",
+    "embedding": (
+        "{label} is added to the embedding, so it is inside q and k already. The column says how much higher the score is than with no "
+        "positions added to the embedding."
+    ),
+    "rotation": "{label} turns q and k by their positions before they are compared. The column says what the turn added to the score.",
+    "scores": "{label} adds a number to each score.",
+}
+
+
+def show(at: LookedAt) -> None:
+    s: dict[str, Any] = ask("steps:steps", at.model, at.sample, at.place, at.query)
+    order = np.argsort(-s["weight"])
+    best = int(order[0])
+    says = f" Here the model answers **{shown(s['predicted'])}**" if s["predicted"] else ""
+    right = f"; right is **{shown(s['target'])}**." if s["target"] else "." if says else ""
+    st.markdown(
+        f"Query {at.query} (token **{shown(at.queries[at.query])}**) reads most from key {best} (token **{shown(at.keys[best])}**), "
+        f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
+    )
+    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=440, on_pick=pick)
+    words, numbers = st.columns([1, 1.25], gap="large")
+    with words:
+        st.markdown("**The steps and their shapes**")
+        st.markdown(in_words(at, s))
+        st.caption(
+            f":material/check: Put together, these steps differ from the model's own tensors by at most {s['gap']:.0e}."
+        )
+    with numbers:
+        st.markdown("**The numbers, key by key**")
+        with st.container(height=440 if len(at.keys) > ROWS else "content"):
+            st.markdown(numbers_table(at, s))
+
+
+def pick(picked: Picked) -> None:
+    """The row of the pattern that was chosen is the new query."""
+    if picked.panel.startswith("pattern"):
+        choose(query=int(float(picked.y)))
+
+
+def query_control(at: LookedAt) -> None:
+    st.number_input(
+        "Query", 0, len(at.queries) - 1, step=1, width=130, help="Position of the token that reads. Or click a row of the pattern.",
+        **bound("query", at.query),
+    )  # fmt: skip
+
+
+def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
+    keys = s["keys"]
+    weight = s["weight"]
+    strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
+    if acts_on(at) == "nowhere":
+        del strips[1]
+    dims = [str(d) for d in range(s["d_head"])]
+    values = np.vstack([s["weighted"], s["mixed"]])
+    handed = np.vstack([s["projected"], s["out"]])
+    heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
+    top = ", ".join(f"key {k} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
+    return [
+        Panel(
+            "pattern.one", "The pattern of this head", pattern_picture(s["pattern"], s["queries"], keys, at.color, query=at.query),
+            alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.", height=400,
+            note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
+            link="cells", picks=True, term="attention-pattern",
+        ),
+        Panel(
+            "strips", "From product to weight, for this query",
+            strips_picture(strips, keys, s["blocked"], at.color),
+            alt=f"Four strips of bars over the keys; the weights are largest at {top}.", height=400,
+            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.", term="softmax",
+        ),
+        Panel(
+            "product", "q times k, dimension by dimension",
+            numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x="dimension of the head", y="key", columns=dims, rows=keys),
+            alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.", height=320,
+            note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: see which numbers make the match.",
+            term="query-key-value",
+        ),
+        Panel(
+            "values", "Weighted values, and their sum",
+            numbers_picture(values, "weight × v", x="dimension of the head", y="key", columns=dims, rows=[*keys, "sum"]),
+            alt="Each key's value times its weight; the last row is what the head has read.", height=320,
+            note="Each row is a key's value times its weight; the last is their sum, the head's reading.",
+        ),
+        Panel(
+            "handed", "What each head hands on",
+            numbers_picture(handed, "value", x="dimension of the model", y="head", rows=[*heads, "all"]), height=240, wide=True,
+            alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.",
+            note="The output projection brings each head's sum to the model's width; with the bias they add up to the last row.",
+        ),
+    ]  # fmt: skip
+
+
+def acts_on(at: LookedAt) -> str:
+    """Where the encoding meets this attention; cross-attention only through what was added to the embeddings."""
+    acts = encoding_of(at.config).acts_on
+    return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
+
+
+def in_words(at: LookedAt, s: dict[str, Any]) -> str:
+    keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
+    row = encoding_of(at.config)
+    acts = acts_on(at)
+    scale = SCALES[at.config.attention_score].format(root=d_head**0.5)
+    blocked = int(s["blocked"].sum())
+    total = f"{s['weight'].sum():.3f}"
+    steps = [
+        f"**Project.** The token's vector `[{d_model}]` becomes q `[{d_head}]`; every key's becomes k and v, `[{keys} × {d_head}]` each."
+    ]
+    if acts == "rotation":
+        steps.append(
+            f"**Turn.** {row.label} turns q by its position {s['position']} and each k by its own, `[{d_head}]` each."
+        )
+    steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
+    if acts == "scores":
+        least, most = s["bias"].min(), s["bias"].max()
+        steps.append(f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {least + 0.0:.2f} to {most + 0.0:.2f}.")
+    if blocked:
+        steps.append(f"**Mask.** {blocked} of {keys} keys are blocked: their score becomes −∞.")
+    else:
+        steps.append("**Mask.** Nothing is blocked for this query.")
+    if at.config.softmax_axis == "key":
+        steps.append(
+            f"**Softmax.** exp(score), divided by its sum over the keys: weights `[{keys}]` that add up to {total}."
+        )
+    else:
+        steps.append(
+            f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {total}."
+        )
+    extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
+    steps.append(f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.")
+    heads = "1 head" if len(s["projected"]) == 1 else f"{len(s['projected'])} heads"
+    steps.append(
+        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {heads} and the bias are added up."
+    )
+    said = PLACES[acts].format(label=row.label)
+    if at.place.which == "cross" and acts == "nowhere":
+        said = "Cross-attention has no encoding of its own."
+    return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
+
+
+def numbers_table(at: LookedAt, s: dict[str, Any]) -> str:
+    """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
+    columns: dict[str, list[str]] = {"q · k": [f"{value:.3f}" for value in s["product"]]}
+    if s["rotates"]:
+        columns["turned"] = [f"{value:.3f}" for value in s["turned"]]
+    columns["scaled"] = [f"{value:.3f}" for value in s["scaled"]]
+    if acts_on(at) != "nowhere":
+        columns["of it, encoding" if acts_on(at) == "embedding" else "encoding"] = [
+            f"{value:+.3f}" for value in s["by_encoding"]
+        ]
+    columns["score"] = [f"{value:.3f}" for value in s["score"]]
+    columns["masked"] = ["−∞" if out else score for out, score in zip(s["blocked"], columns["score"], strict=True)]
+    most = s["weight"].max()
+    columns["weight"] = [f"**{value:.3f}**" if value == most else f"{value:.3f}" for value in s["weight"]]
+    rows = [
+        [str(key), shown(token), *(column[key] for column in columns.values())] for key, token in enumerate(s["keys"])
+    ]
+    return table(["Key", "Token", *columns], rows)

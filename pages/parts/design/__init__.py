@@ -1,0 +1,1 @@
+"""The parts of the page on which a person puts an encoding together."""

@@ -1,0 +1,104 @@
+"""What a person has chosen: parts, rivals, tasks, seeds. It outlives the page, and it is the page's link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from engine.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL
+from engine.config import parse_leniently
+from engine.encodings.parameters import DesignedParameters
+from engine.evidence.experiment import MOST_SEEDS
+from engine.problems import Problem
+from engine.settings import Setting, settings_in, to_text
+from pages.parts.issues.experiments import EXPERIMENTS
+
+KEY = "design"
+"""Session key of the choice."""
+AGAINST, ON, SEEDS, EXPERIMENT = "against", "tasks", "seeds", "experiment"
+USUAL_SEEDS = 8
+PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedParameters)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    parts: Mapping[str, Any] = field(default_factory=lambda: {name: row.default for name, row in PARTS.items()})
+    against: tuple[str, ...] = USUAL
+    tasks: tuple[str, ...] = tuple(TASKS)
+    seeds: int = USUAL_SEEDS
+    experiment: str | None = None
+    """The one that is looked at."""
+
+    @property
+    def design(self) -> DesignedParameters:
+        return DesignedParameters(**self.parts)
+
+
+def choice() -> Choice:
+    made: Choice = st.session_state.setdefault(KEY, Choice())
+    return made
+
+
+def choose(**changes: Any) -> None:
+    st.session_state[KEY] = replace(choice(), **changes)
+
+
+def set_part(name: str, value: Any) -> None:
+    """One part; others follow where only one of their choices goes with it."""
+    choose(parts=fitting({**choice().parts, name: value}))
+
+
+def fitting(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """A convolution acts on the embedding; in a rotation the features are the angles."""
+    fixed = dict(parts)
+    if fixed["design_features"] == "convolution":
+        fixed["design_place"] = "embedding"
+    if fixed["design_place"] == "rotation":
+        fixed["design_readout"] = "direct"
+    return fixed
+
+
+def to_query(made: Choice) -> dict[str, str]:
+    """What is as usual is left out."""
+    usual = Choice()
+    query = {name: to_text(value) for name, value in made.parts.items() if value != PARTS[name].default}
+    lists = {AGAINST: (made.against, usual.against), ON: (made.tasks, usual.tasks)}
+    query |= {name: ",".join(chosen) for name, (chosen, default) in lists.items() if chosen != default}
+    if made.seeds != usual.seeds:
+        query[SEEDS] = str(made.seeds)
+    if made.experiment is not None:
+        query[EXPERIMENT] = made.experiment
+    return query
+
+
+def from_query(query: Mapping[str, str]) -> tuple[Choice, list[Problem]]:
+    """The choice a link asks for, as far as it is allowed, and what was ignored. Nothing is started."""
+    own = {name: text for name, text in query.items() if name in PARTS}
+    config, ignored = parse_leniently({**BASE, "pos_encoding": DESIGN, **own})
+    parts = {name: config.value(name) for name in PARTS}
+    made = Choice(parts=parts)
+    for name, allowed, most in ((AGAINST, RIVALS, MOST_RIVALS), (ON, tuple(TASKS), len(TASKS))):
+        if name in query:
+            given = tuple(query[name].split(","))
+            if set(given) <= set(allowed) and 1 <= len(given) == len(set(given)) <= most:
+                made = replace(made, against=given) if name == AGAINST else replace(made, tasks=given)
+            else:
+                ignored.append(Problem(name, query[name], f"1 to {most} different ones of {', '.join(allowed)}"))
+    if SEEDS in query:
+        text = query[SEEDS]
+        if text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MOST_SEEDS:
+            made = replace(made, seeds=int(text))
+        else:
+            ignored.append(Problem(SEEDS, text, f"a whole number from 1 to {MOST_SEEDS}"))
+    if EXPERIMENT in query:
+        found = EXPERIMENTS.find(query[EXPERIMENT])
+        if found is not None and found.issue.slug == "design":
+            made = replace(made, experiment=query[EXPERIMENT])
+        else:
+            ignored.append(Problem(EXPERIMENT, query[EXPERIMENT], "one of a design that this server still holds"))
+    known = {*PARTS, AGAINST, ON, SEEDS, EXPERIMENT}
+    ignored += [Problem(name, text, "a name this page knows") for name, text in query.items() if name not in known]
+    return made, ignored

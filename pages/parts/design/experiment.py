@@ -1,0 +1,133 @@
+"""The design against built-in encodings: what to compare with, Run and Stop, the live board and the verdict."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.comparison import MOST_RIVALS, RIVALS, TASKS, comparison
+from engine.encodings import ENCODINGS
+from engine.encodings.design_code import in_words
+from engine.encodings.parameters import DesignedParameters
+from engine.evidence.experiment import MOST_SEEDS, Experiment
+from engine.issues.issue import Issue
+from engine.problems import ConfigError
+from engine.workers.pool import Refused
+from pages.parts import server
+from pages.parts.design.choice import choice, choose
+from pages.parts.issues.arms import show_arms
+from pages.parts.issues.board import experiment_board
+from pages.parts.issues.controls import forecast
+from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.issues.shown import of_experiment
+from pages.parts.issues.take_away import take_away
+from pages.parts.lab.session import session_id
+
+REFUSED = "design.refused"
+AGAINST_KEY, TASKS_KEY, SEEDS_KEY, CURVE_KEY = (
+    "design.set.against",
+    "design.set.tasks",
+    "design.set.seeds",
+    "design.curve",
+)
+CURVES = {"loss": "Training loss", "validation.loss": "Loss", "validation.accuracy": "Accuracy"}
+
+
+def show_experiment() -> None:
+    made = choice()
+    experiment = EXPERIMENTS.find(made.experiment) if made.experiment else None
+    issue, problem = _issue()
+    _settings(issue, problem, experiment)
+    if sentence := st.session_state.pop(REFUSED, None):
+        st.error(sentence, icon=":material/block:")
+    with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
+        if made.experiment and experiment:
+            _running(made.experiment, experiment)
+
+
+def _issue() -> tuple[Issue | None, str]:
+    made = choice()
+    try:
+        return comparison(made.parts, made.against, made.tasks), ""
+    except (ConfigError, ValueError) as error:
+        return None, str(error)
+
+
+def _settings(issue: Issue | None, problem: str, experiment: Experiment | None) -> None:
+    running = experiment is not None and experiment.state == "running"
+    for key, value in {AGAINST_KEY: choice().against, TASKS_KEY: choice().tasks, SEEDS_KEY: choice().seeds}.items():
+        wanted = list(value) if isinstance(value, tuple) else value
+        if st.session_state.get(key) != wanted:
+            st.session_state[key] = wanted
+    with st.container(border=True):
+        st.multiselect(
+            "Against", RIVALS, key=AGAINST_KEY, format_func=lambda name: ENCODINGS[name].label, max_selections=MOST_RIVALS,
+            disabled=running, on_change=_take, placeholder="Choose encodings",
+            help="Built-in encodings, with their usual settings.",
+        )  # fmt: skip
+        st.pills(
+            "Tasks", list(TASKS), key=TASKS_KEY, selection_mode="multi", format_func=lambda name: TASKS[name].label,
+            disabled=running, on_change=_take, help="; ".join(f"{task.label}: {task.asks}" for task in TASKS.values()) + ".",
+        )  # fmt: skip
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            st.number_input(
+                "Seeds", 1, MOST_SEEDS, key=SEEDS_KEY, disabled=running, width=120, on_change=_take,
+                help="Paired: every arm starts from the same data under the same seed. Six can decide, eight are better.",
+            )  # fmt: skip
+            st.button(
+                "Run", type="primary", icon=":material/play_arrow:", disabled=running or issue is None, width=120,
+                on_click=_begin,
+            )  # fmt: skip
+            st.button(
+                "Stop", icon=":material/stop:", disabled=not running, on_click=_stop, args=(experiment,), width=120
+            )
+        if issue is None:
+            st.caption(f":material/block: {problem}")
+        else:
+            st.caption(forecast(issue, choice().seeds, False))
+
+
+def _running(name: str, experiment: Experiment) -> None:
+    parts = experiment.issue.config(experiment.issue.arms[0]).encoding_settings
+    assert isinstance(parts, DesignedParameters)
+    changed = "" if parts == choice().design else " :orange[:material/edit: The parts above have changed since.]"
+    st.markdown(f"**In this run:** {in_words(parts)}{changed}")
+    curve = st.segmented_control(
+        "Curves", list(CURVES), default="loss", required=True, key=CURVE_KEY, persist_state="session",
+        format_func=lambda name: CURVES[name],
+    )  # fmt: skip
+    state = experiment.state
+    experiment_board(name, experiment, curve=curve or "loss")
+    if experiment.state != "running":
+        shown = of_experiment(experiment)
+        if shown.trials:
+            take_away(shown)
+        with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
+            show_arms(experiment.issue, False, experiment.seeds[0])
+    if experiment.state != state:
+        st.rerun()  # it turned while this was being written: the buttons above are of the past
+
+
+def _take() -> None:
+    choose(
+        against=tuple(name for name in RIVALS if name in st.session_state[AGAINST_KEY]),
+        tasks=tuple(name for name in TASKS if name in st.session_state[TASKS_KEY]),
+        seeds=int(st.session_state[SEEDS_KEY]),
+    )
+
+
+def _begin() -> None:
+    """Start it; a refusal is kept to be shown, and nothing else changes."""
+    made = choice()
+    try:
+        name = EXPERIMENTS.begin(
+            comparison(made.parts, made.against, made.tasks), server.pool(), seeds=made.seeds, first_seed=0, extended=False,
+            session=session_id(),
+        )  # fmt: skip
+    except (Refused, ConfigError, ValueError) as error:
+        st.session_state[REFUSED] = str(error)
+        return
+    choose(experiment=name)
+
+
+def _stop(experiment: Experiment) -> None:
+    experiment.stop()

@@ -1,0 +1,58 @@
+"""From the parts to Python: the same encoding as a class of one's own."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from engine.comparison import design_config
+from engine.encodings.design_code import written
+from engine.link import to_query as lab_query
+from engine.problems import ConfigError
+from engine.settings import to_text
+from pages.parts.design.choice import PARTS, choice, to_query
+
+
+def show_guide() -> None:
+    st.subheader("Go on in Python", anchor=False)
+    st.markdown(
+        "The parts above come to this class. Put it into a checkout of the project and change what no part offers; it is then in the "
+        "lab, in links, on the command line and in the tests, like every other encoding."
+    )
+    code = written(choice().design)
+    st.markdown("1. A file of its own, `engine/encodings/my_encoding.py`:")
+    st.code(code.module, language="python")
+    st.markdown("2. A row in the registry `ENCODINGS` of `engine/encodings/__init__.py`:")
+    st.code(code.row, language="python")
+    st.markdown(
+        "3. What it learns, in `LEARNED` of `engine/encodings/shapes.py`, so that parameters are counted beforehand; and its name in "
+        "`MEASURED_ONLY` of `engine/memory.py`, since nobody has a formula for its memory yet:"
+    )
+    st.code(code.shapes, language="python")
+    st.markdown("4. See whether everything that holds for encodings holds for yours:")
+    st.code("pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding", language="bash")
+
+
+def show_ways() -> None:
+    """Into the lab, onto the command line, to somebody else."""
+    made = choice()
+    try:
+        config = design_config(made.parts)
+    except ConfigError:
+        return
+    options = [
+        f"--{name.replace('_', '-')} {to_text(value)}"
+        for name, value in made.parts.items()
+        if value != PARTS[name].default
+    ]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.page_link(
+            "lab.py", label="Open in the lab", icon=":material/science:", query_params=lab_query(config),
+            help="The design under the first task, with every setting in place.",
+        )  # fmt: skip
+        with st.popover("Share", icon=":material/share:"):
+            st.caption("This link opens the page with these parts. It starts nothing.")
+            st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(to_query(made))}", language=None)
+            st.caption("The same design on the command line:")
+            st.code(" ".join(["python -m engine train --pos-encoding designed", *options]), language="bash")

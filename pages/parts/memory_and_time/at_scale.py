@@ -1,0 +1,114 @@
+"""Well-known models by formula: what training and writing with them takes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.costs.at_scale import PRECISIONS, Takes, longest_trained, longest_written, takes
+from engine.costs.well_known import WELL_KNOWN, Published
+from engine.units import in_bytes
+from pages.parts.board.panels import Panel, panels
+from pages.parts.figures.scale import scale_figure
+from pages.parts.memory_and_time.form import models, widget
+from pages.parts.memory_and_time.tables import round_down, table
+from pages.parts.memory_and_time.view import View
+
+
+def show_models(view: View) -> None:
+    st.subheader("The same numbers for well-known models", anchor=False)
+    st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
+    models()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in ("precision", "context", "sequences"):
+            with st.container(width=330 if name == "precision" else 150):
+                widget(name)
+        widget("written")
+    chosen = [WELL_KNOWN[name] for name in view.models]
+    if not chosen:
+        st.info("Choose a model.", icon=":material/check_box:")
+        return
+    precision = PRECISIONS[view.precision]
+    taken = {
+        model.label: takes(model, precision, _length(model, view), view.sequences, written=view.written)
+        for model in chosen
+    }
+    panels([_panel(taken, view)], key="costs.scale", name="well-known models", subject=",".join(view.models), least=400)
+    _training_table(chosen, taken, view)
+    _writing_table(chosen, taken, view)
+    _sources(chosen, view)
+
+
+def _length(model: Published, view: View) -> int:
+    return view.context or model.context
+
+
+def _panel(taken: dict[str, Takes], view: View) -> Panel:
+    said = "; ".join(f"{label} {in_bytes(one.training)}" for label, one in taken.items())
+    return Panel(
+        "costs.models", "One training step of well-known models", scale_figure(taken, view.bytes), f"Predicted memory: {said}.",
+        height=110 + 44 * len(taken), note=f"By formula. Dashed: the {in_bytes(view.bytes)} asked for above.", wide=True,
+    )  # fmt: skip
+
+
+def _training_table(chosen: list[Published], taken: dict[str, Takes], view: View) -> None:
+    precision = PRECISIONS[view.precision]
+    rows = []
+    for model in chosen:
+        one = taken[model.label]
+        fits = longest_trained(model, precision, view.bytes, view.sequences, written=view.written)
+        state = (one.weights, one.gradients, one.optimizer)
+        rows.append(
+            [
+                model.label, f"{one.parameters:,}", *map(in_bytes, state), f"{_length(model, view):,}",
+                in_bytes(one.activations), in_bytes(one.training), _tokens(fits),
+            ]
+        )  # fmt: skip
+    fits_in = f"Longest in {in_bytes(view.bytes)}"
+    table(
+        "Training, predicted",
+        ["", "Parameters", "Weights", "Gradients", "AdamW", "Tokens", "Activations", "Together", fits_in],
+        rows,
+    )
+
+
+def _writing_table(chosen: list[Published], taken: dict[str, Takes], view: View) -> None:
+    precision = PRECISIONS[view.precision]
+    rows = []
+    for model in chosen:
+        one = taken[model.label]
+        heads = f"{model.kv_heads} of {model.heads}"
+        fits = longest_written(model, precision, view.bytes, view.sequences)
+        rows.append(
+            [model.label, heads, in_bytes(one.cache_per_token), in_bytes(one.cache), in_bytes(one.writing), _tokens(fits)]
+        )  # fmt: skip
+    fits_in = f"Longest in {in_bytes(view.bytes)}"
+    head = ["", "Key-value heads", "Cache a token", "Cache of all", "With the weights", fits_in]
+    table("Writing with keys and values kept, predicted", head, rows)
+
+
+def _tokens(count: int) -> str:
+    return f"{round_down(count):,} tokens" if count else "does not fit"
+
+
+def _sources(chosen: list[Published], view: View) -> None:
+    with st.expander("Formulas and sources", icon=":material/functions:"):
+        st.markdown(FORMULAS)
+        for source in dict.fromkeys(model.source for model in chosen):
+            st.markdown(f"- {source}")
+
+
+FORMULAS = r"""
+With $L$ layers of width $h$, $a$ heads of which $g$ have keys and values of their own, MLP width $f$, vocabulary $v$;
+$b$ sequences of $s$ tokens:
+
+- **Weights.** GPT-2: $(v + s_{max})h + L(12h^2 + 13h) + 2h$, the head tied to the embedding.
+  Llama: $2vh + L(2h^2 + 2h^2 g/a + 3hf + 2h) + h$.
+- **Training state.** Mixed precision: 2 bytes a weight, 2 a gradient, 12 for AdamW (a float32 copy and two moments; Rajbhandari et al.
+  2020, ZeRO, section 3.1). float32: 4, 4 and 8. Sixteen bytes a parameter either way.
+- **Activations.** GPT-2: $L\,sbh\,(34 + 5as/h) + 4sbh(1 + v/h)$ bytes in mixed precision (Korthikanti et al. 2022, Reducing Activation
+  Recomputation in Large Transformer Models, equation 1 and section 4.3); fused attention keeps one float32 a query and head
+  in place of $5as^2b$. Llama, counted in the same way for its block: $L\,sb\,(12h + 4hg/a + 8f)$, and $2as^2b$ a layer where scores are
+  written out. Nothing is recomputed; gradients of activations, buffers and fragmentation come on top.
+- **Cache.** $2L\,h\,g/a$ numbers a token: grouped heads (Ainslie et al. 2023, GQA) divide it by $a/g$ (Shazeer 2019).
+- A length beyond what a model was made for is a matter of memory here, not of what it would understand.
+"""

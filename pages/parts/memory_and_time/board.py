@@ -1,0 +1,172 @@
+"""The figures: time and memory along the axis, as they come."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.costs import KINDS
+from engine.costs.formula import cache_bytes_at, memory_at, seconds_at
+from engine.costs.plan import Plan
+from engine.costs.result import Result
+from engine.costs.sweep import Sweep
+from engine.predict import known_speed
+from engine.units import in_bytes, in_time
+from pages.parts.board.panels import Panel, panels
+from pages.parts.figures.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
+from pages.parts.memory_and_time.tables import show_laws, show_skips
+from pages.parts.memory_and_time.view import View
+
+POLL = 0.5
+"""Seconds between two looks at a measurement that goes."""
+DRAWN = "costs.drawn"
+"""Session key of the panels that were drawn last, and of what."""
+UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
+
+
+def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: View) -> None:
+    """Follow a measurement until it ends; then the script is rerun once. Without one: what is predicted for ``plan``."""
+    running = sweep is not None and sweep.state == "running"
+
+    def draw() -> None:
+        over = running and sweep is not None and sweep.state != "running"
+        shown = sweep.result if sweep is not None else result
+        if running and sweep is not None:
+            st.progress(min(1.0, sweep.done), text=_words(sweep))
+        show(shown or UNMEASURED, shown.plan if shown else plan, view)
+        if over:
+            st.rerun()
+
+    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
+    st.fragment(draw, run_every=POLL if running else None)()
+
+
+def _words(sweep: Sweep) -> str:
+    if sweep.now is None:
+        return "Waiting for a worker"
+    kind, place = sweep.now
+    what = "tokens" if sweep.plan.axis == "length" else "layers"
+    return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
+
+
+def show(result: Result, plan: Plan, view: View) -> None:
+    panels(
+        _drawn(result, plan, view),
+        key="costs.board",
+        name="memory and time",
+        subject=f"{plan.axis} {plan.places}",
+        least=400,
+    )
+    show_laws(result)
+    show_skips(result)
+
+
+def _drawn(result: Result, plan: Plan, view: View) -> list[Panel]:
+    """The last ones again where nothing happened since: most looks at a measurement find it as it was."""
+    stamp = (result.created, len(result.visits), len(result.fits), result.state, plan, view.part_of, known_speed())
+    last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
+    if last is None or last[0] != stamp:
+        what = "tokens" if plan.axis == "length" else "layers"
+        last = (
+            stamp,
+            [
+                _time_panel(result, plan, what),
+                _memory_panel(result, plan, what),
+                _next_panel(result, plan, what),
+                _parts_panel(result, plan, view, what),
+            ],
+        )
+        st.session_state[DRAWN] = last
+    return last[1]
+
+
+def _time_panel(result: Result, plan: Plan, what: str) -> Panel:
+    lines = [_line(result, plan, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
+    return _panel("costs.train", "Time of a training step", lines, plan, what, MILLISECONDS, "step")
+
+
+def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
+    """On one CPU core, once this machine was timed."""
+    if plan.device != "cpu":
+        return []
+    speed = known_speed()
+    told = [(place, seconds_at(plan.config(kind, place), plan.length_at(place), speed)) for place in plan.places]
+    return [(place, seconds) for place, seconds in told if seconds is not None]
+
+
+def _memory_panel(result: Result, plan: Plan, what: str) -> Panel:
+    lines = [_line(result, plan, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
+    return _panel(
+        "costs.saved", "Memory kept for the backward pass", lines, plan, what, MEBIBYTES, "saved for backward"
+    )
+
+
+def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
+    told = [(place, memory_at(plan.config(kind, place), plan.length_at(place)).saved) for place in plan.places]
+    return [(place, float(saved)) for place, saved in told if saved is not None]
+
+
+def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
+    anew = [_line(result, plan, kind, "inference") for kind in plan.kinds]
+    kept = [
+        _line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True)
+        for kind in plan.kinds
+        if KINDS[kind].keeps
+    ]
+    last = plan.places[-1]
+    cache = ""
+    if "fused" in plan.kinds:
+        size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
+        cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
+    note = f"Filled: the whole sequence is read again, in one pass. Open: the past is kept, as keys and values or a state.{cache}"
+    return _panel(
+        "costs.next", "Time to write the next token", [*anew, *kept], plan, what, MILLISECONDS, "next token", note
+    )
+
+
+def _line(
+    result: Result, plan: Plan, kind: str, quantity: str, predicted: list[tuple[int, float]] | None = None, *,
+    label: str = "", dashed: bool = False,
+) -> CostLine:  # fmt: skip
+    row = KINDS[kind]
+    return CostLine(
+        f"{kind}.{quantity}", label or row.label, row.color, result.levels(kind, quantity), result.fit(kind, quantity),
+        predicted or (), dashed,
+    )  # fmt: skip
+
+
+NOTE = "Points: measured, with their range. Wide line: power law over the upper part. Dotted: predicted by formula."
+
+
+def _panel(
+    name: str, title: str, lines: list[CostLine], plan: Plan, what: str, unit: Unit, axis: str, note: str = NOTE
+) -> Panel:
+    drawn = cost_figure(lines, plan.places, what, unit, axis)
+    said = "; ".join(_in_words(line, what, unit) for line in lines)
+    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=360, note=note)
+
+
+def _in_words(line: CostLine, what: str, unit: Unit) -> str:
+    if not line.levels:
+        told = [f"{unit.words(value)} at {place:,}" for place, value in (*line.predicted[:1], *line.predicted[-1:])]
+        return f"{line.label}: not measured" + (f", predicted {' to '.join(told)} {what}" if told else "")
+    first, last = line.levels[0], line.levels[-1]
+    law = f", exponent {line.fit.exponent:.2f}" if line.fit else ""
+    return f"{line.label}: {unit.words(first.value)} at {first.place:,} to {unit.words(last.value)} at {last.place:,} {what}{law}"
+
+
+def _parts_panel(result: Result, plan: Plan, view: View, what: str) -> Panel:
+    kind = KINDS[view.part_of]
+    told = [(place, memory_at(plan.config(kind.name, place), plan.length_at(place))) for place in plan.places]
+    seen = [(visit.place, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]
+    has_formula = told[0][1].saved is not None
+    bars = told if has_formula else seen
+    note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
+    sums = [f"{in_bytes(memory.total)} at {place:,} {what}" for place, memory in bars[:: max(1, len(bars) - 1)]]
+    return Panel(
+        "costs.parts",
+        f"What a training step keeps: {kind.label}",
+        parts_figure(bars, seen, what, kind.color),
+        f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.",
+        height=360,
+        note=f"{note} Dots: measured sum; rings: the highest during a step.",
+    )

@@ -1,0 +1,96 @@
+"""Beside the steps: run, stop, start over, how far it is, all steps with their state, and the download."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from engine.notebooks import Notebook
+from engine.notebooks.ipynb import to_ipynb
+from engine.notebooks.player import Play
+from engine.units import in_time
+from pages.parts.notebooks.plays import REFUSED, badge, forget, run_to, step_state
+from pages.parts.notebooks.steps import TICK, anchor
+
+COUNTED = re.compile(r"(\d+) of (\d+)")
+"""How a cell says how far it is."""
+STYLE = """<style>
+[data-testid="stColumn"]:has(.st-key-notebooks-side) {
+  position: sticky; top: 4.5rem; align-self: flex-start; max-height: calc(100vh - 5.5rem); overflow-y: auto; }
+@media (max-width: 640px) {
+  [data-testid="stColumn"]:has(.st-key-notebooks-side) { position: static; max-height: none }
+  .st-key-notebooks-contents { display: none } }
+.st-key-notebooks-contents a { color: inherit; text-decoration: none }
+.st-key-notebooks-contents a:hover { text-decoration: underline }
+.st-key-notebooks-body .katex-display { overflow: auto hidden }
+</style>"""
+
+
+def show_side(notebook: Notebook, play: Play | None) -> None:
+    st.html(STYLE)
+    with st.container(key="notebooks-side"):
+        _show_buttons(notebook, play)
+        if refused := st.session_state.pop(REFUSED, None):
+            st.warning(refused, icon=":material/block:")
+        if play is not None:
+            st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, mark(play))
+        with st.container(key="notebooks-contents", gap="xsmall"):
+            lines = [f"{badge(step_state(step, play)) if step.code else ':material/notes:'} [{step.number}. {step.title}](#{anchor(step)})"
+                     for step in notebook.steps[1:]]  # fmt: skip
+            st.markdown("  \n".join(lines))
+
+
+def _show_buttons(notebook: Notebook, play: Play | None) -> None:
+    running = play is not None and play.state == "running"
+    last = max(cell.number for cell in notebook.cells if cell.kind == "code")
+    with st.container(horizontal=True, gap="small"):
+        if play is not None and running:
+            st.button("Stop", icon=":material/stop:", on_click=play.stop, key="notebooks.stop")
+        else:
+            st.button(
+                "Run all" if play is None or play.state == "ended" else "Run the rest", icon=":material/play_arrow:",
+                type="primary", on_click=run_to, args=(notebook, last), key="notebooks.all",
+            )  # fmt: skip
+        st.button(
+            "Clear", icon=":material/restart_alt:", on_click=forget, args=(notebook,), disabled=play is None or running,
+            key="notebooks.clear", help="Put the outputs away; the next run starts from the first step.",
+        )  # fmt: skip
+        st.download_button(
+            "Jupyter notebook", to_ipynb(notebook), f"{notebook.slug}.ipynb", "application/x-ipynb+json",
+            icon=":material/download:", key="notebooks.download", on_click="ignore",
+            help="The same cells as an .ipynb file, which runs by itself.",
+        )  # fmt: skip
+
+
+def mark(play: Play) -> tuple[object, ...]:
+    """What the page shows of it beside the text of the cell at work; when it changes, the page is written anew."""
+    return play.state, len(play.outcomes), play.running_cell
+
+
+def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
+    play.look()
+    if mark(play) != shown:
+        st.rerun()
+    code = [cell for cell in play.notebook.cells if cell.kind == "code"]
+    passed = sum(outcome.state == "passed" for outcome in play.outcomes.values())
+    share = within(play)
+    if play.state == "running":
+        asked = sum(cell.number <= play.until for cell in code)
+        left = f", this cell about {in_time(play.cell_seconds * (1 - share) / share)} more" if share else ""
+        st.progress(min(1.0, (passed + share) / asked), f"{passed} of {asked} cells{left}")
+    elif play.why_ended:
+        st.info(play.why_ended, icon=":material/info:")
+    else:
+        words = {"waiting": "It goes on from here.", "ended": ""}[play.state]
+        st.caption(f"{passed} of {len(code)} cells passed. {words}")
+
+
+def within(play: Play) -> float:
+    """The share of the running cell that is done, as far as its last line says so."""
+    cell = play.running_cell
+    if cell is None:
+        return 0.0
+    counted = COUNTED.findall(play.outcomes[cell].text.rpartition("\n")[0].rpartition("\n")[2])
+    done, of = (int(number) for number in counted[-1]) if counted else (0, 1)
+    return done / of if 0 < done <= of else 0.0

@@ -1,0 +1,89 @@
+"""A notebook's figure in the house style: its own data, titles and levels; colours and axes of this app. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.board.panels import Panel
+from pages.parts.colors import diverging, sequential, shade
+from pages.parts.figures.base import axis, figure, level
+
+LINES = ("#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#B83280", "#5A6578")
+"""One a trace, in their order; traces of a legend group share theirs."""
+
+Plain = dict[str, Any]
+
+
+def panel_of(drawn: Plain, name: str) -> Panel:
+    """A Plotly figure as plain data and layout, as a panel."""
+    layout = drawn["layout"]
+    title = str(_text(layout.get("title")))
+    is_matrix = any(trace["type"] == "heatmap" for trace in drawn["data"])
+    return Panel(
+        id=name, title=title, figure=_house(drawn), alt=f"{title}. {in_words(drawn)}", height=340 if is_matrix else 300
+    )  # fmt: skip
+
+
+def in_words(drawn: Plain) -> str:
+    """What the traces show, in numbers."""
+    return " ".join(_trace_in_words(trace) for trace in drawn["data"])
+
+
+def _trace_in_words(trace: Plain) -> str:
+    if trace["type"] == "heatmap":
+        values = [value for row in trace["z"] for value in row]
+        return f"{len(trace['z'])} rows of {len(trace['z'][0])} cells, from {min(values):.3g} to {max(values):.3g}."
+    if trace["type"] == "histogram":
+        return f"{trace['name']}: {len(trace['x'])} values from {min(trace['x']):.3g} to {max(trace['x']):.3g}."
+    x, y = trace["x"], trace["y"]
+    return f"{trace.get('name', 'values')}: {y[0]:.3g} at {x[0]}, {y[-1]:.3g} at {x[-1]}."
+
+
+def _house(drawn: Plain) -> go.Figure:
+    layout, groups = drawn["layout"], list[str]()
+    traces = []
+    for place, trace in enumerate(drawn["data"]):
+        group = trace.get("legendgroup") or f"{place}"
+        if group not in groups:
+            groups.append(group)
+        traces.append(_coloured(trace, LINES[groups.index(group) % len(LINES)]))
+    axes: Plain = {}
+    for name in ("xaxis", "yaxis"):
+        own = dict(layout.get(name, {}))
+        axes[name] = axis(str(_text(own.pop("title", ""))), **own)
+    shapes = [level(shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])]
+    kept = {"barmode": layout["barmode"]} if "barmode" in layout else {}
+    return figure(traces, shapes=shapes, showlegend=len(groups) > 1, **axes, **kept)
+
+
+def _coloured(trace: Plain, color: str) -> Plain:
+    pair = shade(color)
+    if trace["type"] == "heatmap":
+        lowest = min(value for row in trace["z"] for value in row if math.isfinite(value))
+        around_zero = {} if lowest >= 0 else {"zmid": 0}
+        scale = diverging() if lowest < 0 else sequential(LINES[0])
+        title = _text(trace.get("colorbar", {}).get("title"))
+        bar = {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0}
+        hover = "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
+        return (
+            trace
+            | around_zero
+            | {"colorbar": bar, "meta": {"scale": scale}, "colorscale": scale["light"], "hovertemplate": hover}
+        )
+    if trace["type"] == "histogram":
+        return trace | {"marker": {"color": pair["light"]}, "meta": {"color": pair}}
+    line = {"color": pair["light"], "width": 2} | trace.get("line", {})
+    marker = (
+        {"marker": trace.get("marker", {}) | {"color": pair["light"]}} if "markers" in trace.get("mode", "") else {}
+    )
+    painted = {"marker": {"color": pair["light"]}} if trace["type"] == "bar" else {"line": line} | marker
+    mode = {} if trace["type"] == "bar" else {"mode": trace.get("mode", "lines")}
+    return trace | mode | painted | {"meta": {"color": pair}, "hovertemplate": "%{y:.4g}"}
+
+
+def _text(title: Any) -> Any:
+    """Plotly takes a title as a word or as a mapping."""
+    return title.get("text", "") if isinstance(title, dict) else title or ""

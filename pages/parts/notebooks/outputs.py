@@ -1,0 +1,56 @@
+"""What a cell came to: its text, numbers beside the given ones, its figures, or where it failed."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+import streamlit as st
+
+from engine.notebooks.cells import Cell
+from engine.notebooks.player import Outcome
+from pages.parts.board.panels import panels
+from pages.parts.notebooks.figures import panel_of
+from pages.parts.notebooks.plays import badge
+
+GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
+"""A line that sets a number beside the one that was given."""
+
+
+def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
+    """``name`` goes into downloads of its figures."""
+    show_text(outcome.text)
+    if outcome.figures:
+        panels(
+            [panel_of(drawn, f"cell-{cell.number}.{place}") for place, drawn in enumerate(outcome.figures)],
+            key=f"notebooks.board.{name}.{cell.number}",
+            name=name,
+        )
+    if outcome.state == "failed":
+        where = f"Line {outcome.line}. " if outcome.line else ""
+        st.error(f"{where}{outcome.error}", icon=":material/cancel:")
+    if cell.asserts:
+        st.markdown(f"{badge(outcome.state)} {_plain(cell.asserts)}")
+
+
+def show_text(text: str) -> None:
+    """Printed lines as they are; those that compare with a given number as a table."""
+    for compares, lines in groupby(
+        text.rstrip("\n").split("\n") if text.strip() else [], lambda line: bool(GIVEN.match(line))
+    ):
+        if compares:
+            st.markdown(given_table(list(lines)))
+        else:
+            st.code("\n".join(lines), language=None, wrap_lines=True)
+
+
+def given_table(lines: list[str]) -> str:
+    """A Markdown table of what was given and what came out here."""
+    rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
+    body = [f"| {row['what'].capitalize()} | {row['given']} | **{row['here']}** |" for row in rows]
+    return "\n".join(["| | given | here |", "| -- | --: | --: |", *body])
+
+
+def _plain(sentence: str) -> str:
+    """A sentence in which no sign is taken for Markdown."""
+    return re.sub(r"([\\*_`$\[\]])", r"\\\1", sentence)

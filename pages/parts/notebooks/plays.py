@@ -1,0 +1,76 @@
+"""Which play of each notebook this visitor looks at, and how its steps stand."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from engine.notebooks import Notebook
+from engine.notebooks.cells import Step
+from engine.notebooks.player import Play
+from engine.notebooks.players import PLAYERS
+from engine.workers.pool import NoRoom
+from pages.parts.lab.session import session_id
+
+PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"
+"""Session keys: the play's id by the notebook's slug, and why the last one did not start."""
+
+StepState = Literal["not run", "running", "passed", "failed", "stopped"]
+ICONS: dict[StepState, str] = {
+    "not run": ":material/radio_button_unchecked:",
+    "running": ":material/hourglass_top:",
+    "passed": ":material/check_circle:",
+    "failed": ":material/cancel:",
+    "stopped": ":material/stop_circle:",
+}
+COLORS: dict[StepState, Literal["gray", "blue", "green", "red", "orange"]] = {
+    "not run": "gray",
+    "running": "blue",
+    "passed": "green",
+    "failed": "red",
+    "stopped": "orange",
+}
+
+
+def play_of(notebook: Notebook) -> Play | None:
+    """The one this visitor looks at, going or ended, while the server still holds it."""
+    name = st.session_state.setdefault(PLAYS, {}).get(notebook.slug)
+    return PLAYERS.find(name) if name else None
+
+
+def run_to(notebook: Notebook, cell: int) -> None:
+    """Go on to this cell, or start anew where the last play has ended."""
+    play = play_of(notebook)
+    try:
+        if play is None or play.state == "ended":
+            play = PLAYERS.begin(notebook, session_id())
+            st.session_state[PLAYS][notebook.slug] = play.id
+        play.go(cell)
+    except NoRoom as error:
+        st.session_state[REFUSED] = str(error)
+
+
+def forget(notebook: Notebook) -> None:
+    """Put the outputs away; the next run starts from the first step."""
+    if (play := play_of(notebook)) is not None:
+        play.stop()
+    st.session_state[PLAYS].pop(notebook.slug, None)
+
+
+def step_state(step: Step, play: Play | None) -> StepState:
+    """How its code stands; a step whose last cell is still to come is running if that is on its way."""
+    outcomes = play.outcomes if play else {}
+    states = [outcomes[cell.number].state for cell in step.code if cell.number in outcomes]
+    for state in ("failed", "stopped", "running"):
+        if state in states:
+            return state
+    if states and len(states) == len(step.code):
+        return "passed"
+    on_its_way = play is not None and play.state == "running" and play.until >= step.code[-1].number
+    return "running" if states and on_its_way else "not run"
+
+
+def badge(state: StepState) -> str:
+    """A state as an icon in its colour, for a line of Markdown."""
+    return f":{COLORS[state]}[{ICONS[state]}]"

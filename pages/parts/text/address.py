@@ -1,0 +1,105 @@
+"""The text page's link: what is chosen, and the run that is looked at. It never starts one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from engine.problems import ConfigError, Problem
+from engine.settings import to_text
+from engine.text import own
+from engine.text.recipe import CHOSEN, TASK, text_config
+from pages.parts.server import find
+from pages.parts.text.form import PLAYS, RUN, default_values, fill_form, form_values
+from pages.parts.text.own_text import show_which
+
+RUN_NAME = "run"
+WRITTEN, SEEN = "text.written_address", "text.seen_address"
+"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
+
+
+@dataclass
+class Asked:
+    """What a query asks for, as far as it is allowed, and one sentence for each thing ignored."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    run: str | None = None
+    ignored: list[str] = field(default_factory=list)
+
+
+def read(query: Mapping[str, str]) -> Asked:
+    """Settings in a link win over those of the run it names."""
+    asked = Asked()
+    if RUN_NAME in query:
+        _read_run(query[RUN_NAME], asked)
+    for name, given in query.items():
+        if name in CHOSEN:
+            _read_setting(name, given, asked)
+        elif name != RUN_NAME:
+            asked.ignored.append(str(Problem(name, given, f"one of {', '.join(CHOSEN)} or {RUN_NAME}")))
+    return asked
+
+
+def _read_run(run_id: str, asked: Asked) -> None:
+    run = find(run_id)
+    if run is None:
+        asked.ignored.append(f"run is {run_id}; no run of that name is kept here.")
+    elif run.config.task != TASK:
+        asked.ignored.append(str(Problem(RUN_NAME, run_id, f"a run of task {TASK}; this one is of {run.config.task}")))
+    else:
+        asked.run = run.id
+        asked.values = {name: run.config.value(name) for name in CHOSEN}
+
+
+def _read_setting(name: str, given: str, asked: Asked) -> None:
+    try:
+        value = text_config(**{name: given}).value(name)
+        if name == "text" and value != PLAYS:
+            own.read(value)  # named here, not where it would be trained on
+    except ConfigError as error:
+        asked.ignored += [str(problem) for problem in error.problems]
+    except ValueError as error:
+        asked.ignored.append(str(error))
+    else:
+        asked.values[name] = value
+
+
+def open_address() -> list[str]:
+    """Take a link at its word once; returns a sentence for each thing in it that was ignored."""
+    query = st.query_params.to_dict()
+    # A quick second click arrives with the address of before the first: that is no link.
+    linked = bool(query) and query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
+    st.session_state[SEEN] = query
+    if not linked:
+        return []
+    asked = read(query)
+    fill_form(default_values() | asked.values)
+    show_which("plays" if form_values()["text"] == PLAYS else "own")
+    st.session_state[RUN] = asked.run
+    return asked.ignored
+
+
+def address() -> dict[str, str]:
+    """The query of what is on the page; what is as by default is left out unless the run has it otherwise."""
+    values, run = form_values(), find(st.session_state.get(RUN) or "")
+    usual = [default_values(), *([run.config.flat()] if run is not None else [])]
+    query = {name: to_text(value) for name, value in values.items() if any(u[name] != value for u in usual)}
+    return query | ({RUN_NAME: run.id} if run is not None else {})
+
+
+def write_address() -> None:
+    query = address()
+    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
+    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+    st.session_state[WRITTEN] = query
+
+
+def share_link() -> str:
+    """Every choice stated, so that later defaults change nothing."""
+    query = {name: to_text(value) for name, value in form_values().items()} | address()
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"

@@ -1,0 +1,73 @@
+"""Attention on a sentence of the reader's: every head of a layer, the words on both axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine.runs import Run
+from engine.workers.pool import JobError
+from pages.parts.board.panels import Panel, panels
+from pages.parts.colors import sequential
+from pages.parts.figures.attention import small, upright
+from pages.parts.figures.heat import heat, heat_figure
+from pages.parts.live.looks import color_of
+from pages.parts.text.answers import ask_of
+from pages.parts.text.form import PLAYS
+from pages.parts.text.writing import unknown_in_words
+
+SENTENCE, LAYER = "text.sentence", "text.layer"
+FIRST = "To be, or not to be: that is the question"
+
+
+def show_attending(run: Run) -> None:
+    if not run.config.family_row.attends:
+        return
+    st.subheader("Attention on a sentence", anchor=False)
+    st.session_state.setdefault(SENTENCE, _first_sentence(run))
+    words, which = st.columns([3, 1], gap="medium", vertical_alignment="bottom")
+    with words:
+        sentence = st.text_input("Sentence", key=SENTENCE, persist_state="session", max_chars=500)
+    with which:
+        layers = list(range(run.config.n_layers))
+        layer = st.segmented_control(
+            "Layer", layers, default=layers[-1], required=True, key=LAYER, format_func=lambda n: str(n + 1),
+        )  # fmt: skip
+    try:
+        found = ask_of(run, "attention", sentence)
+    except JobError as error:
+        st.info(str(error), icon=":material/info:")
+        return
+    said = [unknown_in_words(found["unknown"])] if found["unknown"] else []
+    said += (
+        [f"The last {found['cut']} tokens are left out: the model reads {run.config.seq_len}."] if found["cut"] else []
+    )
+    if said:
+        st.caption(f":material/info: {' '.join(said)}")
+    place = layers[-1] if layer is None else layer
+    panels(
+        [_head(found, place, head, color_of(run.config)) for head in range(found["patterns"].shape[1])],
+        key="text-attention", name="attention", subject=run.id, least=300,
+    )  # fmt: skip
+
+
+def _first_sentence(run: Run) -> str:
+    """To a text that is not the plays, what the run's last look read and wrote."""
+    look = run.snapshot
+    if run.config.value("text") == PLAYS or look is None:
+        return FIRST
+    return " ".join(f"{look.prompt}{look.written}".split()[:10])
+
+
+def _head(found: dict[str, Any], layer: int, head: int, color: str) -> Panel:
+    pattern, tokens = found["patterns"][layer, head], found["tokens"]
+    trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
+    drawn = heat_figure(trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens)
+    drawn.update_layout(xaxis=upright(tokens), yaxis=small(tokens))
+    strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
+    return Panel(
+        id=f"attention.{head + 1}", title=f"Layer {layer + 1}, head {head + 1}", figure=drawn, height=320, link="words",
+        alt=f"Where each token reads most: {', '.join(strongest)}",
+    )  # fmt: skip

@@ -1,0 +1,150 @@
+"""The run beside counting models: when it passed them, and where its advantage lies."""
+
+from __future__ import annotations
+
+from math import exp
+
+import streamlit as st
+
+from engine.runs import Run
+from engine.text import plays
+from engine.text.passing import passed
+from engine.workers.pool import JobError
+from pages.parts.board.panels import Panel, panels
+from pages.parts.figures.text import by_read_figure
+from pages.parts.live.looks import color_of
+from pages.parts.text.answers import beside_counting_models, counting_models
+from pages.parts.text.form import PLAYS
+
+NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
+LOOK_EVERY = 1.0
+"""Seconds between two looks at a live run's validation."""
+PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
+WORDS = """
+**Held out.** The model trains on some plays (of your own text: the first nine tenths) and is tested on others, so repeating
+what it has read does not help.
+
+**Loss and perplexity.** At each token the model gives every token of the vocabulary a probability; the loss is the mean of
+−ln of what the right one got, in nats. Perplexity is exp(loss): guessing evenly among so many tokens would do as well.
+
+**Kneser-Ney.** The best classic way to predict text by counting: how often did these words follow that one (bigram), or those
+two (trigram) — and where a pair is too rare, in how many different contexts was the word seen? It is trained here on the same
+plays with the same vocabulary, and scored on the same held-out tokens. A model that does not pass it has learned less than a
+table of counts. Unigram: every token just as often as in the plays, whatever stands before it.
+
+**What each may read.** A trigram reads two tokens, the model those of its window ({length} tokens at most; at a window's first
+token only one). The counting models always read across the border of the window, so they never see less than the model.
+
+**Tokens.** Words, and what stands between two of them (commas, line ends, a speaker's blank line). A single space goes without
+saying. Words outside the vocabulary are all one unknown token, for the model and for the counts alike.
+"""
+
+
+def known_levels(run: Run) -> dict[str, float]:
+    """The counting models' loss on the run's validation, by the name to write on a line; empty while it is not known."""
+    known = counting_models(run.config, wait=False) or {"levels": {}}
+    return {_titled(name): nats for name, nats in known["levels"].items()}
+
+
+def find_levels(run: Run) -> bool:
+    """Count, where that has not been done. True where something new is known, or why it cannot be."""
+    if counting_models(run.config, wait=False) is not None or run.state == "failed":
+        return False
+    try:
+        with st.spinner("Counting words for the Kneser-Ney lines"):
+            counting_models(run.config)
+    except JobError as error:
+        st.caption(f":material/info: No counting models beside this run: {error}")
+        return False
+    return True
+
+
+def show_passed(run: Run) -> None:
+    """One sentence a counting model, kept up to date while the run goes on."""
+    st.fragment(_say_passed, run_every=LOOK_EVERY if run.state in ("queued", "running") else None)(run)
+
+
+def _say_passed(run: Run) -> None:
+    rows = passed(run.config, run.events, {name: nats for name, nats in known_levels(run).items() if name != "Unigram"})
+    with st.container(horizontal=True, gap="medium"):
+        for row in rows:
+            icon = ":material/check_circle:" if row.step is not None else ":material/pending:"
+            st.caption(f"{icon} {row.sentence}", width="content")
+
+
+def show_text_facts(run: Run) -> None:
+    known = counting_models(run.config, wait=False)
+    if known is None:
+        return
+    facts = known["facts"]
+    where = (
+        ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
+        if run.config.value("text") == PLAYS
+        else "its last tenth"
+    )
+    st.caption(
+        f"Trains on {facts['trained']:,} tokens, tested on {facts['held_out']:,} others ({where}); "
+        f"{facts['unknown'] / max(1, facts['held_out']):.0%} of those are not among the {facts['known']:,} known tokens."
+    )
+
+
+def show_beside(run: Run) -> None:
+    """All held-out tokens, words apart from layout, and by how much was read."""
+    st.subheader("Beside counting models, on all held-out text", anchor=False)
+    try:
+        with st.spinner("Reading all held-out text"):
+            found = beside_counting_models(run)
+    except JobError as error:
+        st.info(str(error), icon=":material/info:")
+        return
+    nats, sizes = found["nats"], found["tokens"]
+    rows = [
+        {"": _titled(name)} | {f"{title} ({sizes[part]:,})": f"{exp(values[part]):.1f}" for part, title in PARTS.items() if part in values}
+        for name, values in nats.items()
+    ]  # fmt: skip
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("Perplexity; in brackets the number of tokens. Lower is better.")
+        st.table(_columns(rows), border="horizontal", hide_index=True)
+        st.caption(_words_apart(nats))
+    with right:
+        panels(
+            [
+                Panel(
+                    id="beside.read", title="The more it has read", term="kneser-ney", alt=_read_in_words(found["by_read"]), height=300,
+                    note="Mean loss over a token's place in the model's window; counting models on the very same tokens.",
+                    figure=by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config)),
+                )
+            ],
+            key="text-beside", name="text", subject=run.id,
+        )  # fmt: skip
+
+
+def show_words(run: Run | None) -> None:
+    with st.expander("What these words mean", icon=":material/school:"):
+        length = run.config.seq_len if run is not None else "16"
+        st.markdown(WORDS.format(length=length))
+
+
+def _columns(rows: list[dict[str, str]]) -> dict[str, list[str]]:
+    return {name: [row.get(name, "") for row in rows] for name in rows[0]}
+
+
+def _words_apart(nats: dict[str, dict[str, float]]) -> str:
+    """What part of the lead over the trigram is in words, in one sentence computed from the numbers."""
+    lead = {part: nats["trigram"][part] - nats["model"][part] for part in nats["model"] if part != "all"}
+    said = [
+        f"{'lower' if value > 0 else 'higher'} by {abs(value):.2f} nats {'on words' if part == 'words' else 'between them'}"
+        for part, value in lead.items()
+    ]
+    return f"Beside the trigram the model's loss is {' and '.join(said)}."
+
+
+def _read_in_words(by_read: dict[str, object]) -> str:
+    told = [f"{_titled(name)} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in by_read.items()]  # type: ignore[index]
+    return "Mean loss after the first token of a window and after the last: " + ", ".join(told)
+
+
+def _titled(name: str) -> str:
+    named = NAMES[name]
+    return named[0].upper() + named[1:]

@@ -1,0 +1,59 @@
+"""Train, Pause, Stop, and the way to every other setting."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.link import to_query
+from engine.runs import Run
+from engine.workers.pool import Refused
+from pages.parts import server
+from pages.parts.lab.session import session_id
+from pages.parts.text.form import RUN, form_config
+
+REFUSED = "text.refused_run"
+
+
+def controls(run: Run | None, config: RunConfig | None) -> None:
+    """``config`` is what the form asks for, None where it does not fit together."""
+    st.button(
+        "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
+    )
+    with st.container(horizontal=True, gap="small"):
+        if run is not None and run.state == "paused":
+            st.button("Resume", icon=":material/resume:", on_click=_tell, args=("resume", run))
+        else:
+            going = run is not None and run.live
+            st.button("Pause", icon=":material/pause:", disabled=not going, on_click=_tell, args=("pause", run))
+        live = run is not None and run.live
+        st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
+    if sentence := st.session_state.pop(REFUSED, ""):
+        st.error(sentence, icon=":material/block:")
+
+
+def way_to_lab(run: Run | None, config: RunConfig | None) -> None:
+    if run is not None:
+        st.page_link(
+            "lab.py", label="This run in the lab", icon=":material/science:", query_params=_lab(run.config, run)
+        )
+    elif config is not None:
+        st.page_link(
+            "lab.py", label="All settings, in the lab", icon=":material/tune:", query_params=_lab(config, None)
+        )
+
+
+def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
+    return to_query(config) | ({"run": run.id} if run is not None else {})
+
+
+def _train() -> None:
+    """A refusal is kept to be shown, and nothing else changes."""
+    try:
+        st.session_state[RUN] = server.pool().submit(form_config(), session=session_id()).id
+    except Refused as refused:
+        st.session_state[REFUSED] = str(refused)
+
+
+def _tell(action: str, run: Run) -> None:
+    getattr(server.pool(), action)(run.id)

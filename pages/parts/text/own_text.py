@@ -1,0 +1,60 @@
+"""Which text: the plays, or one that the reader gives. What is given stays on the machine that runs this app."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.text import own
+from pages.parts.text.form import PLAYS, fill_form, form_values
+
+KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"
+KINDS = {"plays": "Shakespeare", "own": "Your own"}
+
+
+def choose_text() -> None:
+    given = form_values()["text"] != PLAYS
+    st.session_state.setdefault(KIND, "own" if given else "plays")
+    st.segmented_control(
+        "Text", list(KINDS), format_func=KINDS.__getitem__, required=True, key=KIND, width="stretch", on_change=_turn
+    )
+    if st.session_state[KIND] == "own":
+        _ask_for_text()
+
+
+def show_which(kind: str) -> None:
+    """The switch follows what a link asks for."""
+    st.session_state[KIND] = kind
+
+
+def _turn() -> None:
+    """To the plays, or back to the text that was given last."""
+    if st.session_state[KIND] == "plays":
+        fill_form({"text": PLAYS})
+    elif LAST in st.session_state:
+        fill_form({"text": st.session_state[LAST]})
+
+
+def _ask_for_text() -> None:
+    name = form_values()["text"]
+    if name != PLAYS:
+        st.caption(
+            f":material/description: Your text, {len(own.read(name)):,} characters; its last tenth is held out. It stays on the "
+            f"machine that runs this app; links name it by {name[:8]}…, the hash of its content, and do not contain it."
+        )
+    with st.expander("Give a text" if name == PLAYS else "Give another text", expanded=name == PLAYS):
+        st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
+        st.text_area("Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.SMALLEST:,} characters")
+        st.button("Use this text", icon=":material/check:", on_click=_keep)
+        if sentence := st.session_state.pop(REFUSED, ""):
+            st.error(sentence, icon=":material/error:")
+
+
+def _keep() -> None:
+    file = st.session_state.get(FILE)
+    content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
+    try:
+        st.session_state[LAST] = own.keep(content)
+    except ValueError as error:
+        st.session_state[REFUSED] = str(error)
+        return
+    fill_form({"text": st.session_state[LAST]})

@@ -1,0 +1,110 @@
+"""Writing on from a prompt of the reader's, with temperature and top-k."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from engine.explore.limits import LONGEST
+from engine.runs import Run
+from engine.workers.pool import JobError
+from pages.parts.board.panels import Panel, panels
+from pages.parts.figures.text import next_figure
+from pages.parts.glossary import explained
+from pages.parts.live.looks import color_of
+from pages.parts.text.answers import ask_of
+from pages.parts.text.form import PLAYS
+
+WRITTEN = "text.written"
+"""Session key of what was written, the latest first."""
+KEPT = 6
+DEFAULTS: dict[str, Any] = {
+    "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
+}  # fmt: skip
+
+
+def show_writing(run: Run) -> None:
+    st.subheader("Write on", anchor=False)
+    for key, value in (DEFAULTS | _own_words(run)).items():
+        st.session_state.setdefault(key, value)
+    left, right = st.columns([1, 1.6], gap="medium")
+    with left:
+        st.text_area("Prompt", key="text.prompt", height=90, persist_state="session")
+        st.slider(
+            "Temperature", 0.0, 2.0, step=0.05, key="text.temperature", persist_state="session",
+            help=explained("Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes.", "temperature"),
+        )  # fmt: skip
+        columns = st.columns(3)
+        columns[0].number_input(
+            "Top-k",
+            1,
+            30_000,
+            key="text.top_k",
+            persist_state="session",
+            help=explained("Draw among so many likeliest tokens only.", "top-k"),
+        )
+        columns[1].number_input("Tokens", 1, LONGEST, key="text.length", persist_state="session")
+        columns[2].number_input(
+            "Seed", 0, 2**31 - 1, key="text.sample_seed", persist_state="session", help="The same seed writes the same."
+        )
+        if st.button("Write", icon=":material/edit_note:", type="primary"):
+            _write(run)
+    with right:
+        for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
+            _show(one, run, latest=place == 0)
+
+
+def _own_words(run: Run) -> dict[str, str]:
+    """To a text that is not the plays, the prompt that the run's looks had."""
+    own = run.config.value("text") != PLAYS and run.snapshot is not None
+    return {"text.prompt": run.snapshot.prompt} if own and run.snapshot else {}
+
+
+def _write(run: Run) -> None:
+    state = st.session_state
+    try:
+        answer = ask_of(
+            run, "sample", state["text.prompt"], length=state["text.length"], temperature=state["text.temperature"],
+            top_k=state["text.top_k"], seed=state["text.sample_seed"],
+        )  # fmt: skip
+    except JobError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    settings = (
+        f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
+        f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
+    )
+    row = answer | {"run": run.id, "settings": settings}
+    state[WRITTEN] = [row, *state.get(WRITTEN, [])][:KEPT]
+
+
+def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
+    if one["unknown"] and latest:
+        st.caption(f":material/info: {unknown_in_words(one['unknown'])}")
+    st.html(
+        f'<p style="white-space: pre-wrap; overflow-wrap: anywhere; margin: 0"><span style="opacity: .65">{escape(one["prompt"])}'
+        f"</span>{escape(one['text'])}</p>"
+    )
+    st.caption(one["settings"])
+    if latest:
+        likeliest = ", ".join(f"{name} {p:.2f}" for name, p in one["next"][:5])
+        panels(
+            [
+                Panel(
+                    id="next.token", title="Right after the prompt", figure=next_figure(one["next"], color_of(run.config)),
+                    alt=f"Likeliest next tokens: {likeliest}", height=240,
+                    note="What the first token was drawn from, after temperature and top-k.",
+                )
+            ],
+            key="text-next", name="next token", subject=run.id,
+        )  # fmt: skip
+
+
+def unknown_in_words(unknown: list[str]) -> str:
+    """The pieces that the vocabulary has not, in one sentence."""
+    named = ", ".join(f"“{piece.strip() or piece}”" for piece in unknown[:8])
+    more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+    verb = "is" if len(unknown) == 1 else "are"
+    return f"{named}{more} {verb} not in the vocabulary: the model reads the unknown token there."

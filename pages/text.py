@@ -1,0 +1,73 @@
+"""The text page: a language model on words, beside counting models, and what it writes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.config import RunConfig
+from engine.problems import ConfigError
+from pages.parts.lab.facts import show_facts
+from pages.parts.live.board import live_board
+from pages.parts.server import find
+from pages.parts.text.address import open_address, share_link, write_address
+from pages.parts.text.attending import show_attending
+from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words
+from pages.parts.text.controls import controls, way_to_lab
+from pages.parts.text.form import RUN, form_config, show_form
+from pages.parts.text.own_text import choose_text
+from pages.parts.text.writing import show_writing
+
+ignored = open_address()
+run = find(st.session_state.get(RUN) or "")
+state = run.state if run else None
+st.title("Text", anchor=False)
+for sentence in ignored:
+    st.warning(f"From the link, {sentence} Ignored.", icon=":material/link_off:")
+
+left, right = st.columns([1, 3.2], gap="medium")
+with left:
+    choose_text()
+    show_form()
+    config: RunConfig | None = None
+    try:
+        config = form_config()
+    except ConfigError as error:
+        st.error(str(error), icon=":material/error:")
+    controls(run, config)
+    if config is not None:
+        show_facts(config)
+    way_to_lab(run, config)
+    with st.popover("Share", icon=":material/link:"):
+        st.caption("This link opens the page with everything in place. It never starts training.")
+        st.code(share_link(), language=None, wrap_lines=True)
+
+with right:
+    with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
+        if run is None:
+            st.markdown(
+                "A small transformer learns to name the next word of plays that it has never seen. Can it beat counting? "
+                "Press Train: the dashed lines are the best that counting words can do."
+            )
+        else:
+            show_passed(run)
+    live_board(
+        run,
+        panels=("loss", "written", "attention"),
+        key="text-board",
+        name="text",
+        levels=known_levels(run) if run else None,
+    )
+    learned = False
+    if run is not None:
+        show_text_facts(run)
+        learned = find_levels(run)
+    show_words(run)
+    if run is not None and run.state not in ("queued", "running") and run.weights is not None:
+        show_writing(run)
+        show_attending(run)
+        if run.state != "paused":
+            show_beside(run)
+
+write_address()
+if learned or (run is not None and run.state != state):
+    st.rerun()  # the buttons above are of the past, or the lines are known now

@@ -1,0 +1,56 @@
+"""The attention page in a real browser: keyboard, linked pictures, faults, at one visit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.browser.conftest import PHONE, Open
+
+
+def plot(page: Any, panel: str) -> Any:
+    return page.locator(f"article[data-id='{panel}'] .plot")
+
+
+def bands(page: Any, panel: str) -> int:
+    return int(page.locator(f"article[data-id='{panel}'] .band:visible").count())
+
+
+def test_keys_move_the_query_pictures_are_linked_and_a_fault_is_caught(open_page: Open) -> None:
+    page = open_page("attention", "Attention")
+    page.get_by_text(re.compile(r"Query 10 .* reads most from key")).wait_for(timeout=120_000)
+    pattern = plot(page, "pattern.one")
+    pattern.locator(".main-svg").first.wait_for()
+    pattern.evaluate("(node) => { node.marked = true }")
+    pattern.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert bands(page, "pattern.one") == 2
+    page.keyboard.press("Enter")
+    page.get_by_text(re.compile(r"Query 3 .* reads most from key")).wait_for()
+    assert page.get_by_role("spinbutton", name="Query").input_value() == "3"
+    assert pattern.evaluate("(node) => node.marked"), "the same node, brought up to date"
+    page.wait_for_url(re.compile("query=3"))
+
+    page.get_by_role("radio", name="All heads").click()
+    first = plot(page, "head.0.0")
+    first.locator(".main-svg").first.wait_for()
+    plot(page, "head.1.3").locator(".main-svg").first.wait_for()
+    first.locator(".nsewdrag").hover()
+    page.locator("article[data-id='head.1.3'] .band:visible").first.wait_for()
+    assert bands(page, "head.0.0") == bands(page, "head.1.3") == 2
+
+    page.get_by_role("radio", name="Faults").click()
+    page.get_by_text("6 of 6 tests pass.").wait_for()
+    page.locator("label").filter(has_text="Mask missing").click()
+    page.get_by_text("5 of 6 tests pass.").wait_for()
+    page.get_by_text("def future_leak(").first.wait_for()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
+    page = open_page("attention?view=faults&faults=no_scale", "Attention", PHONE)
+    page.get_by_text("5 of 6 tests pass.").wait_for(timeout=120_000)
+    plot(page, "fault.pattern").scroll_into_view_if_needed()
+    plot(page, "fault.pattern").locator(".main-svg").first.wait_for()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]

@@ -1,0 +1,39 @@
+"""The text page in a real browser: a text is pasted, trained on, compared with counting, and written on from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+Open = Callable[..., Any]
+TEXT = "".join(f"the {who} {what} the {whom}, and then the day was done. " for who in ("cat", "dog", "king") for what in (
+    "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
+
+
+def test_a_pasted_text_from_training_to_writing(open_page: Open) -> None:
+    page = open_page("text?steps=40&vocab_size=40", "Text")
+    assert page.get_by_role("button", name="Train", exact=True).bounding_box()["y"] < 700
+    page.get_by_role("radio", name="Your own").click()
+    page.get_by_role("textbox", name="Or paste it here").fill(TEXT)
+    page.get_by_role("button", name="Use this text").click()
+    page.get_by_text(re.compile("It stays on the machine")).wait_for()
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.locator(".board .badge").get_by_text("Finished").wait_for(timeout=60_000)
+    page.locator("section.written .texts p").first.wait_for()
+    assert "step 40" in page.locator("section.written .texts p").first.inner_text()
+    page.get_by_text("Kneser-Ney bigram, perplexity").first.wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Write", exact=True).click()
+    page.get_by_text("Right after the prompt").wait_for()
+    page.get_by_role("textbox", name="Sentence").fill("the dog saw Gandalf")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Layer 2, head 4").wait_for()
+    page.get_by_text("“Gandalf” is not in the vocabulary").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    run = re.search("run=([^&]+)", page.url)
+    assert run
+    page.get_by_role("link", name="This run in the lab").click()
+    page.wait_for_url(re.compile(f"/lab.*run={run[1]}"))
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    assert page.get_by_role("spinbutton", name="Steps").input_value() == "40"

@@ -1,0 +1,174 @@
+"""An encoding put together from parts: every combination runs, and is what its parts say; the code written for it is the same."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, get_args
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.config import RunConfig, parse
+from engine.encodings import EncodingRow, encoding_of, parameters
+from engine.encodings.base import NoRow, PositionalEncoding
+from engine.encodings.design import design_of
+from engine.encodings.design_code import in_words, written
+from engine.encodings.designed import Designed
+from engine.encodings.learned import Learned
+from engine.encodings.parameters import DesignedParameters
+from engine.encodings.rope import Rope
+from engine.encodings.shapes import dense, encoding_shapes
+from engine.encodings.sinusoidal import Sinusoidal
+from engine.problems import ConfigError
+from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_model, tokens
+
+TRAINED = 9
+Settings = dict[str, Any]
+
+
+def choices(name: str) -> tuple[str, ...]:
+    return get_args(DesignedParameters.model_fields[name].annotation)
+
+
+def designs() -> list[Settings]:
+    """Every combination of features, read-out and place that the rules allow, each with one choice of what is learned."""
+    found: list[Settings] = []
+    learned = itertools.cycle(choices("design_learned"))
+    axes = itertools.product(*(choices(f"design_{part}") for part in ("features", "readout", "place")))
+    for features, readout, place in axes:
+        settings = {"design_features": features, "design_readout": readout, "design_place": place}
+        try:
+            tiny_config(pos_encoding="designed", **settings)
+        except ConfigError:
+            continue
+        found.append({**settings, "design_learned": next(learned), "design_width": 7})
+    return found
+
+
+def named(settings: Settings) -> str:
+    return "-".join(str(value) for value in settings.values())
+
+
+def built(kind: Any, config: RunConfig, seed: int = 0) -> PositionalEncoding:
+    torch.manual_seed(seed)
+    encoding: PositionalEncoding = kind(config, max_positions=TRAINED, causal=True)
+    return encoding
+
+
+def acted(encoding: PositionalEncoding) -> list[Tensor]:
+    """What it does at every hook."""
+    generator = torch.Generator().manual_seed(1)
+    x, q, k = torch.randn(2, TRAINED, 16, generator=generator), *torch.randn(2, 2, 4, TRAINED, 4, generator=generator)
+    places = range(TRAINED)
+    turned = encoding.rotate(q, places), encoding.rotate_keys(k, places)
+    bias = encoding.score_bias(q, k, places, places)
+    seen = [encoding.add_to_embedding(x, places), *turned, *(() if bias is None else (bias,))]
+    return [*seen, *encoding.picture(TRAINED).values()]
+
+
+@pytest.mark.parametrize("settings", designs(), ids=named)
+def test_the_code_written_for_a_design_is_the_design(settings: Settings) -> None:
+    """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same shapes."""
+    config = tiny_config(pos_encoding="designed", **settings)
+    assert isinstance(config.encoding_settings, DesignedParameters)
+    code = written(config.encoding_settings)
+    module: dict[str, Any] = {}
+    exec(compile(code.module, "my_encoding.py", "exec"), module)
+    ours, theirs = built(Designed, config), built(module["MyEncoding"], config)
+    for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
+        torch.testing.assert_close(one, other, atol=0, rtol=0)
+    assert [p.shape for p in ours.parameters()] == [p.shape for p in theirs.parameters()]
+    assert ours.reads_before == theirs.reads_before
+    for one, other in zip(acted(ours), acted(theirs), strict=True):
+        torch.testing.assert_close(one, other)
+    told = eval("{" + code.shapes + "}", {"dense": dense})["my_encoding"](config, TRAINED, True)
+    assert (
+        told
+        == encoding_shapes(config, max_positions=TRAINED, causal=True)
+        == [tuple(p.shape) for p in ours.parameters()]
+    )
+    (row,) = eval(f"[{code.row}]", {"EncodingRow": EncodingRow, "p": parameters})
+    chosen = encoding_of(config)
+    assert (row.acts_on, row.relative, row.numbered) == (chosen.acts_on, chosen.relative, chosen.numbered)
+
+
+@pytest.mark.parametrize("settings", designs()[::3], ids=named)
+def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None:
+    """Fused and materialised, shifts, gradients; a table ends where it was trained."""
+    flat = {"pos_encoding": "designed", **settings}
+    fused, model = (tiny_model(**flat, family="encoder", attention_impl=impl) for impl in ("fused", "materialised"))
+    given = given_to(model)
+    here = model(**given)
+    torch.testing.assert_close(fused(**given), here)
+    shifted = torch.allclose(here, model(**given, first_position=30), atol=1e-10)
+    assert shifted == encoding_of(model.config).relative
+    here.square().mean().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+    ends = settings["design_features"] == "table" and settings["design_place"] != "scores"
+    short = tiny_model(**flat, max_positions=4)
+    if ends:
+        with pytest.raises(NoRow):
+            short(tokens(LENGTH))
+    else:
+        assert short(tokens(30)).isfinite().all()
+
+
+@pytest.mark.parametrize("settings", designs(), ids=named)
+def test_the_first_scale_is_the_asked_one(settings: Settings) -> None:
+    if settings["design_place"] == "rotation" and settings["design_features"] in ("sinusoids", "fourier"):
+        return  # phases have a speed, not a size
+    config = tiny_config(pos_encoding="designed", design_init_std=0.4, d_model=64, **{**settings, "design_width": 64})
+    encoding = built(Designed, config)
+    design = design_of(config, max_positions=TRAINED, causal=True)
+    assert isinstance(encoding, Designed)
+    at = torch.arange(design.lowest, TRAINED).float()
+    if encoding.reads_tokens:
+        at = torch.randn(1, 2000, 64)
+    values = encoding.features.phases(at) if encoding.place == "rotation" else encoding.values(at)
+    exact = 0.02 if settings["design_features"] not in ("fourier", "sinusoids", "convolution") else 0.25
+    assert values.square().mean().sqrt().item() == pytest.approx(0.4, rel=exact)
+
+
+def test_known_encodings_are_designs() -> None:
+    def designed(**settings: Any) -> PositionalEncoding:
+        return built(Designed, tiny_config(pos_encoding="designed", design_readout="direct", **settings))
+
+    x, q = torch.randn(2, TRAINED, 16), torch.randn(2, 4, TRAINED, 4)
+    rope = Rope(tiny_config(pos_encoding="rope"), max_positions=TRAINED)
+    waves = designed(design_features="sinusoids", design_place="rotation", design_learned="nothing")
+    torch.testing.assert_close(waves.rotate(q, range(TRAINED)), rope.rotate(q, range(TRAINED)))
+    sinusoids = designed(design_features="sinusoids", design_learned="nothing", design_init_std=0.5**0.5)
+    torch.testing.assert_close(
+        sinusoids.picture(TRAINED)["similarity"],
+        Sinusoidal(tiny_config(pos_encoding="sinusoidal"), max_positions=TRAINED).picture(TRAINED)["similarity"],
+    )
+    table, learned = designed(design_features="table"), Learned(tiny_config(), max_positions=TRAINED)
+    learned.table.data.copy_(table.state_dict()["features.table"])
+    torch.testing.assert_close(table.add_to_embedding(x, range(TRAINED)), learned.add_to_embedding(x, range(TRAINED)))
+
+
+def test_what_is_not_learned_is_saved_but_not_trained() -> None:
+    model = tiny_model(pos_encoding="designed", design_learned="readout")
+    names = {name for name, _ in model.named_parameters() if "encodings" in name}
+    assert names == {"stack.encodings.0.readout.weight", "stack.encodings.0.readout.bias"}
+    assert "stack.encodings.0.features.frequencies" in model.state_dict()
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"design_features": "convolution", "design_place": "scores"}, "design_place is scores; allowed is embedding"),
+        ({"design_place": "rotation"}, "design_readout is linear; allowed is direct"),
+        ({"design_features": "magic"}, "design_features is magic; allowed is one of table, sinusoids"),
+    ],
+)
+def test_parts_that_do_not_go_together_are_named(settings: Settings, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        parse({"pos_encoding": "designed", **settings})
+
+
+def test_a_design_in_words() -> None:
+    assert in_words(DesignedParameters()) == (
+        "Fourier features of the position, read out by a linear map, added to the embedding."
+    )

@@ -1,0 +1,107 @@
+"""The percent format: cells, steps, and the same cells as a Jupyter notebook."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from engine.notebooks import NOTEBOOKS, Notebook
+from engine.notebooks.cells import read_cells, steps_of
+from engine.notebooks.ipynb import to_ipynb
+
+FILE = '''"""What it is."""
+
+# %% [markdown]
+# # Title
+#
+# Introduction.
+
+# %% [markdown]
+# ## First step
+# Words.
+
+# %%
+x = 1
+
+
+def twice(n):
+    return 2 * n
+
+# %%
+# Test: Two is twice one.
+assert twice(x) == 2
+
+# %% [markdown]
+# More words.
+
+# %% [markdown]
+# ## Second step
+
+# %%
+twice(x)
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "some.py"
+    place.write_text(FILE)
+    return place
+
+
+def test_cells_come_in_order_with_their_source(file: Path) -> None:
+    cells = read_cells(file)
+    assert [cell.kind for cell in cells] == ["markdown", "markdown", "code", "code", "markdown", "markdown", "code"]
+    assert [cell.number for cell in cells] == list(range(7))
+    assert cells[0].source == "# Title\n\nIntroduction."
+    assert cells[2].source == "x = 1\n\n\ndef twice(n):\n    return 2 * n"
+
+
+def test_a_test_cell_says_what_it_asserts(file: Path) -> None:
+    assert [cell.asserts for cell in read_cells(file) if cell.kind == "code"] == [None, "Two is twice one.", None]
+
+
+def test_a_step_is_a_heading_and_what_follows_it(file: Path) -> None:
+    introduction, first, second = steps_of(read_cells(file))
+    assert (introduction.number, introduction.title) == (0, "Title")
+    assert introduction.cells[0].source == "Introduction."
+    assert (first.number, first.title, [cell.number for cell in first.code]) == (1, "First step", [2, 3])
+    assert first.cells[0].source == "Words."
+    assert (second.title, [cell.number for cell in second.code]) == ("Second step", [6])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("x = 1\n", "has no cells"), ("# %% [markdown]\n# Words.\nx = 1\n", "'x = 1' in a cell of text")],
+)
+def test_a_file_that_is_no_notebook_is_named(tmp_path: Path, text: str, named: str) -> None:
+    place = tmp_path / "wrong.py"
+    place.write_text(text)
+    with pytest.raises(ValueError, match=named):
+        read_cells(place)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=lambda notebook: notebook.slug)
+def test_the_download_is_a_valid_notebook_of_the_same_cells(notebook: Notebook) -> None:
+    read = nbformat.reads(to_ipynb(notebook), as_version=4)
+    nbformat.validate(read)
+    assert read.cells[0].source.startswith("# What this notebook needs")
+    assert [(cell.cell_type, cell.source) for cell in read.cells[1:]] == [
+        (cell.kind, cell.source) for cell in notebook.cells
+    ]
+    tested = [cell.source for cell in read.cells if "test" in cell.metadata.get("tags", [])]
+    assert tested == [cell.source for cell in notebook.cells if cell.asserts]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=lambda notebook: notebook.slug)
+def test_every_notebook_explains_and_tests_what_it_does(notebook: Notebook) -> None:
+    introduction, *steps = notebook.steps
+    assert not introduction.code
+    assert introduction.title == notebook.title
+    assert all(step.cells[0].kind == "markdown" and step.cells[0].source for step in steps), "no code without words"
+    assert len({step.title for step in steps}) == len(steps)
+    assert sum(cell.asserts is not None for cell in notebook.cells) >= 5
+    assert "engine" not in json.dumps(to_ipynb(notebook)), "it runs without this program"

@@ -1,0 +1,101 @@
+"""The downloaded notebooks run by themselves: outside this program, in order, with every test passed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+from engine.notebooks import NOTEBOOKS
+from engine.notebooks.ipynb import to_ipynb
+
+SMALLER = {
+    "mean-pooling": {},
+    "predict-the-position": {"SEEDS, EPOCHS = 10, 25": "SEEDS, EPOCHS = 1, 25"},
+    "first-principles": {
+        "longer = [32, 64, 128, 256, 512]": "longer = [32, 64]",
+        "seeds = go.Figure(), (1, 2, 3)": "seeds = go.Figure(), (1,)",
+        "REVERSE_STEPS = 6, 10, 150": "REVERSE_STEPS = 6, 10, 80",
+        'glob("plays/*/*.md")': 'glob("plays/*/[am]*.md")',
+        "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 100",
+    },
+}
+"""What is done less often here than in the app, in the words of the source; the rest is as it is."""
+RUN = """
+import contextlib, io, json, sys
+for name in sys.argv[1:]:
+    said, namespace = io.StringIO(), {"__name__": "__main__"}
+    with contextlib.redirect_stdout(said):
+        for cell in json.load(open(name, encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                exec(compile("".join(cell["source"]), name + " " + cell["id"], "exec"), namespace)
+    print(json.dumps({"name": name, "said": said.getvalue()}))
+assert not any(name.partition(".")[0] in ("engine", "pages", "streamlit") for name in sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What each notebook printed, by its slug; all ran in one process that does not know this program."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    for slug, changes in SMALLER.items():
+        text = json.loads(to_ipynb(NOTEBOOKS[slug]))
+        for cell in text["cells"]:
+            cell["source"] = _replaced("".join(cell["source"]), changes)
+        assert not changes, f"{slug} no longer says {list(changes)}"
+        (folder / f"{slug}.ipynb").write_text(json.dumps(text))
+    names = [f"{slug}.ipynb" for slug in SMALLER]
+    found = subprocess.run([sys.executable, "-I", "-c", RUN, *names], cwd=folder, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr[-3000:]
+    told = [json.loads(line) for line in found.stdout.splitlines()]
+    return {one["name"].removesuffix(".ipynb"): one["said"] for one in told}
+
+
+def _replaced(source: str, changes: dict[str, str]) -> str:
+    for was in [was for was in changes if was in source]:
+        source = source.replace(was, changes.pop(was))
+    return source
+
+
+def test_the_given_numbers_come_out_under_seed_0(said: dict[str, str]) -> None:
+    pairs = re.findall(r"given (\S+), here (\S+)", said["mean-pooling"])
+    assert pairs == [("0.0671", "0.0671"), ("0.0436", "0.0436"), ("0.0880", "0.0880"), ("-0.0395", "-0.0395")]
+
+
+def test_the_position_is_learned_from_a_loss_near_the_given_one(said: dict[str, str]) -> None:
+    first, last = (
+        float(mean) for mean in re.findall(r"mean over the \w+ epoch: ([\d.]+)", said["predict-the-position"])
+    )
+    assert 50 < first < 75
+    assert 1 < last < 5
+
+
+def test_the_sequence_is_reversed_and_the_first_half_stays_at_chance(said: dict[str, str]) -> None:
+    found = re.search(r"first half ([\d.]+), second half ([\d.]+)", said["first-principles"])
+    assert found is not None
+    assert abs(float(found[1]) - 0.1) < 0.03
+    assert float(found[2]) > 0.99
+
+
+def test_the_plays_are_learned(said: dict[str, str]) -> None:
+    curve = [float(value) for value in re.findall(r"step \d+ of \d+: perplexity ([\d.]+)", said["first-principles"])]
+    assert len(curve) == 10
+    assert curve[-1] < curve[0]
+
+
+def test_jupyter_runs_one_and_shows_its_figures(tmp_path: Path) -> None:
+    """Shapes and their errors: caught, so that the notebook goes on."""
+    notebook = nbformat.reads(to_ipynb(NOTEBOOKS["fixed-length"]), as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    words = "".join(output.text for output in outputs if output.output_type == "stream")
+    assert "IndexError: index out of range" in words
+    assert "11 words, RuntimeError: The size of tensor a (11) must match the size of tensor b (10)" in words
+    shown = [output.data for output in outputs if output.output_type in ("display_data", "execute_result")]
+    assert sum("application/vnd.plotly.v1+json" in data for data in shown) == 2

@@ -1,0 +1,199 @@
+"""The attention page by its widgets and words, over a real worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.config import parse
+from engine.explore.attention_asked import ModelAsked, file_of
+from engine.runs import Run
+from pages.parts import server
+from pages.parts.attention.address import read
+from pages.parts.attention.chosen import VIEWS, Chosen, fitted
+from pages.parts.attention.looked_at import shown, table
+from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
+from pages.parts.figures.heads import (
+    Line,
+    difference_picture,
+    influence_picture,
+    lines_picture,
+    numbers_picture,
+    pattern_picture,
+    strips_picture,
+)
+from pages.parts.recorded import recorded_run
+
+Open = Callable[..., AppTest]
+
+
+def said(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "warning", "error", "info")
+    return " ".join(str(box.value) for kind in kinds for box in app.get(kind))
+
+
+def show(app: AppTest, view: str) -> AppTest:
+    app.button_group(key="attention.view").set_value(view).run()
+    assert not app.exception, app.exception
+    assert not app.error, app.error
+    return app
+
+
+@pytest.fixture(scope="module")
+def trained(_data_folder: None) -> Run:
+    """A run of an encoder-decoder with its weights."""
+    config = parse({"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "steps": 12, "seq_len": 5})
+    server.wake()
+    run = server.pool().submit(config, session="a-visitor")
+    assert run.wait_for(10**6, 60)
+    return run
+
+
+def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_page: Open) -> None:
+    app = open_page("attention.py")
+    assert "Query 10" in said(app)
+    assert "Put together, these steps differ from the model's own tensors by at most" in said(app)
+    assert file_of(ModelAsked(recorded_run().config)).exists(), "the recorded run was trained again, once"
+    for view in VIEWS:
+        show(app, view)
+    assert app.query_params["view"] == "faults"
+
+
+def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained: Run) -> None:
+    app = open_page("attention.py", run=trained.id, which="cross", layer="1", head="2", query="3", text="4 1 2 3 0")
+    assert not app.error
+    assert app.selectbox(key="attention.run").value == trained.id
+    assert "Query 3 (token **2**)" in said(app)
+    assert "Cross-attention has no encoding of its own." in said(app)
+    app.button_group(key="attention.which").set_value("encoder").run()
+    assert "RoPE turns q by its position 3" in said(app)
+    for view in ("heads", "change", "training"):
+        show(app, view)
+    assert app.session_state["attention"].text == "4 1 2 3 0"
+
+
+def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run) -> None:
+    app = open_page("attention.py")
+    assert app.selectbox(key="attention.run").value == "recorded"
+    app.session_state["session"] = "a-visitor"
+    app.run()
+    assert app.selectbox(key="attention.run").value == trained.id
+    assert app.query_params["run"] == trained.id
+    app.selectbox(key="attention.run").set_value("recorded").run()
+    assert app.session_state["attention"].run == "recorded"
+
+
+def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
+    app = open_page("attention.py", text="3 1 77", layer="1")
+    assert [box.value for box in app.error] == ["Your token 77 is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."]
+    app.text_input(key="attention.text").set_value("3 1 4").run()
+    assert not app.error
+    assert app.session_state["attention"].layer == 1
+
+
+def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
+    app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
+    words = said(app)
+    for sentence in (
+        "view is zork; allowed is one of steps, heads",
+        "layer is 99; allowed is a whole number from 1 to 48",
+        "faults is mask_missing,x; allowed is some of mask_missing",
+        "run is nobody; allowed is the id of a run that is kept here",
+        "q is 1; allowed is a name this page knows",
+    ):
+        assert sentence in words
+    assert app.number_input(key="attention.sample").value == 3
+
+
+def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: Open) -> None:
+    app = open_page("attention.py", view="faults")
+    assert "**6 of 6 tests pass.**" in said(app)
+    app.toggle(key="attention.fault.mask_missing").set_value(True).run()
+    assert "**5 of 6 tests pass.** :red-badge[:material/cancel: No output moves when a later token changes]" in said(
+        app
+    )
+    app.toggle(key="attention.fault.mask_transposed").set_value(True).run()
+    assert app.session_state["attention"].faults == ("mask_transposed",)
+    assert app.toggle(key="attention.fault.mask_missing").value is False
+    assert "def future_leak(" in " ".join(code.value for code in app.code)
+
+
+def test_an_earlier_step_waits_for_the_reader(open_page: Open) -> None:
+    app = open_page("attention.py", step="20")
+    button = next(button for button in app.button if button.label.startswith("Train again up to step 20"))
+    assert not file_of(ModelAsked(recorded_run().config, step=20)).exists(), "a link never starts training"
+    button.click().run()
+    assert "Query 10" in said(app)
+
+
+def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:
+    app = open_page("attention.py", view="change", off="self.2.2,cross.1.1", temperature="2")
+    assert app.button_group(key="attention.off").value == ["self.2.2"], "what this run does not have stays out"
+    assert app.select_slider(key="attention.temperature").value == 2.0
+    loss = app.metric[0]
+    assert (loss.label, loss.delta[0]) == ("Held-out loss (nats)", "+")
+
+
+def test_links_are_read_to_the_letter() -> None:
+    choices, ignored = read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
+    assert (choices, ignored) == ({"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
+    for name, text in (
+        ("off", "self.1"),
+        ("temperature", "0.55"),
+        ("query", "-1"),
+        ("sample", "256"),
+        ("text", "x" * 2001),
+    ):
+        choices, ignored = read({name: text})
+        assert (choices, [problem.setting for problem in ignored]) == ({}, [name])
+
+
+def test_what_a_run_does_not_have_is_left_to_it() -> None:
+    one = parse({"n_layers": 1, "n_heads": 1})
+    now = fitted(Chosen(which="cross", layer=4, head=3), one)
+    assert (now.which, now.layer, now.head) == ("self", 1, 1)
+
+
+def test_runs_that_cannot_be_shown_say_why(trained: Run) -> None:
+    run = recorded_run()
+    assert why_not(trained) == why_not(run) == ""
+    assert steps_of(run)[-1] == 300
+    assert 0 < seconds_to(run, 20) < seconds_to(run, 300)
+    assert LONGEST == 5.0
+
+
+def test_tokens_are_text_in_markdown_and_in_figures() -> None:
+    assert shown("*|<b>") == "\\*\\|\\<b\\>"
+    assert table(["a", "b"], [["1", "2"]]).splitlines() == ["|a|b|", "|---|---:|", "|1|2|"]
+    figure = pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
+    assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]
+    assert (figure.layout.shapes[0].y0, figure.layout.shapes[0].y1) == (0.5, 1.5)
+
+
+def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
+    names: Any = ["a", "b", "c"]
+    matrix = np.array([[1.0, -2.0, 0.0]] * 3)
+    weight, change, values = (
+        figure.data[0]
+        for figure in (
+            pattern_picture(np.eye(3), names, names, "#2F7FD6"), difference_picture(matrix, names, names),
+            numbers_picture(matrix, "value", x="d", y="key"),
+        )
+    )  # fmt: skip
+    assert (weight.zmin, weight.zmax, weight.colorbar.title.text) == (0.0, 1.0, "weight")
+    assert (change.zmin, change.zmax) == (-1.0, 1.0)
+    assert (values.zmin, values.zmax) == (-2.0, 2.0)
+    moved = influence_picture(np.triu(np.ones((3, 3))), names, 1.0).data[0].z
+    assert np.array(moved)[0, 1] == 0.0, "rows are outputs: the first does not move when the second token changes"
+    strips = strips_picture(
+        [("q · k", matrix[0]), ("weight", np.array([0.2, 0.8, 0.0]))], names, np.array([0, 0, 1]) > 0, "#2F7FD6"
+    )
+    assert [list(trace.x) for trace in strips.data] == [[0, 1], [2], [0, 1], [2]]
+    lines = lines_picture(
+        [Line("L1 H1", [0], [1]), Line("L1 H2", [0], [2], strong=False)], x="step", y="keys", color="#2F7FD6"
+    )
+    assert [trace.name for trace in lines.data] == ["L1 H2", "L1 H1"], "the strong one lies on top"

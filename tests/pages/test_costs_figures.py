@@ -1,0 +1,65 @@
+"""The figures of costs: every number where it belongs."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.costs.at_scale import PRECISIONS, takes
+from engine.costs.fit import Fit
+from engine.costs.result import Level
+from engine.costs.well_known import WELL_KNOWN
+from engine.events import Memory
+from pages.parts.figures.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
+from pages.parts.figures.scale import scale_figure
+
+MIB = 2**20
+LEVELS = [Level(64, 0.002, 0.001, 0.004, 3), Level(128, 0.004, 0.003, 0.005, 3)]
+LAW = Fit(1.46, 1.1, 1.8, -10.0, 64.0, 128.0, 4)
+
+
+def test_points_ranges_law_and_prediction() -> None:
+    line = CostLine("fused.train", "Fused", "#2A5BD7", LEVELS, LAW, [(64, 0.001), (128, 0.002)])
+    measured, law, predicted = cost_figure([line], [64, 128], "tokens", MILLISECONDS, "step").data
+    assert list(measured.x) == [64, 128]
+    assert list(measured.y) == pytest.approx([2, 4])
+    assert list(measured.error_y.array) == pytest.approx([2, 1])
+    assert list(measured.error_y.arrayminus) == pytest.approx([1, 1])
+    assert measured.name == "Fused n<sup>1.46</sup>"
+    assert list(law.y) == pytest.approx([1e3 * LAW.at(64), 1e3 * LAW.at(128)])
+    assert "1.10 to 1.80" in law.hovertemplate
+    assert list(predicted.y) == pytest.approx([1, 2])
+    assert measured.legendgroup == law.legendgroup == predicted.legendgroup
+    assert len({trace.uid for trace in (measured, law, predicted)}) == 3
+
+
+def test_both_axes_are_logarithmic_and_say_their_unit() -> None:
+    drawn = cost_figure([CostLine("a", "A", "#2A5BD7", ())], [64, 4096], "tokens", MEBIBYTES, "saved")
+    assert (drawn.layout.xaxis.type, drawn.layout.yaxis.type) == ("log", "log")
+    assert drawn.layout.yaxis.title.text == "saved (MiB)"
+    assert drawn.layout.xaxis.title.text == "tokens"
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 12])
+def test_the_last_place_always_has_its_tick(count: int) -> None:
+    places = [64 << power for power in range(count)]
+    ticks = places_axis(places)
+    assert ticks["tickvals"][-1] == places[-1]  # type: ignore[index]
+    assert len(ticks["tickvals"]) <= 7  # type: ignore[arg-type]
+
+
+def test_parts_add_up_to_the_total() -> None:
+    memory = Memory(MIB, MIB, 2 * MIB, 10 * MIB, 6 * MIB, peak=20 * MIB)
+    drawn = parts_figure([(64, memory)], [(64, memory)], "tokens", "#2A5BD7")
+    bars = [trace for trace in drawn.data if trace.type == "bar"]
+    assert {bar.name: bar.y[0] for bar in bars}["scores"] == 6
+    assert sum(bar.y[0] for bar in bars) == 14
+    dots = {trace.name: trace.y[0] for trace in drawn.data if trace.type == "scatter"}
+    assert dots == {"measured": 14, "measured peak": 20}
+
+
+def test_well_known_models_and_the_memory_there_is() -> None:
+    taken = {"GPT-2 124M": takes(WELL_KNOWN["gpt2-124m"], PRECISIONS["bf16"], 1024)}
+    drawn = scale_figure(taken, 16 * 2**30)
+    assert sum(bar.x[0] for bar in drawn.data) * 2**30 == pytest.approx(taken["GPT-2 124M"].training)
+    assert drawn.layout.shapes[0].x0 == 16
+    assert drawn.layout.xaxis.range[1] > 16

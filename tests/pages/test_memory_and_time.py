@@ -1,0 +1,114 @@
+"""The page on memory and time by its widgets and words: links, a real measurement, what fits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.costs import store
+from pages.parts.memory_and_time.address import SHOWN
+from pages.parts.memory_and_time.form import FORM
+from pages.parts.memory_and_time.sweeps import SWEEPS
+
+Open = Callable[..., AppTest]
+PAGE = "memory_and_time.py"
+SMALL = {"longest": "256", "kinds": "fused,cnn", "rounds": "1", "d_model": "8", "n_heads": "2"}
+
+
+def said(app: AppTest) -> str:
+    boxes = (app.error, app.warning, app.info, app.caption, app.markdown, app.get("html"))
+    return " ".join(
+        str(getattr(box, "value", None) or getattr(box.proto, "body", "")) for kind in boxes for box in kind
+    )
+
+
+def button(app: AppTest, label: str) -> object:
+    return next(one for one in app.button if one.label == label)
+
+
+def test_it_opens_alive_with_predictions(open_page: Open) -> None:
+    app = open_page(PAGE)
+    assert app.title[0].value == "Memory and time"
+    assert "Press Measure" in said(app)
+    assert "124,439,808" in said(app)
+    assert dict(app.query_params) == {}
+    assert app.get_by_key(f"{FORM}.set.longest").value == 4096
+
+
+def test_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
+    app = open_page(PAGE, **SMALL, memory="2.5", models="llama3-70b", context="100000")
+    assert app.get_by_key(f"{FORM}.set.longest").value == 256
+    assert app.get_by_key(f"{FORM}.set.memory").value == 2.5
+    assert "Llama 3 70B" in said(app)
+    assert "100,000" in said(app)
+    assert SHOWN not in app.session_state or app.session_state[SHOWN] is None
+    assert dict(app.query_params) == {
+        **SMALL, "memory": "2.5", "models": "llama3-70b", "context": "100000",
+    }  # fmt: skip
+
+
+def test_what_is_wrong_in_a_link_is_named_and_ignored(open_page: Open) -> None:
+    app = open_page(PAGE, longest="7", memory="-1", models="gpt9", zork="1", sweep="../../etc/passwd", d_model="48")
+    for words in ("longest is 7", "memory is -1", "models is gpt9", "zork is 1", "sweep is ../../etc/passwd"):
+        assert words in said(app)
+    assert app.get_by_key(f"{FORM}.set.d_model").value == 48
+
+
+def test_settings_that_do_not_go_together_cannot_be_measured(open_page: Open) -> None:
+    app = open_page(PAGE)
+    app.get_by_key(f"{FORM}.set.n_heads").set_value(5).run()
+    assert "n_heads is 5" in app.error[0].value
+    assert button(app, "Measure").disabled  # type: ignore[attr-defined]
+
+
+def test_a_measurement_from_the_button_to_the_disk(open_page: Open) -> None:
+    app = open_page(PAGE, **SMALL)
+    button(app, "Measure").click()  # type: ignore[attr-defined]
+    app.run()
+    name = app.session_state[SHOWN]
+    sweep = SWEEPS.find(name)
+    assert sweep is not None
+    assert sweep.wait(120)
+    assert sweep.state == "finished", sweep.problem
+    app.run()
+    assert not app.exception, app.exception
+    assert {visit.place for visit in sweep.result.visits} == {64, 128, 256}
+    assert "the exponent and its 95 % interval" in said(app)
+    assert "Measured on" in said(app)
+    again = open_page(PAGE, sweep=name)
+    assert again.get_by_key(f"{FORM}.set.longest").value == 256
+    assert "Measured on" in said(again)
+    SWEEPS._by_name.pop(name)
+    for _ in range(1000):  # it is written by a thread of its own
+        if store.find(name) is not None:
+            break
+        time.sleep(0.01)
+    kept = open_page(PAGE, sweep=name)
+    assert "Measured on" in said(kept)
+
+
+@pytest.mark.parametrize(
+    "query", [{"axis": "depth", "part_of": "gru"}, {"kinds": "lstm"}, {"written": "true", "precision": "fp32"}]
+)
+def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None:
+    open_page(PAGE, **query)
+
+
+CODE = """
+import sys
+import pages.parts.memory_and_time.board, pages.parts.memory_and_time.at_scale, pages.parts.memory_and_time.address
+from engine.costs.plan import Plan
+from pages.parts.memory_and_time.board import UNMEASURED
+UNMEASURED.lines
+print([name for name in ("torch", "scipy", "pandas") if name in sys.modules])
+"""
+
+
+def test_the_page_needs_no_heavy_library() -> None:
+    found = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

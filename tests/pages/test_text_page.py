@@ -1,0 +1,142 @@
+"""The text page by its widgets and words, on a small text of one's own over the real pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.config import parse
+from engine.text import own
+from engine.text.recipe import text_config
+from pages.parts import server
+from pages.parts.figures.loss import level_lines, loss_figure
+from pages.parts.figures.text import by_read_figure, next_figure
+
+Open = Callable[..., AppTest]
+TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
+    "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(
+        str(box.value) for kind in (app.error, app.warning, app.info, app.caption, app.markdown) for box in kind
+    )
+
+
+def given_text(app: AppTest) -> AppTest:
+    app.button_group(key="text.kind").set_value("own").run()
+    app.text_area(key="text.pasted").set_value(TEXT).run()
+    return press(app, "Use this text")
+
+
+def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -> None:
+    app = given_text(open_page("text.py"))
+    name = app.session_state["text.form"]["text"]
+    assert own.read(name) == TEXT
+    assert f"links name it by {name[:8]}…" in said(app)
+    app.number_input(key="text.set.steps").set_value(30).run()
+    app.number_input(key="text.set.vocab_size").set_value(40).run()
+    press(app, "Train")
+    run = server.find(app.session_state["text.run"])
+    assert run is not None
+    assert run.config == text_config(text=name, steps=30, vocab_size=40)
+    assert run.wait_for(10**9, 60)
+    app.run(timeout=120)
+    assert not app.exception, app.exception
+    assert "passed the kneser-ney bigram" in said(app).lower()
+    assert "its last tenth" in said(app)
+    columns = app.table[0].value
+    assert [str(cell) for cell in columns.iloc[:, 0]] == [
+        "The model",
+        "Unigram",
+        "Kneser-Ney bigram",
+        "Kneser-Ney trigram",
+    ]
+    app.text_area(key="text.prompt").set_value("the king Gandalf").run()
+    press(app, "Write")
+    assert "“Gandalf” is not in the vocabulary" in said(app)
+    app.text_input(key="text.sentence").set_value("the dog met Gandalf").run()
+    assert said(app).count("not in the vocabulary") == 2
+    link = dict(parse_qsl(urlsplit(app.code[0].value).query))
+    assert link == {"text": name, "vocab_size": "40", "pos_encoding": "rope", "steps": "30", "run": run.id}
+    again = open_page("text.py", run=run.id, pos_encoding="alibi")
+    assert again.number_input(key="text.set.steps").value == 30
+    assert again.selectbox(key="text.set.pos_encoding").value == "alibi"
+    assert again.session_state["text.run"] == run.id
+    assert len(server.pool().runs.live()) == 0, "a link trains nothing"
+
+
+@pytest.mark.parametrize(
+    ("pasted", "sentence"),
+    [
+        ("too short", "allowed is at least 1,000"),
+        ("word \0 " * 400, "null character"),
+        ("é" * 600_000, "1,200,000 bytes"),
+    ],
+)
+def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open, pasted: str, sentence: str) -> None:
+    app = open_page("text.py")
+    app.button_group(key="text.kind").set_value("own").run()
+    app.text_area(key="text.pasted").set_value(pasted).run()
+    press(app, "Use this text")
+    assert sentence in said(app)
+    assert app.session_state["text.form"]["text"] == "shakespeare"
+
+
+def test_a_bad_link_says_what_was_ignored_and_never_trains(open_page: Open) -> None:
+    absent, other = "0" * 32, server.pool().submit(parse({"steps": 2}))
+    app = open_page("text.py", text=absent, vocab_size="1", pos_encoding="zork", steps="70", d_model="8", run="../../x")
+    for words in (
+        f"text is {absent}; no text of that name is kept here",
+        "vocab_size is 1",
+        "pos_encoding is zork",
+        "d_model is 8",
+    ):
+        assert words in said(app)
+    assert "run is ../../x; no run of that name is kept here" in said(app)
+    assert app.number_input(key="text.set.steps").value == 70
+    assert app.session_state["text.run"] is None
+    assert "a run of task shakespeare_words; this one is of reverse" in said(open_page("text.py", run=other.id))
+
+
+def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:
+    plain, text = (loss_figure(10, "#2A5BD7", 8.0, None, text=text).layout.yaxis for text in (False, True))
+    assert plain.rangemode == "tozero"
+    assert "4.6 · 100" in text.ticktext
+    names = [
+        line["name"] for line in level_lines({"Unigram": 5.5, "Kneser-Ney bigram": 4.47, "Kneser-Ney trigram": 4.35})
+    ]
+    assert names == [
+        "Unigram, perplexity 245",
+        "Kneser-Ney bigram, perplexity 87.4",
+        "Kneser-Ney trigram, perplexity 77.5",
+    ]
+    anchors = [line["label"]["yanchor"] for line in level_lines({"a": 5.0, "b": 4.0})]
+    assert anchors == ["bottom", "top"], "the lowest line is named from below"
+
+
+def test_figures_show_the_numbers_they_are_given() -> None:
+    import numpy as np
+
+    by_read = {
+        "model": np.array([4.5, 4.2, 4.1]),
+        "trigram": np.array([4.35, 4.35, 4.3]),
+        "unigram": np.array([5.5, 5.5, 5.5]),
+    }
+    drawn = by_read_figure(by_read, {"model": "The model", "trigram": "Trigram", "unigram": "Unigram"}, "#C2570C")
+    assert [(trace.name, trace.y) for trace in drawn.data] == [
+        ("The model", (4.5, 4.2, 4.1)),
+        ("Trigram", (4.35, 4.35, 4.3)),
+    ]
+    bars = next_figure([("the", 0.5), ("12", 0.25)], "#C2570C").data[0]
+    assert (bars.y, bars.x) == (("the ", "12 "), (0.5, 0.25))
