@@ -100,6 +100,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding",
             "engine.encodings.fourier:Fourier",
             "#05A0C7",
+            symbols=(("F", "fourier_frequencies"),),
         ),
         EncodingRow(
             "shaw",
@@ -152,6 +153,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.kerple:Kerple",
             "#6A9504",
             relative=True,
+            symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
             "fire",
@@ -162,6 +164,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers",
             "engine.encodings.fire:Fire",
             "#E8281C",
+            symbols=(("d_h", "head_width"),),
         ),
         EncodingRow(
             "cope",
@@ -175,6 +178,10 @@ ENCODINGS: dict[str, EncodingRow] = {
             per_layer=True,
             relative=True,
             numbered=False,
+            shown_as=(
+                "Positions are counted by gates that open as the tokens say, so a token's place differs from query to query. Shown are the "
+                "vectors of the counts, and how alike places would be if every gate stood half open."
+            ),
         ),
         EncodingRow(
             "rope",
@@ -198,6 +205,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.xpos:Xpos",
             "#B319B2",
             relative=True,
+            symbols=(("B", "xpos_scale_base"), (r"\gamma", "xpos_gamma"), ("d_h", "head_width")),
         ),
         EncodingRow(
             "mlp",
@@ -208,6 +216,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Tancik et al. 2020, Fourier Features Let Networks Learn High Frequency Functions, on what it lacks",
             "engine.encodings.mlp:PositionMlp",
             "#8A6D1F",
+            symbols=(("n", "seq_len"),),
         ),
         EncodingRow(
             "conv",
@@ -220,6 +229,11 @@ ENCODINGS: dict[str, EncodingRow] = {
             "#9806F9",
             relative=True,
             numbered=False,
+            symbols=(("K", "conv_reach"),),
+            shown_as=(
+                "What it adds is made of the tokens nearby, so it differs from text to text. Shown is what it adds where all tokens "
+                "are alike: only the ends then differ; and how much of what two positions are given comes from the same tokens."
+            ),
         ),
         EncodingRow(
             "designed",

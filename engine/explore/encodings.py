@@ -167,13 +167,15 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
     order = spectra.order(similarity[:trained, :trained])
     if behind:  # no query looks at what is above the diagonal
         matrix, similarity = np.tril(matrix) if kind == "bias" else matrix, np.tril(similarity)
+    # Vectors of offsets begin at -K; those of counts at 0, as positions do.
+    first = -((len(matrix) - 1) // 2) if kind == "vectors" and encoding_of(config).numbered else 0
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
     alike, alike_at = _thinned(similarity, 2)
     dot = None if vectors is None or kind == "vectors" else (vectors[alike_at] @ vectors[alike_at].T).astype(np.float32)
     return Portrait(
         kind=kind,
         matrix=tiles,
-        matrix_at=tiles_at - (len(matrix) - 1) // 2 if kind == "vectors" else tiles_at,
+        matrix_at=tiles_at + first,
         similarity=alike,
         dot=dot,
         similarity_at=alike_at,
@@ -185,7 +187,7 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
         frequencies=frequencies,
         power=power,
         components=curves[..., curves_at],
-        components_at=curves_at - (len(matrix) - 1) // 2 if kind == "vectors" else curves_at,
+        components_at=curves_at + first,
         explained=explained,
         order=order,
         behind=behind,

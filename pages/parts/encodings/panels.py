@@ -12,7 +12,7 @@ from pages.parts.figures.spectra import components_figure, fourier_figure, singu
 TITLES = {
     "table": "The table",
     "angles": "The angles",
-    "vectors": "The vectors of offsets",
+    "vectors": "The vectors",
     "bias": "The bias of each head",
 }
 

@@ -17,8 +17,8 @@ TASK = "own_position"
 """Any task in place would do: only its sequence length is read."""
 LONGEST, FURTHEST = 512, 1024
 """The longest trained length and the most positions shown."""
-BASE = "_base"
-"""How the names of the encodings' own bases end; two different encodings share one."""
+BASES = ("sinusoid_base", "rope_base")
+"""What sets the longest wavelength: two different encodings share one."""
 
 _OF_RUN = {row.name: row for row in settings_for(TASK)}
 
@@ -75,9 +75,9 @@ def settings(values: Mapping[str, Any]) -> dict[str, Setting]:
         rows |= {
             f"{side}.{row.name}": replace(row, name=f"{side}.{row.name}")
             for row in found
-            if not (shares and row.name.endswith(BASE))
+            if not (shares and row.name in BASES)
         }
-    if shares and any(row.name.endswith(BASE) for found in own.values() for row in found):
+    if shares and any(row.name in BASES for found in own.values() for row in found):
         rows[SHARED_BASE.name] = SHARED_BASE
     return rows
 
@@ -101,7 +101,7 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     own = {
         row.name: now.get(f"{side}.{row.name}", now.get(SHARED_BASE.name, row.default))
         for row in settings_in(ENCODINGS[name].parameters)
-        if f"{side}.{row.name}" in now or row.name.endswith(BASE)
+        if f"{side}.{row.name}" in now or row.name in BASES
     }
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
     family = "decoder" if now["sight"] == "back" else "encoder"

@@ -15,7 +15,7 @@ from pages.parts.figures.heat import heat, heat_figure
 WHAT = {
     "table": ("dimension", "position", "added value"),
     "angles": ("pair of dimensions", "position", "angle (rad)"),
-    "vectors": ("dimension", "offset (key − query)", "vector entry"),
+    "vectors": ("dimension", "offset or count", "vector entry"),
     "bias": ("key position, by head", "query position", "added to the score"),
 }
 """By kind: the columns, the rows and the entries of the matrix."""
