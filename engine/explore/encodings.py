@@ -22,7 +22,7 @@ from engine.run_folder import RunFolder, StoredArrays
 Array = np.ndarray
 Kind = Literal["table", "angles", "vectors", "bias"]
 
-CELLS = 25_000
+CELLS = 16_000
 """Cells of one picture; a redraw of more is felt."""
 POINTS = 250
 """Places of a line; a figure is some 300 pixels wide."""
