@@ -100,6 +100,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding",
             "engine.encodings.fourier:Fourier",
             "#05A0C7",
+            symbols=(("F", "fourier_frequencies"),),
         ),
         EncodingRow(
             "shaw",
@@ -179,8 +180,8 @@ ENCODINGS: dict[str, EncodingRow] = {
             numbered=False,
             symbols=(("d_h", "head_width"),),
             shown_as=(
-                "What a query counts depends on what it and the keys say. Shown are the vectors of the counts, and how alike each is to "
-                "the query's own where every gate is one half."
+                "Positions are counted by gates that open as the tokens say, so a token's place differs from query to query. Shown are the "
+                "vectors of the counts, and how alike places would be if every gate stood half open."
             ),
         ),
         EncodingRow(
@@ -205,7 +206,7 @@ ENCODINGS: dict[str, EncodingRow] = {
             "engine.encodings.xpos:Xpos",
             "#B319B2",
             relative=True,
-            symbols=(("B", "xpos_scale_base"), ("d_h", "head_width")),
+            symbols=(("B", "xpos_scale_base"), (r"\gamma", "xpos_gamma"), ("d_h", "head_width")),
         ),
         EncodingRow(
             "mlp",
@@ -229,9 +230,10 @@ ENCODINGS: dict[str, EncodingRow] = {
             "#9806F9",
             relative=True,
             numbered=False,
+            symbols=(("K", "conv_reach"),),
             shown_as=(
-                "What is added is a mix of the neighbouring tokens, so it differs from sequence to sequence. Shown is what a sequence of "
-                "ones gets, and how alike positions are to be expected over random tokens."
+                "What it adds is made of the tokens nearby, so it differs from text to text. Shown is what it adds where all tokens "
+                "are alike: only the ends then differ; and how much of what two positions are given comes from the same tokens."
             ),
         ),
         EncodingRow(

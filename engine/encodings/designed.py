@@ -89,4 +89,4 @@ class Designed(PositionalEncoding):
         if self.place == "scores":
             return bias_picture(self.values(offsets(places, places, device).float()).permute(2, 0, 1))
         turn = self.angles(places, device, torch.float32).float().cpu()
-        return {"matrix": turn, "similarity": (turn[:, None] - turn[None, :]).cos().mean(-1)}
+        return {"matrix": turn, "similarity": (turn.cos() @ turn.cos().T + turn.sin() @ turn.sin().T) / turn.shape[1]}

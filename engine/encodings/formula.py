@@ -18,5 +18,6 @@ def with_numbers(config: RunConfig) -> str:
     # The longest first, so that d_h is not read as d.
     for symbol, name in sorted(row.symbols, key=lambda pair: -len(pair[0])):
         value = config.head_width if name == "head_width" else config.value(name)
-        formula = re.sub(rf"(?<![\\A-Za-z0-9_^]){re.escape(symbol)}(?![A-Za-z0-9_])", f"{{{value:g}}}", formula)
+        if value is not None:  # auto
+            formula = re.sub(rf"(?<![\\A-Za-z0-9_^]){re.escape(symbol)}(?![A-Za-z0-9_])", f"{{{value:g}}}", formula)
     return formula

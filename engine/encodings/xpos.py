@@ -80,9 +80,7 @@ class Xpos(PositionalEncoding):
     def picture(self, length: int) -> dict[str, Tensor]:
         """``similarity``: the mean over pairs of the cosine of the angle between two positions, times its decay."""
         turn = angles(range(length), self.rotation)
-        places = torch.arange(length)
-        shrunk = (
-            (places[:, None] - places).abs()[..., None] * decay_rates(self.rotation.d_head, self.gamma, self.base)
-        ).exp()
-        similarity = ((turn[:, None] - turn[None, :]).cos() * shrunk).mean(-1)
+        shrunk = (torch.arange(length)[:, None] * decay_rates(self.rotation.d_head, self.gamma, self.base)).exp()
+        by_distance = (turn.cos() * shrunk).mean(-1)  # the first row is at angle zero
+        similarity = by_distance[offsets(range(length), range(length), torch.device("cpu")).abs()]
         return {"matrix": turn.float(), "similarity": similarity.float()}

@@ -22,7 +22,7 @@ from engine.run_folder import RunFolder, StoredArrays
 Array = np.ndarray
 Kind = Literal["table", "angles", "vectors", "bias"]
 
-CELLS = 25_000
+CELLS = 16_000
 """Cells of one picture; a redraw of more is felt."""
 POINTS = 250
 """Places of a line; a figure is some 300 pixels wide."""
@@ -146,7 +146,7 @@ def picture_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Arra
         picture, rows = encoding.picture(shown), shown
     except NoRow as end:
         picture, rows = encoding.picture(end.rows), end.rows
-    return {name: value.detach().double().cpu().numpy() for name, value in picture.items()}, rows
+    return {name: value.detach().cpu().numpy() for name, value in picture.items()}, rows
 
 
 def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Portrait:
@@ -167,13 +167,15 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
     order = spectra.order(similarity[:trained, :trained])
     if behind:  # no query looks at what is above the diagonal
         matrix, similarity = np.tril(matrix) if kind == "bias" else matrix, np.tril(similarity)
+    # Vectors of offsets begin at -K; those of counts at 0, as positions do.
+    first = -((len(matrix) - 1) // 2) if kind == "vectors" and encoding_of(config).numbered else 0
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
     alike, alike_at = _thinned(similarity, 2)
     dot = None if vectors is None or kind == "vectors" else (vectors[alike_at] @ vectors[alike_at].T).astype(np.float32)
     return Portrait(
         kind=kind,
         matrix=tiles,
-        matrix_at=tiles_at - (len(matrix) - 1) // 2 if kind == "vectors" else tiles_at,
+        matrix_at=tiles_at + first,
         similarity=alike,
         dot=dot,
         similarity_at=alike_at,
@@ -185,7 +187,7 @@ def portrait_of_picture(config: RunConfig, picture: dict[str, Array], trained: i
         frequencies=frequencies,
         power=power,
         components=curves[..., curves_at],
-        components_at=curves_at - (len(matrix) - 1) // 2 if kind == "vectors" else curves_at,
+        components_at=curves_at + first,
         explained=explained,
         order=order,
         behind=behind,
@@ -209,7 +211,8 @@ def vectors_of(kind: Kind, matrix: Array) -> Array | None:
     """
     if kind == "bias":
         return None
-    return np.concatenate([np.cos(matrix), np.sin(matrix)], -1) if kind == "angles" else matrix
+    exact = matrix.astype(float)
+    return np.concatenate([np.cos(exact), np.sin(exact)], -1) if kind == "angles" else exact
 
 
 @torch.no_grad()

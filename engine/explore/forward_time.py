@@ -12,14 +12,16 @@ from typing import TypedDict
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from engine.config import RunConfig
 from engine.folders import data_folder
 from engine.framing import shapes
 from engine.model.build import build_model
 
-PAIRS = 15
-WARM_UPS = 2
+PAIRS, FEWEST = 15, 3
+ENOUGH = 2.0
+"""Seconds for one encoding after which no further pair is made, beyond the fewest: others wait for this worker."""
 
 
 class Timing(TypedDict):
@@ -44,15 +46,19 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
     sizes = shapes(config)
     tokens = torch.zeros(config.batch_size, sizes.length, dtype=torch.int64)
     models = [build_model(own, **sizes.of_model).eval() for own in (config, plain)]
-    times = np.empty((WARM_UPS + PAIRS, 2))
-    for row in times:
-        for place, model in enumerate(models):
-            began = perf_counter()
-            model(tokens)
-            row[place] = perf_counter() - began
-    own, without = times[WARM_UPS:].T
+    pairs: list[list[float]] = []
+    began = perf_counter()
+    while len(pairs) <= PAIRS and (len(pairs) <= FEWEST or perf_counter() - began < ENOUGH):
+        pairs.append([_seconds(model, tokens) for model in models])
+    own, without = np.array(pairs[1:]).T  # the first warms up
     low, ratio, high = np.percentile(own / without, (25, 50, 75))
     return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(own)))
+
+
+def _seconds(model: nn.Module, tokens: Tensor) -> float:
+    began = perf_counter()
+    model(tokens)
+    return perf_counter() - began
 
 
 def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:

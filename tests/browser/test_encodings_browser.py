@@ -32,7 +32,7 @@ def test_a_control_redraws_what_it_changes_on_the_same_node_and_lands_in_the_lin
     page.get_by_role("spinbutton", name="Base").fill("100")
     page.keyboard.press("Enter")
     drawn(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)
-    page.wait_for_url(re.compile(r"base=100"))
+    page.wait_for_url(re.compile(r"base=100"), timeout=60_000)
     assert changed.evaluate("(plot) => plot.marked")
     assert kept.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
     page.get_by_text("Position 16 has no row").wait_for()

@@ -15,7 +15,8 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.figures.portrait import along_figure, matrix_figure, profile_figure, similarity_figure
+from pages.parts.figures.portrait import matrix_figure, profile_figure, similarity_figure
+from pages.parts.figures.spectra import along_figure
 
 TRAINED, SHOWN = 12, 24
 

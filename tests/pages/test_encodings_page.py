@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.explore.qualities import QUALITIES
+from pages.parts import server
 from pages.parts.encodings.address import read, widget_key
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import Row, grouped, in_words
@@ -84,6 +86,19 @@ def test_the_recorded_run_is_looked_at_along_its_snapshots(open_page: Open) -> N
     assert not app.exception
     assert "at step 300" in said(app)
     assert app.query_params["step"] in ("300", ["300"])
+
+
+def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) -> None:
+    app = open_page(PAGE, view="training")
+    run = server.pool().submit(RunConfig(steps=5), session=app.session_state["session"])
+    while run.live:
+        run.wait_for(len(run.events) + 1, 10)
+    app = app.run()
+    assert len(app.selectbox(key=widget_key("run")).options) == 2
+    app.selectbox(key=widget_key("run")).select_index(1).run()
+    assert not app.exception
+    assert app.select_slider(key=widget_key("step")).value == 5
+    assert "At the end the tokens' scale is" in said(app)
 
 
 def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:

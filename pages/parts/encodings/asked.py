@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from engine.config import RunConfig
 from pages.parts import server
+from pages.parts.figures.portrait import Portrait
 
 EXPLORE = "engine.explore.encodings"
-Portrait = dict[str, Any]
+PATIENCE = 90.0
+"""Seconds: the first question of a visit may come while the workers wake up."""
 
 
 @lru_cache(64)
 def portrait(config: RunConfig, shown: int) -> Portrait:
     """First weights, looked at over so many positions."""
-    found: Portrait = server.pool().ask(f"{EXPLORE}:portrait", config, shown)
+    found: Portrait = server.pool().ask(f"{EXPLORE}:portrait", config, shown, timeout=PATIENCE)
     return found
 
 
 @lru_cache(64)
 def portrait_at(folder: Path, config: RunConfig, step: int) -> Portrait:
     """What a run's snapshot kept."""
-    found: Portrait = server.pool().ask(f"{EXPLORE}:portrait_of_snapshot", str(folder), config, step)
+    found: Portrait = server.pool().ask(f"{EXPLORE}:portrait_of_snapshot", str(folder), config, step, timeout=PATIENCE)
     return found
 
 
 @lru_cache(16)
 def along(folder: Path, config: RunConfig, steps: tuple[int, ...]) -> dict[str, list[float]]:
     """Numbers at each of a run's snapshots."""
-    found: dict[str, list[float]] = server.pool().ask(f"{EXPLORE}:along", str(folder), config, steps)
+    found: dict[str, list[float]] = server.pool().ask(f"{EXPLORE}:along", str(folder), config, steps, timeout=PATIENCE)
     return found
 
 
 @lru_cache(16)
 def final_scales(folder: Path) -> dict[str, float]:
     """Of the trained weights that a run left."""
-    found: dict[str, float] = server.pool().ask(f"{EXPLORE}:final_scales", str(folder))
+    found: dict[str, float] = server.pool().ask(f"{EXPLORE}:final_scales", str(folder), timeout=PATIENCE)
     return found

@@ -15,6 +15,7 @@ from engine.predict import added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
+from pages.parts.encodings.asked import PATIENCE
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 
@@ -75,8 +76,8 @@ def kept_since() -> tuple[str, ...]:
 def _rows(kept: tuple[str, ...]) -> list[Row]:
     """Asks a worker, which reads what is stored; only after something new was measured."""
     pool = server.pool()
-    cells: list[dict[str, Any]] = pool.ask("engine.explore.choice:evidence_table")
-    times: dict[str, dict[str, float]] = pool.ask("engine.explore.forward_time:known_times")
+    cells: list[dict[str, Any]] = pool.ask("engine.explore.choice:evidence_table", timeout=PATIENCE)
+    times: dict[str, dict[str, float]] = pool.ask("engine.explore.forward_time:known_times", timeout=PATIENCE)
     return [
         Row(row["encoding"], tuple(row["cells"]), added_parameters(MODEL, row["encoding"]), times.get(row["encoding"]))
         for row in cells

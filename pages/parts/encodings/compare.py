@@ -24,9 +24,10 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.encodings.settings import SIDES, config_of, settings
+from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
+from pages.parts.figures.portrait import Portrait
 
-Told = tuple[str, str, asked.Portrait, str]
+Told = tuple[str, str, Portrait, str]
 """Side, name, portrait, colour."""
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
 LESS_ASKED = ("sight", "token_init_std", "seed")
@@ -37,8 +38,8 @@ def compare() -> None:
     _controls()
     write_address()
     configs: dict[str, RunConfig] = {}
-    portraits: dict[str, asked.Portrait] = {}
-    shown = value("seq_len") * value("reach")
+    portraits: dict[str, Portrait] = {}
+    shown = positions_shown(values())
     with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once
         answers = {side: together.submit(_drawn, dict(values()), side, shown) for side in SIDES}
     for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
@@ -59,7 +60,7 @@ def compare() -> None:
         panels(_spectra(told), key="encodings.spectra", name="encodings", least=440)
 
 
-def _drawn(settings: dict[str, Any], side: str, shown: int) -> tuple[RunConfig, asked.Portrait]:
+def _drawn(settings: dict[str, Any], side: str, shown: int) -> tuple[RunConfig, Portrait]:
     config = config_of(settings, side)
     return config, asked.portrait(config, shown)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.config import RunConfig
-from engine.encodings import ENCODINGS
+from engine.encodings import encoding_of
 from engine.predict import added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
-from pages.parts.encodings.asked import Portrait
 from pages.parts.encodings.panels import order_in_words
+from pages.parts.figures.portrait import Portrait
 
 PLACES = {
     "nowhere": "Adds nothing.",
@@ -29,7 +29,7 @@ TIMES = "encodings.times"
 
 
 def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
-    row, timing = ENCODINGS[config.pos_encoding], times().get(config)
+    row, timing = encoding_of(config), times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
         f"order **{order_in_words(portrait)}**",

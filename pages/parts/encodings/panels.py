@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from pages.parts.board.panels import Panel
-from pages.parts.figures.portrait import (
-    LIKENESS,
-    WHAT,
-    components_figure,
-    fourier_figure,
-    matrix_figure,
-    profile_figure,
-    similarity_figure,
-    singular_figure,
-    trajectory_figure,
-)
+from pages.parts.figures.portrait import LIKENESS, WHAT, Portrait, matrix_figure, profile_figure, similarity_figure
+from pages.parts.figures.spectra import components_figure, fourier_figure, singular_figure, trajectory_figure
 
-Portrait = dict[str, Any]
 TITLES = {
     "table": "The table",
     "angles": "The angles",
-    "vectors": "The vectors of offsets",
+    "vectors": "The vectors",
     "bias": "The bias of each head",
 }
 

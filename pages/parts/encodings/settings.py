@@ -15,9 +15,10 @@ SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
 TASK = "own_position"
 """Any task in place would do: only its sequence length is read."""
-LONGEST = 512
-BASE = "_base"
-"""How the names of the encodings' own bases end; two different encodings share one."""
+LONGEST, FURTHEST = 512, 1024
+"""The longest trained length and the most positions shown."""
+BASES = ("sinusoid_base", "rope_base")
+"""What sets the longest wavelength: two different encodings share one."""
 
 _OF_RUN = {row.name: row for row in settings_for(TASK)}
 
@@ -45,7 +46,8 @@ FIXED = (
     _of_run("n_heads", default=4, maximum=16),
     _of_run("seq_len", default=64, maximum=LONGEST, label="Trained length", help="Positions that training reaches."),
     Setting(
-        "reach", "int", 2, "Shown to (× trained)", "Positions beyond the trained length are shown too: up to so many times it.", "",
+        "reach", "int", 2, "Shown to (× trained)",
+        f"Positions beyond the trained length are shown too: up to so many times it, and {FURTHEST:,} at most.", "",
         minimum=1, maximum=4,
     ),
     _choice(
@@ -73,11 +75,17 @@ def settings(values: Mapping[str, Any]) -> dict[str, Setting]:
         rows |= {
             f"{side}.{row.name}": replace(row, name=f"{side}.{row.name}")
             for row in found
-            if not (shares and row.name.endswith(BASE))
+            if not (shares and row.name in BASES)
         }
-    if shares and any(row.name.endswith(BASE) for found in own.values() for row in found):
+    if shares and any(row.name in BASES for found in own.values() for row in found):
         rows[SHARED_BASE.name] = SHARED_BASE
     return rows
+
+
+def positions_shown(values: Mapping[str, Any]) -> int:
+    rows = {row.name: row.default for row in FIXED}
+    length, reach = (int(values.get(name, rows[name])) for name in ("seq_len", "reach"))
+    return min(length * reach, FURTHEST)
 
 
 def shares_base(values: Mapping[str, Any]) -> bool:
@@ -93,7 +101,7 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     own = {
         row.name: now.get(f"{side}.{row.name}", now.get(SHARED_BASE.name, row.default))
         for row in settings_in(ENCODINGS[name].parameters)
-        if f"{side}.{row.name}" in now or row.name.endswith(BASE)
+        if f"{side}.{row.name}" in now or row.name in BASES
     }
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
     family = "decoder" if now["sight"] == "back" else "encoder"

@@ -23,7 +23,8 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.figures.portrait import along_figure
+from pages.parts.figures.portrait import Portrait
+from pages.parts.figures.spectra import along_figure
 from pages.parts.lab.session import session_id, shown_run
 from pages.parts.recorded import recorded_run
 
@@ -116,7 +117,7 @@ def _along(run: Run) -> None:
     )
 
 
-def _facts(run: Run, first: asked.Portrait, then: asked.Portrait, scales: dict[str, float], step: int) -> None:
+def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int) -> None:
     row = ENCODINGS[run.config.pos_encoding]
     words = [f"Order at the start {order_in_words(first)}, at step {step} {order_in_words(then)}."]
     if "encoding" not in scales and abs(first["matrix"] - then["matrix"]).max() == 0:
@@ -135,8 +136,8 @@ def _board(
     run: Run,
     steps: tuple[int, ...],
     step: int,
-    first: asked.Portrait,
-    then: asked.Portrait,
+    first: Portrait,
+    then: Portrait,
     numbers: dict[str, list[float]],
 ) -> list[Panel]:
     color, shown = ENCODINGS[run.config.pos_encoding].color, first["rows"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colors import MUTED, diverging, mix, muted, sequential, shade
+from pages.parts.colors import MUTED, diverging, mix, sequential, shade
 from pages.parts.figures.attention import gap
 from pages.parts.figures.base import axis, figure
 from pages.parts.figures.heat import heat, heat_figure
@@ -16,16 +15,13 @@ from pages.parts.figures.heat import heat, heat_figure
 WHAT = {
     "table": ("dimension", "position", "added value"),
     "angles": ("pair of dimensions", "position", "angle (rad)"),
-    "vectors": ("dimension", "offset (key − query)", "vector entry"),
+    "vectors": ("dimension", "offset or count", "vector entry"),
     "bias": ("key position, by head", "query position", "added to the score"),
 }
 """By kind: the columns, the rows and the entries of the matrix."""
 LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors": "cosine", "bias": "mean bias"}
 MOST_HEADS = 8
 """Lines of a profile."""
-
-FLOOR = 1e-6
-"""Of a logarithmic axis: what is below is rounding."""
 
 Portrait = dict[str, Any]
 Trace = dict[str, Any]
@@ -44,7 +40,7 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     _place(trace, y=at)
     if portrait["kind"] == "vectors":
         return heat_figure(trace, x=columns, y=rows)
-    drawn = heat_figure(trace, x=columns, y=rows, shapes=_marks(portrait, shown, "y"))
+    drawn = heat_figure(trace, x=columns, y=rows, shapes=end_marks(portrait, shown, "y"))
     return drawn.update_layout(yaxis=_down_to(shown))
 
 
@@ -78,7 +74,7 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figur
     unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
     trace = heat(matrix, unit, scale=scale, low=low, high=high, x="position", y="position")
     _place(trace, x=at, y=at)
-    shapes = _marks(portrait, shown, "x", "y")
+    shapes = end_marks(portrait, shown, "x", "y")
     drawn = heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
     return drawn.update_layout(xaxis={"range": [-0.5, shown - 0.5]}, yaxis=_down_to(shown))
 
@@ -95,8 +91,8 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
         if not several and float(spread.max()) > 1e-6:
             traces += _band(offsets, portrait["low"][line], portrait["high"][line], color)
         traces.append(
-            _scatter(
-                x=offsets.tolist(), y=_short(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
+            plain_scatter(
+                x=offsets.tolist(), y=short(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
                 line={"color": shade(color, tone)["light"], "width": 2}, meta={"color": shade(color, tone)},
                 hovertemplate="offset %{x}: %{y:.4g}", showlegend=several,
             )
@@ -107,125 +103,14 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
         traces,
         xaxis=axis("offset: key − query (positions)"),
         yaxis=axis("bias (score)" if portrait["kind"] == "bias" else LIKENESS[portrait["kind"]]),
-        shapes=[_line("x", end, "longest trained") for end in ends],
+        shapes=[across_line("x", end, "longest trained") for end in ends],
         margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
     )
 
 
-def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
-    """Singular values relative to the largest: (name, colour, portrait) each."""
-    traces = []
-    for place, (name, color, portrait) in enumerate(portraits):
-        values = portrait["singular"]
-        relative = values / values[0] if len(values) and values[0] > 0 else values
-        traces.append(
-            _curve(np.arange(1, len(relative) + 1), np.maximum(relative, FLOOR), name, color, place, "%{x}: %{y:.3g}")
-        )
-    return figure(
-        traces, xaxis=axis("singular value, from the largest"),
-        yaxis=axis("relative to the largest", type="log", exponentformat="power"), margin=LEGEND_MARGIN,
-    )  # fmt: skip
-
-
-def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
-    """Share of the power at each frequency over positions."""
-    traces = [
-        _curve(
-            p["frequencies"][1:],
-            np.maximum(p["power"][1:], FLOOR),
-            name,
-            color,
-            place,
-            "%{x:.3f} cycles a position: %{y:.3g}",
-        )
-        for place, (name, color, p) in enumerate(portraits)
-    ]
-    return figure(
-        traces, xaxis=axis("frequency (cycles a position)", range=[0, 0.5]),
-        yaxis=axis("share of the power", type="log", exponentformat="power"), margin=LEGEND_MARGIN,
-    )  # fmt: skip
-
-
-LEGEND_MARGIN = {"l": 60, "r": 12, "t": 32, "b": 40}
-
-
-def components_figure(portrait: Portrait, color: str) -> go.Figure:
-    """The first principal components as curves over the position."""
-    at = portrait["components_at"]
-    shares = portrait["explained"]
-    traces = [
-        _curve(at, curve, f"{place + 1}: {shares[place]:.0%}", color, place, "%{x}: %{y:.3g}", tone=0.35 * place)
-        for place, curve in enumerate(portrait["components"])
-    ]
-    shapes = [] if portrait["kind"] == "vectors" else _marks(portrait, portrait["rows"], "x")
-    return figure(
-        traces, xaxis=axis(WHAT[portrait["kind"]][1]), yaxis=axis("component"), margin=LEGEND_MARGIN, shapes=shapes
-    )
-
-
-def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
-    """The first two components against each other, a point a position, coloured by it."""
-    curves = portrait["components"]
-    first, second = (curves[0], curves[1]) if len(curves) > 1 else (curves[0], np.zeros_like(curves[0]))
-    at = portrait["components_at"]
-    scale = sequential(color)
-    return figure(
-        [
-            _scatter(
-                x=_short(first), y=_short(second), mode="lines", line={"color": MUTED["light"], "width": 1},
-                meta={"color": muted()}, opacity=0.5, hoverinfo="skip", showlegend=False,
-            ),
-            _scatter(
-                x=_short(first), y=_short(second), mode="markers", text=[str(place) for place in at.tolist()], showlegend=False,
-                hovertemplate=WHAT[portrait["kind"]][1] + " %{text}<extra></extra>", meta={"scale": scale},
-                marker={
-                    "color": at.tolist(), "size": 7, "colorscale": scale["light"], "showscale": True,
-                    "colorbar": {"title": {"text": WHAT[portrait["kind"]][1], "side": "right"}, "thickness": 10, "outlinewidth": 0},
-                },
-            ),
-        ],
-        xaxis=axis("component 1", constrain="domain"),
-        yaxis=axis("component 2", scaleanchor="x", constrain="domain"),
-    )  # fmt: skip
-
-
-def along_figure(
-    steps: Sequence[int], lines: Sequence[tuple[str, Sequence[float]]], at: int, unit: str, color: str
-) -> go.Figure:
-    """Numbers over a run's snapshots, with the one that is looked at."""
-    traces = [
-        _curve(
-            np.asarray(steps),
-            np.asarray(values),
-            name,
-            color,
-            place,
-            "step %{x}: %{y:.3g}",
-            tone=0.5 * place,
-            points=True,
-        )
-        for place, (name, values) in enumerate(lines)
-    ]
-    return figure(
-        traces, xaxis=axis("step", tickformat=",d"), yaxis=axis(unit), shapes=[_line("x", at, "")], margin=LEGEND_MARGIN,
-        showlegend=len(lines) > 1,
-    )  # fmt: skip
-
-
-def _scatter(**trace: Any) -> Trace:
+def plain_scatter(**trace: Any) -> Trace:
     """Plain, so that it is validated once, as part of its figure: a page redraws a dozen of these at a click."""
     return {"type": "scatter", **trace}
-
-
-def _curve(
-    x: np.ndarray, y: np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0, points: bool = False
-) -> Trace:
-    pair = shade(color, tone)
-    return _scatter(
-        x=_short(x), y=_short(y), name=name, mode="lines+markers" if points else "lines", marker={"size": 5},
-        line={"color": pair["light"], "width": 2, "dash": ("solid", "dash", "dot")[place % 3]}, meta={"color": pair},
-        hovertemplate=hover,
-    )  # fmt: skip
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[Trace]:
@@ -233,16 +118,16 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[
     plain: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
     return [
-        _scatter(x=x.tolist(), y=_short(low), **plain),
-        _scatter(x=x.tolist(), y=_short(high), fill="tonexty", fillcolor=faint, **plain),
+        plain_scatter(x=x.tolist(), y=short(low), **plain),
+        plain_scatter(x=x.tolist(), y=short(high), fill="tonexty", fillcolor=faint, **plain),
     ]
 
 
-def _marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any]]:
+def end_marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any]]:
     """The end of the trained length on these axes, where more is shown."""
     if portrait["trained"] >= shown:
         return []
-    return [_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
+    return [across_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
 
 
 def _down_to(shown: int) -> dict[str, Any]:
@@ -250,7 +135,7 @@ def _down_to(shown: int) -> dict[str, Any]:
     return {"range": [shown - 0.5, -0.5], "autorange": False}
 
 
-def _line(along: str, at: float, text: str) -> dict[str, Any]:
+def across_line(along: str, at: float, text: str) -> dict[str, Any]:
     other = "y" if along == "x" else "x"
     return {
         "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at,
@@ -289,6 +174,6 @@ def _largest(matrix: np.ndarray) -> float:
     return float(np.abs(matrix).max()) or 1.0
 
 
-def _short(values: np.ndarray) -> list[float | None]:
+def short(values: np.ndarray) -> list[float | None]:
     """Five digits are enough for a line, and half the way to the browser."""
     return [float(f"{v:.5g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float).tolist()]
