@@ -178,7 +178,6 @@ ENCODINGS: dict[str, EncodingRow] = {
             per_layer=True,
             relative=True,
             numbered=False,
-            symbols=(("d_h", "head_width"),),
             shown_as=(
                 "Positions are counted by gates that open as the tokens say, so a token's place differs from query to query. Shown are the "
                 "vectors of the counts, and how alike places would be if every gate stood half open."
