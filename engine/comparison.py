@@ -14,21 +14,11 @@ import numpy as np
 
 from engine.config import RunConfig, parse
 from engine.encodings import ENCODINGS
+from engine.issues import fixed_encoding
 from engine.issues.issue import Arm, Claim, Issue, Values, difference
 
 DESIGN = "designed"
-BASE: dict[str, Any] = {
-    "family": "encoder",
-    "vocab_size": 8,
-    "seq_len": 16,
-    "d_model": 32,
-    "n_layers": 1,
-    "n_heads": 4,
-    "learning_rate": 0.005,
-    "schedule": "cosine",
-    "steps": 300,
-}
-"""As in the issue "fixed-encoding"."""
+BASE: dict[str, Any] = dict(fixed_encoding.ISSUE.base)
 LONGER = 32
 SMALLEST = 0.05
 """Accuracy worth naming."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +9,7 @@ import streamlit as st
 
 from engine.config import RunConfig, changed, parse, settings_for
 from engine.settings import Setting, to_text
-from pages.parts.glossary import setting_help
+from pages.parts.setting_widget import setting_widget
 
 FORM = "form"
 """Session key of the form's values; it outlives the page, which widgets do not."""
@@ -55,7 +54,7 @@ def main_settings() -> None:
     for names in MAIN:
         with st.grid(len(names), min_column_width=100):
             for name in names:
-                setting_widget(rows[name])
+                form_widget(rows[name])
 
 
 def other_settings() -> None:
@@ -76,7 +75,7 @@ def other_settings() -> None:
                 if group == "Faults":
                     st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
                 for row in own:
-                    setting_widget(row)
+                    form_widget(row)
 
 
 ICONS = {
@@ -97,43 +96,12 @@ def _heading(group: str, rows: Iterable[Setting]) -> str:
     return f"{group} · {changed} changed" if changed else group
 
 
-def setting_widget(row: Setting) -> None:
-    """One setting as the widget that fits its kind; a change lands in the form at once."""
+def form_widget(row: Setting) -> None:
+    """One setting's widget; a change lands in the form at once."""
     key, value = f"set.{row.name}", form_values().setdefault(row.name, row.default)
     if key not in st.session_state:
         st.session_state[key] = to_text(value) if row.kind == "ints" else value
-    common: dict[str, Any] = {
-        "key": key,
-        "help": setting_help(row.name, row.help),
-        "on_change": _take,
-        "args": (row.name,),
-    }
-    match row.kind:
-        case "choice":
-            st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
-        case "bool":
-            st.toggle(row.label, **common)
-        case "text":
-            st.text_input(row.label, **common)
-        case "ints":
-            st.text_input(row.label, placeholder="for example 8, 12, 24", **common)
-        case "int" | "float":
-            _number(row, common)
-
-
-def _number(row: Setting, common: dict[str, Any]) -> None:
-    kind: type[int] | type[float] = int if row.kind == "int" else float
-    limits: dict[str, Any] = {"min_value": kind(row.minimum or 0), "max_value": kind(row.maximum or 0)}
-    if row.kind == "float":
-        limits |= {"format": "%.6g", "step": _step(row.default)}
-    if row.optional:
-        limits |= {"value": None, "placeholder": "auto"}
-    st.number_input(row.label, **limits, **common)
-
-
-def _step(default: float | None) -> float:
-    """A step that moves the first digit of the default."""
-    return 10.0 ** math.floor(math.log10(default)) if default else 0.1
+    setting_widget(row, key=key, on_change=_take, args=(row.name,))
 
 
 def _take(name: str) -> None:

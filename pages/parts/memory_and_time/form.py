@@ -10,10 +10,9 @@ from engine.costs import KINDS
 from engine.costs.plan import SETTINGS as PLAN_SETTINGS
 from engine.costs.plan import Plan, checked, read_plan
 from engine.costs.well_known import WELL_KNOWN
-from engine.settings import Setting
-from pages.parts.glossary import setting_help
 from pages.parts.memory_and_time.view import SETTINGS as VIEW_SETTINGS
 from pages.parts.memory_and_time.view import View
+from pages.parts.setting_widget import setting_widget
 
 FORM = "costs"
 ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
@@ -66,24 +65,8 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
 
 
 def widget(name: str, *, disabled: bool = False) -> None:
-    """One setting as the widget that fits its kind; a change is kept at once."""
-    row: Setting = {**PLAN_SETTINGS, **VIEW_SETTINGS}[name]
-    common: dict[str, Any] = {"help": setting_help(row.name, row.help), "disabled": disabled, **_kept(name)}
-    match row.kind:
-        case "choice" if len(row.choices) <= 3:
-            st.segmented_control(
-                row.label, row.choices, format_func=row.label_of, required=True, width="stretch", **common
-            )
-        case "choice":
-            st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
-        case "bool":
-            st.toggle(row.label, **common)
-        case _:
-            kind = int if row.kind == "int" else float
-            limits: dict[str, Any] = {"min_value": kind(row.minimum or 0), "max_value": kind(row.maximum or 0)}
-            limits |= {"format": "%.6g", "step": row.default / 2} if row.kind == "float" else {}
-            limits |= {"value": None, "placeholder": "auto"} if row.optional else {}
-            st.number_input(row.label, **limits, **common)
+    """One setting's widget; a change is kept at once."""
+    setting_widget({**PLAN_SETTINGS, **VIEW_SETTINGS}[name], side_by_side=True, disabled=disabled, **_kept(name))
 
 
 def several(name: str, label: str, labels: dict[str, str], *, disabled: bool = False) -> None:
