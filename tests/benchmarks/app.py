@@ -88,14 +88,11 @@ def click_to_point(page: Page) -> float:
           window.pointed = null
           addEventListener("click", () => { window.clicked = performance.now() }, { capture: true, once: true })
           const boards = () => [document, ...[...document.querySelectorAll("*")].map((n) => n.shadowRoot).filter(Boolean)]
-          const step = () => {
-            const plot = boards().map((root) => root.querySelector("section.loss .plot")).find(Boolean)
-            return Number(plot?.dataset.step ?? 0)
-          }
-          const before = step() || Infinity
+          const plot = () => boards().map((root) => root.querySelector("section.loss .plot")).find(Boolean)?.dataset ?? {}
+          const before = plot().run
           const look = () => {
-            // The run before stays on the plot until the new one, which starts again from its first step, has a point.
-            if (window.clicked && step() >= 1 && step() < before) window.pointed = performance.now()
+            // The run before stays on the plot until the new one has a point.
+            if (window.clicked && plot().run !== before && Number(plot().step) >= 1) window.pointed = performance.now()
             else requestAnimationFrame(look)
           }
           window.clicked = null
@@ -133,9 +130,9 @@ def step(page: Page) -> int:
 
 def open_page_speed(page: Page) -> float:
     """Steps a second of a run that is being watched."""
-    before = step(page)  # of the run before, which the plot shows until the new one has begun
+    before = page.locator(PLOT).get_attribute("data-run")  # the plot shows it until the new one has begun
     page.get_by_role("button", name="Train").click()
-    while step(page) >= before > 0 or step(page) < 100:
+    while page.locator(PLOT).get_attribute("data-run") == before or step(page) < 100:
         page.wait_for_timeout(20)
     began, first = time.perf_counter(), step(page)
     while (now := step(page)) < first + STEPS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,6 +21,8 @@ from pages.parts.web.plotly_script import packed, plotly_route
 
 HEAD_START = 3.0
 """Seconds that the first page has the cores to itself, if nobody opens it sooner."""
+POLITE = 0.0002
+"""Seconds after which the imports let the thread that serves the first page go on."""
 
 
 def serving(find: Find, start: Callable[[], object], stop: Callable[[], object]) -> dict[str, Any]:
@@ -57,10 +60,15 @@ async def later(*tasks: Callable[[], object]) -> None:
 
 def warm_up() -> None:
     """Pay for what the first page needs while the browser still loads Streamlit's own scripts."""
-    import engine.issues  # late, all of them: the server listens before the engine and plotly are imported
-    from pages.parts.recorded import recorded_feed
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(POLITE)
+    try:
+        import engine.issues  # late, all of them: the server listens before the engine and plotly are imported
+        from pages.parts.recorded import recorded_feed
 
-    assert engine.issues.ISSUES
-    recorded_feed()
+        assert engine.issues.ISSUES
+        recorded_feed()
+    finally:
+        sys.setswitchinterval(usual)
     gc.collect()
     gc.freeze()  # Streamlit collects after every script run; what never dies need not be walked each time.

@@ -33,7 +33,7 @@ function linePanel(board, name, title) {
       yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
       shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...marker(board)],
     })
-    panel.plot.dataset.step = board.shownStep()
+    Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
     panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
     board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
