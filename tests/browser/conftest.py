@@ -57,7 +57,7 @@ def chromium() -> Iterator[object]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: what these servers still train would slow down all that follows
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """Start ``streamlit run`` on an app of the repository with extra environment; gives its address."""
     with ExitStack() as servers:
@@ -70,9 +70,10 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="session")
-def app(serve: Serve) -> str:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the whole app with one worker: real server, real training."""
-    return serve("app.py", ATTENTION_LAB_WORKERS="1")
+    with running("app.py", tmp_path_factory.mktemp("app"), ATTENTION_LAB_WORKERS="1") as (_, address):
+        yield address
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,15 +24,24 @@ def app(serve: Any) -> str:
 
 
 @pytest.fixture
-def open_lab(open_page: Open) -> Open:
-    """Open an address of the lab, or of the start page; returns once its button is there."""
+def open_lab(open_page: Open) -> Iterator[Open]:
+    """Open an address of the lab, or of the start page; returns once its button is there. At the end what still goes is stopped."""
+    opened = []
 
     def open_it(path: str = "lab", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
         page = open_page(path, "", viewport, **context)
         page.get_by_role("button", name="Train" if path.startswith("lab") else "Open the lab").wait_for()
+        opened.append(page)
         return page
 
-    return open_it
+    yield open_it
+    for page in opened:
+        stop = page.get_by_test_id("stMainBlockContainer").get_by_role(
+            "button", name="Stop", exact=True, disabled=False
+        )
+        if stop.count():
+            stop.click()
+            page.locator(".badge").get_by_text("Stopped").wait_for()
 
 
 def press(page: Any, name: str) -> None:
