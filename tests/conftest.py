@@ -1,15 +1,20 @@
-"""How the suite is spread over processes: a file stays together, and one browser is enough for a machine."""
+"""How the suite is spread over processes: a file stays together, and all browser tests do: one browser is enough for a machine."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
-BROWSER = Path(__file__).parent / "browser"
+
+class Together(LoadScopeScheduling):  # type: ignore[misc]
+    """Groups by :meth:`_split_scope`, in the order of the files: the browser first, which takes longest."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else nodeid.split("::", 1)[0]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        together = "browser" if BROWSER in item.path.parents else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(together))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
+    return Together(config, log)
