@@ -36,12 +36,10 @@ def open_lab(open_page: Open) -> Iterator[Open]:
 
     yield open_it
     for page in opened:
-        stop = page.get_by_test_id("stMainBlockContainer").get_by_role(
-            "button", name="Stop", exact=True, disabled=False
-        )
+        stop = page.get_by_test_id("stMainBlockContainer").get_by_role("button", name="Stop", exact=True, disabled=False)
         if stop.count():
             stop.click()
-            page.locator(".badge").get_by_text("Stopped").wait_for()
+            page.locator(".badge:not([data-state=running]):not([data-state=paused])").wait_for()
 
 
 def press(page: Any, name: str) -> None:
