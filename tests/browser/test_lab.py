@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,22 +23,15 @@ def app(serve: Any) -> str:
 
 
 @pytest.fixture
-def open_lab(open_page: Open) -> Iterator[Open]:
-    """Open an address of the lab, or of the start page; returns once its button is there. At the end what still goes is stopped."""
-    opened = []
+def open_lab(open_page: Open) -> Open:
+    """Open an address of the lab, or of the start page; returns once its button is there."""
 
     def open_it(path: str = "lab", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
         page = open_page(path, "", viewport, **context)
         page.get_by_role("button", name="Train" if path.startswith("lab") else "Open the lab").wait_for()
-        opened.append(page)
         return page
 
-    yield open_it
-    for page in opened:
-        stop = page.get_by_test_id("stMainBlockContainer").get_by_role("button", name="Stop", exact=True, disabled=False)
-        if stop.count():
-            stop.click()
-            page.locator(".badge:not([data-state=running]):not([data-state=paused])").wait_for()
+    return open_it
 
 
 def press(page: Any, name: str) -> None:
