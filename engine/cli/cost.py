@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from engine.cli.arguments import flag
+from engine.cli.following import follow
 from engine.costs import KINDS
 from engine.costs.at_scale import PRECISIONS, takes
 from engine.costs.plan import SETTINGS, read_plan
@@ -28,7 +28,6 @@ from engine.units import in_bytes, in_fine_time
 from engine.workers.pool import Pool
 
 HELP = "measure memory and time against length or depth"
-LOOK_EVERY = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
         pool.wait_until_ready(120, 1)
         sweep = Sweep(plan, pool).start()
-        _follow(sweep)
+        follow(sweep, "cost")
     if sweep.state == "failed":
         raise ValueError(sweep.problem)
     keep(secrets.token_urlsafe(12), sweep.result)
@@ -66,19 +65,6 @@ def run(given: argparse.Namespace) -> int:
         for skip in sweep.result.skips:
             Console().print(f"{KINDS[skip.kind].label} from {skip.place:,} on was left out: {skip.why}")
     return 0
-
-
-def _follow(sweep: Sweep) -> None:
-    try:
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("cost", total=1.0)
-            while not sweep.wait(LOOK_EVERY):
-                bar.update(task, completed=sweep.done)
-    except KeyboardInterrupt:
-        sweep.stop()
-        sweep.wait()
-        raise
 
 
 def points_table(result: Result) -> Table:

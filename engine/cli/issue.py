@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
+from engine.cli.following import LOOK_EVERY, follow
 from engine.evidence.experiment import Experiment, seed_range
 from engine.evidence.report import Report
 from engine.evidence.store import keep
@@ -23,7 +24,6 @@ from engine.runs import Runs
 from engine.workers.pool import Pool
 
 HELP = "run a documented issue as a controlled experiment and print its verdict"
-LOOK_EVERY = 0.2
 FAILED = 1
 
 
@@ -47,7 +47,10 @@ def run(given: argparse.Namespace) -> int:
             experiment = Experiment(
                 issue, pool, seeds=given.seeds, first_seed=given.first_seed, extended=given.extended
             ).start()
-            (_follow_as_json if given.json else _follow)(experiment)
+            if given.json:
+                _follow_as_json(experiment)
+            else:
+                follow(experiment, issue.slug, TimeRemainingColumn())
             if experiment.state == "failed":
                 raise ValueError(experiment.problem)
             keep(experiment)
@@ -71,24 +74,6 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
     if given.slug and given.slug not in ISSUES:
         raise ValueError(f"issue is {given.slug}; allowed is one of {', '.join(ISSUES)}.")
     return list(ISSUES.values()) if given.all else [ISSUES[given.slug]]
-
-
-def _follow(experiment: Experiment) -> None:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f} %"),
-        TimeRemainingColumn(),
-    )
-    try:
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(experiment.issue.slug, total=1.0)
-            while not experiment.wait(LOOK_EVERY):
-                bar.update(task, completed=experiment.done)
-    except KeyboardInterrupt:
-        experiment.stop()
-        experiment.wait()
-        raise
 
 
 def _follow_as_json(experiment: Experiment) -> None:

@@ -199,13 +199,14 @@ def measure() -> Iterator[tuple[str, float]]:
         browser.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def print_as_measured(about: str | None, figures: Iterator[tuple[str, float]]) -> None:
+    """A line for each figure as soon as it is known; ``about`` is the help."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     given = parser.parse_args()
-    for name, value in measure():
+    for name, value in figures:
         print(json.dumps({name: value}) if given.json else f"{name:42} {value:10.3g}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    print_as_measured(__doc__, measure())

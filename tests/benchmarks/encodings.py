@@ -7,8 +7,6 @@ beside runs           both while a run trains in every worker
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import shutil
 import statistics
@@ -19,7 +17,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.benchmarks.app import open_lab, server, until_up
+from tests.benchmarks.app import open_lab, print_as_measured, server, until_up
 from tests.browser.conftest import FLAGS
 
 QUERY = "a=sinusoidal&b=rope&seq_len=512"
@@ -91,13 +89,5 @@ def measure() -> Iterator[tuple[str, float]]:
         browser.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    given = parser.parse_args()
-    for name, value in measure():
-        print(json.dumps({name: value}) if given.json else f"{name:42} {value:10.3g}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_as_measured(__doc__, measure())
