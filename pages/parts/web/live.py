@@ -16,6 +16,8 @@ from pages.parts.web.leaving import is_leaving
 
 BEAT = 0.05
 """Seconds between looks at a run: half of a worker's batch, so that no batch waits for the next."""
+FIRST_BEAT = 0.01
+"""The same until the first step: somebody has just pressed Train."""
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment keeps proxies from hanging up."""
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
@@ -47,17 +49,18 @@ async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[
     from pages.parts.live.feed import feed  # late: the server is up before plotly is
 
     yield "retry: 1000\n\n"
-    said, silent = None, 0.0
+    said, step, silent = None, 0, 0.0
     while not is_leaving():
         now = (len(run.events), run.state, run.queue_place)
         if now != said:
             payload, after = await to_thread.run_sync(feed, run, after)
             yield f"id: {after}\ndata: {json.dumps(payload, separators=(',', ':'), allow_nan=False)}\n\n"
-            said, silent = (after, *now[1:]), 0.0
+            said, step, silent = (after, *now[1:]), payload["status"]["step"], 0.0
             if payload["end"]:
                 return
         elif silent >= KEEP_ALIVE:
             yield ": still here\n\n"
             silent = 0.0
-        await asyncio.sleep(beat)
-        silent += beat
+        pause = beat if step else min(beat, FIRST_BEAT)
+        await asyncio.sleep(pause)
+        silent += pause

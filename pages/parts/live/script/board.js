@@ -51,8 +51,8 @@ function newBoard(host, canvas) {
   const replay = replayBar(board)
   canvas.append(status.root, replay.root, grid, tip)
 
-  /** Redraw what changed, the longest untouched first; after BUDGET the browser may paint before the rest. */
-  const draw = (going = false) => {
+  /** Redraw what changed, the longest untouched first; after the budget the browser may paint before the rest. */
+  const draw = ({ going = false, budget = BUDGET } = {}) => {
     pending = null
     if (!board.plotly) return
     const began = performance.now()
@@ -61,14 +61,21 @@ function newBoard(host, canvas) {
     replay.draw()
     const due = board.panels.filter((panel) => panel.dirty && panel.visible).sort((a, b) => a.drawnAt - b.drawnAt)
     for (const panel of due) {
-      if (performance.now() - began > BUDGET) {
-        pending = setTimeout(() => requestAnimationFrame(() => draw(true)))
+      if (panel !== due[0] && performance.now() - began > budget) {
+        pending = setTimeout(() => requestAnimationFrame(() => draw({ going: true })))
         return
       }
       panel.dirty = false
       panel.drawnAt = began
       panel.draw()
     }
+  }
+
+  /** Somebody waits for the first point: off the beat, and shown before the other panels are drawn. */
+  const hurry = () => {
+    clearTimeout(pending)
+    pending = setTimeout(() => requestAnimationFrame(() => draw({ budget: 0 })))
+    board.panels.forEach((panel) => (panel.drawnAt = 0))
   }
 
   const seen = new IntersectionObserver((entries) => {
@@ -102,6 +109,7 @@ function newBoard(host, canvas) {
   /** Take in a message: the same whether it was streamed, polled or recorded. */
   board.take = (news) => {
     const before = board.ended()
+    if (!board.status.step && news.status.step) hurry()
     append(board.columns, news.columns ?? {})
     Object.assign(board.figures, news.figures ?? {})
     for (const snapshot of news.snapshots ?? []) keep(snapshot)

@@ -18,6 +18,8 @@ function linePanel(board, name, title) {
   panel.draw = () => {
     const figure = board.figures[name]
     if (!figure) return
+    const begun = figure.data.some((trace) => board.column(trace.meta.column)[0].length)
+    if (!begun && ["queued", "running"].includes(board.status.state)) return // Empty axes would keep the first point waiting.
     const traces = figure.data
       .filter((trace) => !trace.meta.view || trace.meta.view === shown.view)
       .concat(board.data.overlays[name] ?? [])
