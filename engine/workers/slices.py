@@ -15,6 +15,8 @@ from engine.watch import EVERYTHING, Watch
 
 SLICE = 0.05
 """Seconds of one run before the next one's turn, at most."""
+SHORT_SLICE = 0.01
+"""The same while a command or a short job waits: it has its answer soon, and no flood of them stops the training."""
 ROUND = 0.25
 """Seconds within which every run has its turn; with many runs the slices get shorter."""
 BATCH = 0.1
@@ -118,9 +120,9 @@ class LiveRun:
             traceback.print_exc(file=sys.stderr)
         self._hear(Ended(self.step, "stopped", reason))
 
-    def advance(self, seconds: float = SLICE) -> None:
-        """Train until the slice is used up, the pace or a pause says wait, or the run is over."""
-        deadline = self._clock() + seconds
+    def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Train until the slice is used up, the pace or a pause says wait, or the run is over; less long in a ``hurry``."""
+        began = self._clock()
         while not self.over:
             event = self._next()
             now = self._clock()
@@ -134,7 +136,9 @@ class LiveRun:
                         self.urgent = True
                 elif now - self._looked_at >= self._look_interval():
                     self._look()
-            if self.urgent or self.waiting or now >= deadline or now < self._due:
+            if self.urgent or self.waiting or now < self._due:
+                return
+            if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
                 return
 
     def deliver(self) -> list[Event]:

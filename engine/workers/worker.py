@@ -49,7 +49,7 @@ class Worker:
             run = self._turns.next()
             self._turn_to(run.run_id if run else None)
             if run is not None:
-                run.advance(self._turns.slice())
+                run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
             for other in list(self._turns):
                 self._deliver(other)
 

@@ -35,29 +35,32 @@ LESS_ASKED = ("sight", "token_init_std", "seed")
 
 @st.fragment
 def compare() -> None:
-    _controls()
-    write_address()
-    configs: dict[str, RunConfig] = {}
-    portraits: dict[str, Portrait] = {}
     shown = positions_shown(values())
-    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once
+    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once, while the controls are written
         answers = {side: together.submit(_drawn, dict(values()), side, shown) for side in SIDES}
-    for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
-        with column:
-            try:
-                configs[side], portraits[side] = answers[side].result()
-            except (ConfigError, JobError) as error:
-                st.error(str(error), icon=":material/error:")
-                continue
-            st.latex(with_numbers(configs[side]))
-            show_facts(configs[side], portraits[side], shown)
-    offer_times(list(configs.values()))
-    if portraits:
-        labels = names_of(configs)
-        told = [(side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color) for side, p in portraits.items()]
-        # Two boards: the first is on its way while the second is made.
+        _controls()
+    write_address()
+    columns = dict(zip(SIDES, st.columns(2, gap="large"), strict=True))
+    below = st.container()
+    drawn: dict[str, tuple[RunConfig, Portrait]] = {}
+    for side, answer in answers.items():
+        try:
+            drawn[side] = answer.result()
+        except (ConfigError, JobError) as error:
+            columns[side].error(str(error), icon=":material/error:")
+    configs = {side: config for side, (config, _) in drawn.items()}
+    labels = names_of(configs)
+    told = [(side, labels[side], p, ENCODINGS[config.pos_encoding].color) for side, (config, p) in drawn.items()]
+    if told:  # two boards, and the words after the first: it is on its way while the rest is made
         panels(_pictures(told, shown), key="encodings.compare", name="encodings", least=440)
-        panels(_spectra(told), key="encodings.spectra", name="encodings", least=440)
+    for side, (config, portrait) in drawn.items():
+        with columns[side]:
+            st.latex(with_numbers(config))
+            show_facts(config, portrait, shown)
+    with below:
+        offer_times(list(configs.values()))
+    if told:
+        panels(_lines(told), key="encodings.lines", name="encodings", least=440)
 
 
 def _drawn(settings: dict[str, Any], side: str, shown: int) -> tuple[RunConfig, Portrait]:
@@ -91,13 +94,13 @@ def _pictures(told: list[Told], shown: int) -> list[Panel]:
     return [
         *(matrix_panel(side, name, p, shown) for side, name, p, _ in told),
         *(similarity_panel(side, name, p, value("likeness"), shown) for side, name, p, _ in told),
-        *(profile_panel(side, name, p, color) for side, name, p, color in told),
     ]
 
 
-def _spectra(told: list[Told]) -> list[Panel]:
+def _lines(told: list[Told]) -> list[Panel]:
     parts = [component_panels(side, name, p, color) for side, name, p, color in told]
     return [
+        *(profile_panel(side, name, p, color) for side, name, p, color in told),
         *spectrum_panels([(name, color, p) for _, name, p, color in told]),
         *(own[place] for place in range(2) for own in parts if own),
     ]

@@ -11,14 +11,15 @@ function newPanels(host, canvas) {
   canvas.append(status.root, root, spoken)
   let pending = null
 
-  const touch = () => (pending ??= requestAnimationFrame(draw))
-  const draw = () => {
+  const touch = () => (pending ??= requestAnimationFrame(() => draw(STINT)))
+  const draw = (stint) => {
     pending = null
     if (!state.plotly) return
     const began = performance.now()
+    let drawn = 0
     for (const panel of state.panels.values()) {
       if (!panel.dirty || !panel.near || panel.plot._dragging) continue
-      if (performance.now() - began > STINT) return touch()
+      if (drawn++ && performance.now() - began > stint) return touch()
       panel.dirty = false
       paint(state, panel)
     }
@@ -61,7 +62,8 @@ function newPanels(host, canvas) {
     }
     for (const panel of state.panels.values()) panel.dirty ||= recolour
     root.replaceChildren(...data.sections.map(({ id }) => state.sections.get(id).root))
-    touch()
+    cancelAnimationFrame(pending)
+    pending = requestAnimationFrame(() => draw(0)) // The first picture is seen before the others are drawn.
   }
 
   const furnish = (section, wanted) => {
