@@ -23,6 +23,7 @@ from engine.runs import Run, Runs
 from engine.workers.child import ROOT
 from engine.workers.limits import Limits
 from engine.workers.pool import JobError, Pool, Refused
+from engine.workers.slices import BATCH
 from tests.engine import fake_training
 from tests.engine.fake_training import config, loss_at
 from tests.engine.workers.test_limits import predict
@@ -419,7 +420,7 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
         held = long_run(pool)
         alone = long_run(pool, alone=True)
         late = pool.submit(config(5))
-        pool.ask(f"{FAKE}:add", 1)
+        time.sleep(2 * BATCH)  # what the held one had said before is delivered
         step, mark = held.step, alone.step
         until(lambda: alone.step > mark + 20)
         assert held.step == step

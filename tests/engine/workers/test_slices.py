@@ -10,7 +10,7 @@ import pytest
 from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.watch import Watch
-from engine.workers.slices import LOOK_EVERY, ROUND, SLICE, LiveRun, Turns, in_words
+from engine.workers.slices import LOOK_EVERY, ROUND, SHORT_SLICE, SLICE, LiveRun, Turns, in_words
 from tests.engine import fake_training
 
 
@@ -67,6 +67,16 @@ def test_a_slice_ends_after_its_time(clock: Clock) -> None:
     run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.01), clock=clock))
     run.advance()
     assert len(run.deliver()) == round(SLICE / 0.01)
+
+
+def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    waits_from = clock.now + 0.003
+    run.advance(hurry=lambda: clock.now >= waits_from)
+    assert len(run.deliver()) == round(SHORT_SLICE / 0.001)
+    waits_from = clock.now + 0.03
+    run.advance(hurry=lambda: clock.now >= waits_from)
+    assert len(run.deliver()) == round(0.03 / 0.001)
 
 
 def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Clock) -> None:
