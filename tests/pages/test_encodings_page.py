@@ -30,6 +30,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
     words = said(app)
     assert "**512** extra parameters" in words  # 16 rows of 32
+    assert "**no extra** FLOPs a token" in words, "rows are looked up"
     assert "Position 16 has no row: a sequence longer than 16 cannot be read at all." in words
     assert ENCODINGS["shaw"].shown_as in words
     app.selectbox(key=widget_key("b")).select("rope").run()
@@ -117,7 +118,9 @@ def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]
 
 
 def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
-    return Row(encoding, (longer, *(cell(quality.name, "not measured") for quality in QUALITIES[1:])), parameters, None)
+    return Row(
+        encoding, (longer, *(cell(quality.name, "not measured") for quality in QUALITIES[1:])), parameters, 0.05, None
+    )
 
 
 ROWS = [
@@ -143,4 +146,5 @@ def test_the_table_links_every_cell_and_escapes_its_words() -> None:
     html = table_html([row("rope", cell("longer", "supported", 0.8) | {"arm": "<b>"}, 7)])
     assert 'href="issues?issue=x"' in html
     assert "<b>" not in html
-    assert html.count("<td") == len(QUALITIES) + 2
+    assert html.count("<td") == len(QUALITIES) + 3
+    assert "+5.0 %" in html
