@@ -119,7 +119,7 @@ def _names(y: float, color: str, labels: list[str]) -> str:
     )
 
 
-def _cut(label: str, most: int = 20) -> str:
+def _cut(label: str, most: int = 22) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 
