@@ -58,12 +58,13 @@ def test_a_link_is_checked_name_by_name() -> None:
             "reach": "9",
             "b.alibi_slope_scale": "2",
             "run": "../etc",
+            "layer": "49",
             "needs": "longer,fame",
             "zork": "1",
         }
     )
     assert found == {"b": "alibi", "b.alibi_slope_scale": 2.0}
-    assert {problem.setting for problem in ignored} == {"a", "reach", "run", "needs", "zork"}
+    assert {problem.setting for problem in ignored} == {"a", "reach", "run", "layer", "needs", "zork"}
     assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
 
 
@@ -100,6 +101,22 @@ def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) 
     assert not app.exception
     assert app.select_slider(key=widget_key("step")).value == 5
     assert "At the end the tokens' scale is" in said(app)
+
+
+def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_page: Open) -> None:
+    app = open_page(PAGE, view="training", layer="2")
+    assert not app.button_group, "all layers of the recorded run share one"
+    run = server.pool().submit(
+        RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"]
+    )
+    while run.live:
+        run.wait_for(len(run.events) + 1, 10)
+    app = open_page(PAGE, view="training", layer="2", run=run.id)
+    assert "shown is that of layer 2" in said(app)
+    app.button_group(key=widget_key("layer")).select(1).run()
+    assert not app.exception
+    assert "shown is that of layer 1" in said(app)
+    assert app.query_params["layer"] in ("1", ["1"])
 
 
 def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:

@@ -17,8 +17,10 @@ STATE = "encodings"
 """Session key of what is set: names as in the link; it outlives the page."""
 WRITTEN, SEEN = "encodings.written", "encodings.seen"
 """Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
-RUN, STEP, NEEDED = "run", "step", "needs"
+RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
 RECORDED = "recorded"
+MOST = {STEP: 1_000_000, LAYER: 48}
+"""The numbers that a link to a run holds; layers count from 1, and the nearest that the run has is shown."""
 
 
 def values() -> dict[str, Any]:
@@ -65,8 +67,8 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
                 found[name] = read_value(rows[name], text)
             elif name == RUN and (text == RECORDED or RUN_ID.fullmatch(text)):
                 found[RUN] = text
-            elif name == STEP and text.isascii() and text.isdecimal() and len(text) < 9:
-                found[STEP] = int(text)
+            elif name in MOST and text.isascii() and text.isdecimal() and len(text) < 9 and int(text) <= MOST[name]:
+                found[name] = int(text)
             elif name == NEEDED and set(text.split(",")) <= set(NEEDS):
                 found[NEEDED] = text.split(",")
             else:
@@ -79,7 +81,7 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
 def _allowed(name: str, chosen: Mapping[str, str]) -> str:
     more = {
         RUN: f"{RECORDED}, or the name of a run",
-        STEP: "a whole number",
+        **{number: f"a whole number up to {most}" for number, most in MOST.items()},
         NEEDED: "some of " + ", ".join(NEEDS) + ", separated by commas",
     }
     return more.get(name) or "a name this page knows with these encodings"
@@ -91,7 +93,9 @@ def write_address() -> None:
     rows = settings(kept)
     query = {name: to_text(kept[name]) for name, row in rows.items() if kept.get(name, row.default) != row.default}
     query |= {
-        name: str(kept[name]) for name in (RUN, STEP) if kept.get(name) is not None and kept.get("view") == "training"
+        name: str(kept[name])
+        for name in (RUN, STEP, LAYER)
+        if kept.get(name) is not None and kept.get("view") == "training"
     }
     if kept.get(NEEDED):
         query[NEEDED] = ",".join(kept[NEEDED])
