@@ -12,11 +12,10 @@ from engine.problems import Problem
 from engine.runs import RUN_ID
 from engine.settings import to_text
 from pages.parts.encodings.settings import read_value, settings
+from pages.parts.link import take_link, write_link
 
 STATE = "encodings"
 """Session key of what is set: names as in the link; it outlives the page."""
-WRITTEN, SEEN = "encodings.written", "encodings.seen"
-"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
 RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
 RECORDED = "recorded"
 MOST = {STEP: 1_000_000, LAYER: 48}
@@ -40,11 +39,8 @@ def widget_key(name: str) -> str:
 
 def open_address() -> list[Problem]:
     """A link is taken at its word once; what it leaves out is as by default. Returns what was ignored."""
-    query = st.query_params.to_dict()
-    # A quick second click arrives with the address of before the first: that is no link.
-    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
-    if not query or not linked:
+    query = take_link(STATE)
+    if not query:
         return []
     found, ignored = read(query)
     st.session_state[STATE] = found
@@ -99,6 +95,4 @@ def write_address() -> None:
     }
     if kept.get(NEEDED):
         query[NEEDED] = ",".join(kept[NEEDED])
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link(STATE, query)
