@@ -1,7 +1,8 @@
 """What each encoding computes: the floating-point operations that it adds to a training step, from the config alone. Torch-free.
 
 Counted as for the model (:mod:`engine.predict`): sums, look-ups, activations and masks cost nothing. An encoding that only looks up
-and adds (a table, T5's buckets, ALiBi) is therefore not named here.
+and adds (a table, T5's buckets, ALiBi) is therefore not named here. Time is another matter: what gathers and sums along
+rows (Shaw, CoPE) moves many numbers for few operations, and takes longer than its share says.
 """
 
 from __future__ import annotations

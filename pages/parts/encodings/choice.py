@@ -26,7 +26,8 @@ MODEL = RunConfig(
 LEGEND = (
     "From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). "
     f"Green: the whole 95 % interval lies above {BAR:g}; red: below it; grey: on both sides, or it says nothing. "
-    "FLOPs: floating-point operations of a training step, beside those of the model without encoding. "
+    "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
+    "They leave out moving numbers about, which the time holds. "
     f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
     "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
 )

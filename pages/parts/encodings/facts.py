@@ -34,7 +34,7 @@ def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = encoding_of(config), times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
-        f"**{share_in_words(added_flops(config, row.name) or 0.0)}** FLOPs a token",
+        f"**{share_in_words(added_flops(config, row.name) or 0.0)}** extra FLOPs a token",
         f"order **{order_in_words(portrait)}**",
     ]
     if portrait["added_scale"]:

@@ -66,7 +66,7 @@ def in_words(row: Row, needs: Sequence[str]) -> str:
         parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")
     if "time" in needs:
         if row.flops is not None:
-            parts.append(f"{share_in_words(row.flops)} FLOPs a token")
+            parts.append(f"{share_in_words(row.flops)} extra FLOPs a token")
         parts.append(f"{row.timing['ratio']:.2f} × the time" if row.timing else "time not measured on this machine")
     return f"**{ENCODINGS[row.encoding].label}**: " + "; ".join(parts)
 
@@ -74,8 +74,8 @@ def in_words(row: Row, needs: Sequence[str]) -> str:
 def share_in_words(share: float) -> str:
     """Of the model's floating-point operations."""
     if share and share < 0.0005:
-        return "less than +0.1 %"
-    return f"+{100 * share:.1f} %" if share else "no extra"
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if share else "0 %"
 
 
 def cell_in_words(cell: dict[str, Any]) -> str:
