@@ -34,6 +34,8 @@ class Shown:
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
+    from_before: int = 0
+    """Trials that were not trained again."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -70,8 +72,9 @@ def of_experiment(experiment: Experiment) -> Shown:
         done=experiment.done,
         seconds_left=experiment.seconds_left,
         problem=experiment.problem,
+        from_before=len(experiment.from_before),
     )
 
 
 def of_evidence(issue: Issue, evidence: Evidence) -> Shown:
-    return Shown(issue, evidence.report, evidence.trials, (), "kept")
+    return Shown(issue, evidence.report, evidence.trials, (), "kept", from_before=evidence.from_before)
