@@ -30,10 +30,10 @@ COLUMNS = {
 
 STYLE = """<style>
 .cost-table { overflow-x: auto; }
+.cost-title { font-weight: 600; font-size: 0.875rem; }
 .cost-table table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
-.cost-table caption { text-align: left; font-weight: 600; padding: 0.2rem 0; white-space: nowrap; }
 .cost-table th, .cost-table td { padding: 0.3rem 1.2rem 0.3rem 0; text-align: left; vertical-align: top; font-weight: 400;
-  white-space: pre-line; min-width: 5.5rem; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+  white-space: pre-line; min-width: 6.5rem; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
 .cost-table thead th { font-size: 0.8rem; opacity: 0.75; vertical-align: bottom; }
 .cost-table.numbers td, .cost-table.numbers thead th { text-align: right; white-space: pre; }
 .cost-table.laws td::first-line { font-weight: 600; }
@@ -51,7 +51,7 @@ def table(
         for first, *cells in rows
     )
     st.html(
-        f"{STYLE}<div class='cost-table {kind}' tabindex='0'><table><caption>{escape(title)}</caption>"
+        f"{STYLE}<div class='cost-title'>{escape(title)}</div><div class='cost-table {kind}' tabindex='0'><table aria-label='{escape(title)}'>"
         f"<thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
@@ -113,16 +113,16 @@ def _fitting(plan: Plan, kind: str, measured: Result | None, view: View) -> list
     saved, train = (measured.fit(kind, quantity) if measured else None for quantity in ("saved", "train"))
     fits = longest_that_fits(config, view.bytes)
     if fits is not None:
-        room = f"≈ {round_down(fits):,} tokens"
+        room = f"≈ {round_down(fits):,}"
     elif saved is not None:
-        room = f"~ {round_down(longest(lambda n: state + saved.at(n), view.bytes)):,} tokens"
+        room = f"~ {round_down(longest(lambda n: state + saved.at(n), view.bytes)):,}"
     else:
         room = "measured only"
     told = longest_in_time(config, view.seconds, known_speed())
     if train is not None and train.high - train.low <= DECIDED:
-        pace = f"~ {round_down(longest(train.at, view.seconds)):,} tokens"
+        pace = f"~ {round_down(longest(train.at, view.seconds)):,}"
     elif told is not None:
-        pace = f"≈ {round_down(told):,} tokens"
+        pace = f"≈ {round_down(told):,}"
     else:
         pace = "measured only" if train is None else "the points do not decide"
     return [room, pace, in_bytes(state)]
