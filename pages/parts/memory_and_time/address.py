@@ -12,7 +12,7 @@ from engine.problems import Problem
 from engine.settings import to_text
 from pages.parts.link import take_link, write_link
 from pages.parts.memory_and_time.form import FORM, defaults, fill, values
-from pages.parts.memory_and_time.sweeps import SWEEPS
+from pages.parts.memory_and_time.sweeps import result_of
 from pages.parts.memory_and_time.view import View
 
 SWEEP = "sweep"
@@ -28,7 +28,7 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], str | None, list[Pro
     )
     ignored = [*wrong_plan, *wrong_view]
     sweep = query.get(SWEEP)
-    if sweep is not None and SWEEPS.result(sweep) is None:
+    if sweep is not None and result_of(sweep) is None:
         ignored.append(Problem(SWEEP, sweep, "a measurement that is kept here"))
         sweep = None
     known = {SWEEP, *defaults()}
@@ -44,7 +44,7 @@ def open_address() -> list[Problem]:
     settings, sweep, ignored = read(query)
     fill(settings)
     st.session_state[SHOWN] = sweep
-    found = SWEEPS.result(sweep) if sweep else None
+    found = result_of(sweep) if sweep else None
     if found is not None and not query.keys() & Plan.model_fields.keys():
         fill({**settings, **found.plan.model_dump()})  # the link names only the measurement: its settings go with it
     return ignored
