@@ -51,7 +51,8 @@ def table(
         for first, *cells in rows
     )
     st.html(
-        f"{STYLE}<div class='cost-title'>{escape(title)}</div><div class='cost-table {kind}' tabindex='0'><table aria-label='{escape(title)}'>"
+        f"{STYLE}<div class='cost-title'>{escape(title)}</div>"
+        f"<div class='cost-table {kind}' tabindex='0'><table aria-label='{escape(title)}'>"
         f"<thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
