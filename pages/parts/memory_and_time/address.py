@@ -10,6 +10,7 @@ import streamlit as st
 from engine.costs.plan import Plan, checked, leniently, read_plan
 from engine.problems import Problem
 from engine.settings import to_text
+from pages.parts.link import take_link, write_link
 from pages.parts.memory_and_time.form import FORM, defaults, fill, values
 from pages.parts.memory_and_time.sweeps import result_of
 from pages.parts.memory_and_time.view import View
@@ -17,8 +18,6 @@ from pages.parts.memory_and_time.view import View
 SWEEP = "sweep"
 SHOWN = "costs.sweep"
 """Session key of the measurement that is looked at."""
-WRITTEN, SEEN = "costs.written", "costs.seen"
-"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
 
 
 def read(query: Mapping[str, str]) -> tuple[dict[str, Any], str | None, list[Problem]]:
@@ -39,10 +38,8 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], str | None, list[Pro
 
 def open_address() -> list[Problem]:
     """A link is taken at its word once; then the page decides. Returns what was ignored."""
-    query = st.query_params.to_dict()
-    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
-    if not linked or (not query and FORM in st.session_state):
+    query = take_link("costs")
+    if query is None or (not query and FORM in st.session_state):
         return []
     settings, sweep, ignored = read(query)
     fill(settings)
@@ -59,6 +56,4 @@ def write_address() -> None:
     query = {name: to_text(value) for name, value in values().items() if value != usual[name]}
     if name := st.session_state.get(SHOWN):
         query[SWEEP] = name
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link("costs", query)

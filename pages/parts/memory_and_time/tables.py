@@ -51,8 +51,9 @@ def table(
         for first, *cells in rows
     )
     st.html(
-        f"{STYLE}<div class='cost-title'>{escape(title)}</div><div class='cost-table {kind}' tabindex='0'>"
-        f"<table aria-label='{escape(title)}'><thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table></div>"
+        f"{STYLE}<div class='cost-title'>{escape(title)}</div>"
+        f"<div class='cost-table {kind}' tabindex='0'><table aria-label='{escape(title)}'>"
+        f"<thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
 
