@@ -21,8 +21,8 @@ from engine.issues.issue import Arm, Claim, Issue, Values, difference
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
-"""At twice that issue's rate, two thirds of its steps end where its 300 did: every pair of encodings in the same order on
-all three tasks."""
+"""At twice that issue's rate two thirds of its steps do: on the three tasks a Fourier design, table, sinusoids and RoPE end at
+most .11 of accuracy away from where 300 steps left them, and in the same order wherever they differ by more than .01 (seed 0)."""
 LONGER = 32
 SMALLEST = 0.05
 """Accuracy worth naming."""
