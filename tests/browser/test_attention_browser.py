@@ -27,6 +27,12 @@ def test_keys_move_the_query_pictures_are_linked_and_a_fault_is_caught(open_page
         page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     assert bands(page, "pattern.one") == 2
+    assert bands(page, "strips") == bands(page, "product") == 1, "the key, a column of bars here and a row there"
+    plot(page, "strips").focus()
+    page.keyboard.press("ArrowRight")
+    assert bands(page, "pattern.one") == 1, "a bar has a key and no query"
+    pattern.focus()
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(r"Query 3 .* reads most from key")).wait_for()
     assert page.get_by_role("spinbutton", name="Query").input_value() == "3"

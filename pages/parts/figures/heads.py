@@ -94,7 +94,7 @@ def strips_picture(
                     hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>", showlegend=False,
                 ))  # fmt: skip
     across = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **sparse(keys))
-    return figure(traces, xaxis=across, bargap=0.25, barmode="overlay", **layout)
+    return figure(traces, xaxis=across, bargap=0.25, barmode="overlay", hovermode="x", **layout)
 
 
 def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
