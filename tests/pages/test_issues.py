@@ -262,9 +262,19 @@ def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple
         time.sleep(0.02)
     app = open_page("issues.py", issue="scripted")
     assert not app.get("download_button")
-    app.toggle(key="issues.kept").set_value(True).run()
+    app.button_group(key="issues.kept").set_value("the last run on this machine").run()
     assert not app.exception
     assert app.get("download_button")
+
+
+def test_what_this_version_was_measured_with_shows_only_when_asked(open_page: Open) -> None:
+    app = open_page("issues.py", issue="longer-sequences")
+    assert not app.get("download_button")
+    assert "Ours come with the first run." in said(app)
+    app.button_group(key="issues.kept").set_value("seeds 0 to 7, measured when this version was made").run()
+    assert not app.exception
+    assert app.get("download_button")
+    assert "Ours come with the first run." not in said(app)
 
 
 def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, ScriptedPool], monkeypatch: Any) -> None:

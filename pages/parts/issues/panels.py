@@ -19,7 +19,8 @@ CURVE_HEIGHT = 150
 
 
 def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
-    found = [_curves(shown, curve, remember), ended_section(shown, remember), claims_section(shown, remember)]
+    curves = [_curves(shown, curve, remember)] if shown.curves else []
+    found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
     return [section for section in found if section["panels"]]
 
 
