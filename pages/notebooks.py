@@ -16,7 +16,7 @@ def show_notebook(notebook: Notebook) -> None:
     play = play_of(notebook)
     shown = mark(play) if play else None
     show_ways(notebook)
-    side, body = st.columns([1, 2.6], gap="large")
+    side, body = st.columns([1, 2.6], gap="medium")
     with side:
         show_side(notebook, play)
     with body, st.container(key="notebooks-body"):

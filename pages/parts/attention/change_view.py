@@ -24,7 +24,7 @@ SCORES = {
 
 
 def show(at: LookedAt) -> None:
-    heads, temperature = st.columns([2.2, 1], gap="large")
+    heads, temperature = st.columns([2.2, 1], gap="medium")
     with heads:
         off = heads_control(at)
     with temperature:

@@ -39,7 +39,7 @@ def switches(at: LookedAt) -> tuple[str, ...]:
     on = tuple(name for name in at.now.faults if not possible[name])
     for name in FAULTS:
         st.session_state[key_of(f"fault.{name}")] = name in on
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for name, fault in FAULTS.items():
             st.toggle(
                 fault.label, key=key_of(f"fault.{name}"), on_change=switch, args=(name, on), disabled=bool(possible[name]),

@@ -27,7 +27,7 @@ def show(at: LookedAt) -> None:
     steps = sorted(there)
     first = at.now.before if at.now.before in there else steps[0]
     second = at.now.after if at.now.after in there else steps[-1]
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns(2, gap="medium")
     with left:
         st.select_slider("Before: step", steps, **bound("before", first))
     with right:

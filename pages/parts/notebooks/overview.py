@@ -27,7 +27,7 @@ def show_ways(notebook: Notebook) -> None:
     """To the overview, and to the notebooks before and after this one."""
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         st.page_link(PAGE, label="All notebooks", icon=":material/apps:", query_params={})
         for icon, found in (
             (":material/arrow_back:", others[:place][-1:]),
