@@ -31,7 +31,8 @@ def status(shown: Shown) -> Plain:
 
 def status_words(shown: Shown) -> str:
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
-    trials = f"{ended} of {total} trials"
+    before = f", {shown.from_before} of them from before" if shown.from_before else ""
+    trials = f"{ended} of {total} trials{before}"
     if shown.state == "running":
         left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"
         places = [trial.queue_place for trial in shown.growing if trial.queue_place]

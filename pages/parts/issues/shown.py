@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.evidence.experiment import Experiment
 from engine.evidence.report import Report
 from engine.evidence.shipped import trials_of
-from engine.evidence.store import latest
+from engine.evidence.store import Evidence, latest
 from engine.evidence.trial import Curve, Trial, curves_of
 from engine.issues.issue import Arm, Issue
 
@@ -35,6 +35,8 @@ class Shown:
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
+    from_before: int = 0
+    """Trials that were not trained again."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -76,13 +78,18 @@ def of_experiment(experiment: Experiment) -> Shown:
         done=experiment.done,
         seconds_left=experiment.seconds_left,
         problem=experiment.problem,
+        from_before=len(experiment.from_before),
     )
+
+
+def of_evidence(issue: Issue, evidence: Evidence) -> Shown:
+    return Shown(issue, evidence.report, evidence.trials, (), "kept", from_before=evidence.from_before)
 
 
 def of_latest(issue: Issue) -> Shown | None:
     """What the last run on this machine found, where it can be read."""
     evidence = latest(issue.slug)
-    return Shown(issue, evidence.report, evidence.trials, (), "kept") if evidence else None
+    return of_evidence(issue, evidence) if evidence else None
 
 
 def of_shipped(issue: Issue, report: Report) -> Shown:
