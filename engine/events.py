@@ -91,6 +91,8 @@ class Snapshot:
     """A language model's: held-out text that it was given,"""
     written: str = ""
     """and what it wrote after it."""
+    more_patterns: dict[str, np.ndarray] = field(default_factory=dict)
+    """The same as ``patterns`` of the probe samples after the first, as many as fit: [sample, layer, head, query, key]."""
 
 
 def of_layer(name: str, layer: int) -> str:
@@ -139,6 +141,9 @@ class Ended:
     reason: str = ""
 
 
+ARRAYS = ("patterns", "more_patterns", "encoding")
+"""The fields of a snapshot that hold arrays by name: in a file of their own, never in a line of events."""
+
 Event = Started | Progress | Snapshot | Finished | Failed | Ended
 KINDS: dict[str, type[Any]] = {
     kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Finished, Failed, Ended)
@@ -147,9 +152,7 @@ KINDS: dict[str, type[Any]] = {
 
 def to_json(event: Event) -> dict[str, Any]:
     """A JSON-ready dictionary with ``event`` first; values that are not finite become None; arrays are left out."""
-    values = {
-        k: v for k, v in asdict(event).items() if not (isinstance(event, Snapshot) and k in ("patterns", "encoding"))
-    }
+    values = {k: v for k, v in asdict(event).items() if not (isinstance(event, Snapshot) and k in ARRAYS)}
     return {"event": type(event).__name__.lower(), **_finite(values)}
 
 

@@ -14,7 +14,7 @@ from threading import Condition, RLock
 from typing import Literal
 
 from engine.config import RunConfig
-from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.folders import data_folder
 from engine.run_folder import RunFolder, StoredArrays
 
@@ -135,8 +135,8 @@ class Run:
 
 
 def _release(snapshot: Snapshot) -> None:
-    for arrays in (snapshot.patterns, snapshot.encoding):
-        if isinstance(arrays, StoredArrays):
+    for group in ARRAYS:
+        if isinstance(arrays := getattr(snapshot, group), StoredArrays):
             arrays.release()
 
 

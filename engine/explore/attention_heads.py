@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -51,6 +52,11 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> dict[str, Any]:
         "named_from": NAMED,
         "rollout": rolled_out(asked, look),
     }
+
+
+def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
+    """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
+    return patterns_in(looked(model_of(asked), sample_of(asked.config, sample))[1])
 
 
 def some_held_out(asked: ModelAsked) -> Batch:

@@ -22,6 +22,8 @@ from engine.training.evaluate import forward
 
 LARGEST_PATTERNS = 1_000_000
 """Weights in one snapshot; longer sequences are shown up to the position that fits."""
+LARGEST_MORE = 250_000
+"""Weights of the probe samples after the first; only whole ones are kept."""
 LARGEST_PICTURES = 1_000_000
 """Numbers in one snapshot's pictures of encodings; beyond them further layers are left out."""
 PROMPT, WRITTEN = 6, 32
@@ -33,7 +35,7 @@ LONGEST_MATRIX = 256
 
 @torch.no_grad()
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
-    """Patterns of probe sample 0, the encoding's matrices, and the predictions on every probe sample."""
+    """Patterns of the probe samples that fit, the encoding's matrices, and the predictions on every probe sample."""
     was_training = model.training
     model.eval()
     look: dict[str, Tensor] = {}
@@ -42,6 +44,7 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
     return Snapshot(
         step=step,
         patterns=patterns_in(look),
+        more_patterns=more_patterns_in(look, len(probe.inputs)),
         encoding=pictures_of(model, probe.inputs.size(1)) if config.family_row.attends else {},
         samples=samples_of(config, probe, predictions),
         **(written_sample(config, model, probe) if probe.text else {}),
@@ -71,16 +74,24 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
     return {"prompt": prompt, "written": continuation(config, prompt, written)}
 
 
-def patterns_in(look: dict[str, Tensor]) -> dict[str, np.ndarray]:
-    """The attention patterns of sample 0 by kind: [layer, head, query, key]."""
+def patterns_in(look: dict[str, Tensor], sample: int = 0) -> dict[str, np.ndarray]:
+    """The attention patterns of one sample by kind: [layer, head, query, key]."""
     stacks: dict[str, list[Tensor]] = {}
     for name, value in look.items():
         if name.endswith(".pattern"):
             stack, _, kind, _ = name.split(".")
             decoding = any(other.startswith("decoder.") for other in look)
-            stacks.setdefault("encoder" if stack == "encoder" and decoding else kind, []).append(value[0])
+            stacks.setdefault("encoder" if stack == "encoder" and decoding else kind, []).append(value[sample])
     cut = {kind: torch.stack(layers).float() for kind, layers in stacks.items()}
     return {kind: array(_fitting(pattern)) for kind, pattern in cut.items()}
+
+
+def more_patterns_in(look: dict[str, Tensor], samples: int) -> dict[str, np.ndarray]:
+    """Those of the samples after the first by kind, [sample, layer, head, query, key]: as many as fit."""
+    size = sum(value[0].numel() for name, value in look.items() if name.endswith(".pattern"))
+    room = LARGEST_MORE // size if size else 0
+    kept = [patterns_in(look, sample) for sample in range(1, min(samples, 1 + room))]
+    return {kind: np.stack([patterns[kind] for patterns in kept]) for kind in kept[0]} if kept else {}
 
 
 def _fitting(pattern: Tensor) -> Tensor:

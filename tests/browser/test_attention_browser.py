@@ -20,13 +20,20 @@ def test_keys_move_the_query_pictures_are_linked_and_a_fault_is_caught(open_page
     page = open_page("attention", "Attention")
     page.get_by_text(re.compile(r"Query 10 .* reads most from key")).wait_for(timeout=120_000)
     pattern = plot(page, "pattern.one")
-    pattern.locator(".main-svg").first.wait_for()
+    for panel in ("pattern.one", "strips"):
+        plot(page, panel).locator(".main-svg").first.wait_for()
     pattern.evaluate("(node) => { node.marked = true }")
     pattern.focus()
     for _ in range(3):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     assert bands(page, "pattern.one") == 2
+    assert bands(page, "strips") == 1, "the key, without a query"
+    plot(page, "strips").focus()
+    page.keyboard.press("ArrowRight")
+    assert bands(page, "pattern.one") == 1, "a bar has a key and no query"
+    pattern.focus()
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(r"Query 3 .* reads most from key")).wait_for()
     assert page.get_by_role("spinbutton", name="Query").input_value() == "3"

@@ -11,7 +11,7 @@ import pytest
 
 from engine import run_folder
 from engine.config import RunConfig
-from engine.events import Ended, Failed, Progress, Snapshot, to_json
+from engine.events import ARRAYS, Ended, Failed, Progress, Snapshot, to_json
 from engine.runs import Run, Runs
 from tests.engine.fake_training import config, train
 
@@ -41,7 +41,13 @@ def test_a_run_comes_back_from_disk_as_it_was(runs: Runs) -> None:
 def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> None:
     run = runs.create(config())
     before, after = (
-        Snapshot(step, {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))}, {"matrix": np.eye(3)}, [])
+        Snapshot(
+            step,
+            {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))},
+            {"matrix": np.eye(3)},
+            [],
+            more_patterns={"self": np.random.rand(3, 1, 2, 3, 3)},
+        )
         for step in (0, 7)
     )
     run.append([before])
@@ -51,7 +57,7 @@ def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> N
     for kept in (run.events, again.events):
         for wrote, read in zip((before, after), kept[:2], strict=True):
             assert isinstance(read, Snapshot)
-            for group in ("patterns", "encoding"):
+            for group in ARRAYS:
                 assert {n: a.tolist() for n, a in getattr(read, group).items()} == {
                     n: a.tolist() for n, a in getattr(wrote, group).items()
                 }

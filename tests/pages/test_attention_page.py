@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config import parse
+from engine.events import Snapshot
 from engine.explore.attention_asked import ModelAsked, file_of
 from engine.runs import Run
 from pages.parts import server
@@ -132,6 +133,19 @@ def test_an_earlier_step_waits_for_the_reader(open_page: Open) -> None:
     assert not file_of(ModelAsked(recorded_run().config, step=20)).exists(), "a link never starts training"
     button.click().run()
     assert "Query 10" in said(app)
+
+
+def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) -> None:
+    app = open_page("attention.py", view="training", sample="2", query="3")
+    kept = [event.step for event in recorded_run().events if isinstance(event, Snapshot)]
+    assert app.select_slider(key="attention.before").options == [str(step) for step in kept]
+    assert "kept while the run trained" in said(app)
+    app.number_input(key="attention.sample").set_value(7).run()
+    assert not app.error
+    offered = app.select_slider(key="attention.before").options
+    assert (offered[0], offered[-1]) == ("0", "300")
+    assert len(offered) < len(kept)
+    assert "this run kept the patterns of sequences 0 to 3" in said(app)
 
 
 def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from engine.explore.attention_asked import Place, places_in
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import TEMPERATURES, bound, name_of_head
-from pages.parts.attention.looked_at import LookedAt, metric_label
+from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import bars_picture, difference_picture, pattern_picture
 
@@ -24,7 +24,7 @@ SCORES = {
 
 
 def show(at: LookedAt) -> None:
-    heads, temperature = st.columns([2.2, 1], gap="large")
+    heads, temperature = st.columns([2.2, 1], gap="medium")
     with heads:
         off = heads_control(at)
     with temperature:
@@ -41,15 +41,15 @@ def show(at: LookedAt) -> None:
         [
             Panel(
                 "before", f"{name}, as trained", pattern_picture(before["pattern"], queries, keys, color, query=query), height=330,
-                alt=f"Pattern as trained; mean entropy {before['entropy']:.2f} nats.", link="cells",
+                alt=f"Pattern as trained; mean entropy {before['entropy']:.2f} nats.", link=CELLS,
             ),
             Panel(
                 "after", f"{name}, changed", pattern_picture(after["pattern"], queries, keys, color, query=query), height=330,
-                alt=f"Pattern with the changes; mean entropy {after['entropy']:.2f} nats.", link="cells",
+                alt=f"Pattern with the changes; mean entropy {after['entropy']:.2f} nats.", link=CELLS,
             ),
             Panel(
                 "change", "Changed minus trained", difference_picture(after["pattern"] - before["pattern"], queries, keys, query=query),
-                height=330, alt=f"The largest change of one weight is {abs(after['pattern'] - before['pattern']).max():.2f}.", link="cells",
+                height=330, alt=f"The largest change of one weight is {abs(after['pattern'] - before['pattern']).max():.2f}.", link=CELLS,
             ),
         ],
         key="attention.change", name="attention changed", subject=at.subject, least=300,

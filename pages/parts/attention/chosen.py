@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.config import RunConfig
 from engine.explore.attention_asked import Place, SampleAsked, Which, places_in
+from pages.parts.board.panels import Picked
 
 STATE = "attention"
 RECORDED = "recorded"
@@ -24,7 +25,7 @@ EXPLAINED = {
     "steps": "One query of one head, from its vector to what the head hands on. All numbers are the model's own.",
     "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
     "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
-    "training": "The same head at two steps of its training.",
+    "training": "The same head at two steps of its training, reading the same sequence.",
     "faults": "Each switch breaks the forward pass of this model on purpose; its weights stay. Every test is run anew on what you see.",
 }
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
@@ -64,6 +65,11 @@ def choose(**changes: Any) -> None:
     if changes.get("run", before.run) != before.run:
         before = Chosen(view=before.view)
     st.session_state[STATE] = replace(before, **changes)
+
+
+def pick_query(picked: Picked) -> None:
+    """The row of the pattern that was chosen is the new query."""
+    choose(query=int(float(picked.y)))
 
 
 def fitted(now: Chosen, config: RunConfig) -> Chosen:

@@ -6,8 +6,9 @@ import streamlit as st
 
 from engine.config import RunConfig
 from engine.explore.attention_asked import places_in
+from engine.link import to_query
 from engine.tasks import TASKS
-from pages.parts.attention.chosen import KINDS, Chosen, bound
+from pages.parts.attention.chosen import KINDS, RECORDED, Chosen, bound
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import choices, named_steps, run_named, steps_of
 from pages.parts.attention.steps_view import query_control
@@ -24,7 +25,7 @@ def run_controls(now: Chosen) -> None:
         run = run_named(now.run)
         if run is None:
             return
-        if now.view != "training":
+        if now.view != "training":  # there two steps are chosen
             steps = steps_of(run)
             names = named_steps(steps, run.step)
             st.selectbox(
@@ -32,7 +33,9 @@ def run_controls(now: Chosen) -> None:
                 help="The weights of the end are kept; an earlier step is trained again.",
                 **bound("step", now.step if now.step in steps else run.step),
             )  # fmt: skip
-            sample_controls(now)
+        sample_controls(now)
+        kept = {"run": run.id} if now.run != RECORDED else {}
+        st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
 
 
 def sample_controls(now: Chosen) -> None:
@@ -64,5 +67,4 @@ def head_controls(at: LookedAt) -> None:
             )
         st.number_input("Layer", 1, config.n_layers, step=1, width=130, **bound("layer", at.place.layer + 1))
         st.number_input("Head", 1, config.n_heads, step=1, width=130, **bound("head", at.place.head + 1))
-        if at.now.view != "training":
-            query_control(at)
+        query_control(at)

@@ -10,7 +10,7 @@ from engine.explore.attention_faults import FAULTS, why_not
 from pages.parts.attention.asking import ask
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.chosen import choose, key_of, name_of_head
-from pages.parts.attention.looked_at import LookedAt
+from pages.parts.attention.looked_at import CELLS, LookedAt
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
@@ -39,7 +39,7 @@ def switches(at: LookedAt) -> tuple[str, ...]:
     on = tuple(name for name in at.now.faults if not possible[name])
     for name in FAULTS:
         st.session_state[key_of(f"fault.{name}")] = name in on
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for name, fault in FAULTS.items():
             st.toggle(
                 fault.label, key=key_of(f"fault.{name}"), on_change=switch, args=(name, on), disabled=bool(possible[name]),
@@ -66,12 +66,12 @@ def figures(at: LookedAt, before: dict[str, Any], after: dict[str, Any], faulty:
     return [
         Panel(
             "fault.pattern", f"{name}, {'with the faults' if faulty else 'as trained'}",
-            pattern_picture(after["pattern"], queries, keys, at.color, query=at.query), height=HEIGHT, link="cells",
+            pattern_picture(after["pattern"], queries, keys, at.color, query=at.query), height=HEIGHT, link=CELLS,
             alt=f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats.",
         ),
         Panel(
             "fault.change", "Minus the pattern as trained", difference_picture(change, queries, keys, query=at.query),
-            height=HEIGHT, link="cells", alt=f"The largest change of one weight is {abs(change).max():.2f}.",
+            height=HEIGHT, link=CELLS, alt=f"The largest change of one weight is {abs(change).max():.2f}.",
         ),
         Panel(
             "fault.influence", "Which output moves", influence_picture(after["influence"], own, high), height=HEIGHT, link="influence",

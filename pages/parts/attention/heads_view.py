@@ -9,7 +9,7 @@ import streamlit as st
 from engine.explore.attention_asked import Place
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import choose, name_of_head
-from pages.parts.attention.looked_at import LookedAt, show_table
+from pages.parts.attention.looked_at import CELLS, LookedAt, show_table
 from pages.parts.board.panels import Panel, Picked, panels
 from pages.parts.figures.heads import pattern_picture
 
@@ -36,7 +36,7 @@ def show(at: LookedAt) -> None:
                 f"head.{place.layer}.{place.head}", name_of_head(place),
                 pattern_picture(pattern[place.layer, place.head], queries, keys, at.color, bare=True),
                 alt=f"Pattern of {name_of_head(place)}: {kind_in_words(row)}, {row['effective_keys']:.1f} keys in effect.", height=170,
-                note=kind_in_words(row), below=f"{row['effective_keys']:.1f} keys in effect", link="cells", picks=True,
+                note=kind_in_words(row), below=f"{row['effective_keys']:.1f} keys in effect", link=CELLS, picks=True,
             )
         )  # fmt: skip
     panels(

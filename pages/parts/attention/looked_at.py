@@ -14,6 +14,8 @@ from pages.parts.attention.chosen import Chosen
 
 LINE, TALLEST = 39, 460
 """Pixels: a line of a table, and the tallest table shown whole."""
+CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
+"""What columns and rows of a picture are, for those that point together."""
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 
 

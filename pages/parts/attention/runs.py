@@ -96,9 +96,14 @@ def seconds_to(run: Run, step: int) -> float:
     return step * predict(run.config).tokens_per_step / last.tokens_per_second if last else float("inf")
 
 
+def at_hand(asked: ModelAsked) -> bool:
+    """Whether its weights are there: the untrained ones, those that the run left, or those of training again."""
+    return asked.step == 0 or bool(asked.weights and asked.step is None) or file_of(asked).exists()
+
+
 def ready(run: Run, asked: ModelAsked) -> bool:
     """Whether the model can be asked about; where its weights are not kept it can be trained again, here and now."""
-    if asked.step == 0 or (asked.weights and asked.step is None) or file_of(asked).exists():
+    if at_hand(asked):
         return True
     step = asked.config.steps if asked.step is None else asked.step
     seconds = seconds_to(run, step)

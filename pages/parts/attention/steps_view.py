@@ -9,9 +9,9 @@ import streamlit as st
 
 from engine.encodings import encoding_of
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import bound, choose
-from pages.parts.attention.looked_at import LookedAt, show_table, shown
-from pages.parts.board.panels import Panel, Picked, panels
+from pages.parts.attention.chosen import bound, pick_query
+from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, show_table, shown
+from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
 
 SCALES = {
@@ -41,7 +41,7 @@ def show(at: LookedAt) -> None:
         f"Query {at.query} (token **{shown(at.queries[at.query])}**) reads most from key {best} (token **{shown(at.keys[best])}**), "
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
-    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=440, on_pick=pick)
+    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=440, on_pick=pick_query)
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")
@@ -52,12 +52,6 @@ def show(at: LookedAt) -> None:
     with numbers:
         st.markdown("**The numbers, key by key**")
         show_numbers(at, s)
-
-
-def pick(picked: Picked) -> None:
-    """The row of the pattern that was chosen is the new query."""
-    if picked.panel.startswith("pattern"):
-        choose(query=int(float(picked.y)))
 
 
 def query_control(at: LookedAt) -> None:
@@ -83,26 +77,27 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
             "pattern.one", "The pattern of this head", pattern_picture(s["pattern"], s["queries"], keys, at.color, query=at.query),
             alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.", height=400,
             note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
-            link="cells", picks=True, term="attention-pattern",
+            link=CELLS, picks=True, term="attention-pattern",
         ),
         Panel(
             "strips", "From product to weight, for this query",
             strips_picture(strips, keys, s["blocked"], at.color),
             alt=f"Four strips of bars over the keys; the weights are largest at {top}.", height=400,
-            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.", term="softmax",
+            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.", link=KEYS_ACROSS, term="softmax",
         ),
         Panel(
             "product", "q times k, dimension by dimension",
             numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x="dimension of the head", y="key", columns=dims, rows=keys),
             alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.", height=320,
             note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: see which numbers make the match.",
-            term="query-key-value",
+            link=KEYS_DOWN, term="query-key-value",
         ),
         Panel(
             "values", "Weighted values, and their sum",
             numbers_picture(values, "weight × v", x="dimension of the head", y="key", columns=dims, rows=[*keys, "sum"]),
             alt="Each key's value times its weight; the last row is what the head has read.", height=320,
             note="Each row is a key's value times its weight; the last is their sum, the head's reading.",
+            link=KEYS_DOWN,
         ),
         Panel(
             "handed", "What each head hands on",

@@ -1,4 +1,4 @@
-"""The same head at two steps of training, side by side, from the patterns that were kept along the run."""
+"""The same head at two steps of training, side by side."""
 
 from __future__ import annotations
 
@@ -7,48 +7,60 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine.events import Snapshot
-from pages.parts.attention.chosen import bound, name_of_head
-from pages.parts.attention.looked_at import LookedAt
+from engine.explore.attention_asked import SampleAsked, Which
+from pages.parts.attention.asking import ask
+from pages.parts.attention.chosen import bound, name_of_head, pick_query
+from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt
+from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
 from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import Line, difference_picture, lines_picture, pattern_picture
-from pages.parts.live.looks import tokens_of
+from pages.parts.figures.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 
 MOST_LINES = 16
 
 
 def show(at: LookedAt) -> None:
-    kept = {event.step: event for event in at.run.events if isinstance(event, Snapshot)}
-    patterns = {step: event.patterns.get(at.place.which) for step, event in kept.items()}
-    there = {step: pattern for step, pattern in patterns.items() if pattern is not None}
+    kept, samples = kept_patterns(at)
+    there = kept or computed_patterns(at)
     if len(there) < 2:
-        st.info("This run kept no patterns along its training.", icon=":material/inventory_2:")
+        st.info(where_from(False, samples), icon=":material/inventory_2:")
         return
     steps = sorted(there)
     first = at.now.before if at.now.before in there else steps[0]
     second = at.now.after if at.now.after in there else steps[-1]
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns(2, gap="medium")
     with left:
         st.select_slider("Before: step", steps, **bound("before", first))
     with right:
         st.select_slider("After: step", steps, **bound("after", second))
     layer, head = at.place.layer, at.place.head
     before, after = there[first][layer, head], there[second][layer, head]
-    queries, keys = tokens_of(kept[second], at.place.which, before.shape)
-    change = float(np.abs(after - before).sum(-1).mean() / 2)
+    # Of a long sequence the corner that fits was kept.
+    queries, keys = at.queries[: len(before)], at.keys[: before.shape[1]]
+    query = min(at.query, len(queries) - 1)
+    row = np.stack([before[query], after[query]])
+    change, change_here = (float(np.abs(b - a).sum(-1).mean() / 2) for a, b in ((before, after), row))
     name, moved = name_of_head(at.place), f"On average {change:.0%} of a query's weight moved."
+    rows = [(f"step {first}", row[0]), (f"step {second}", row[1]), ("change", row[1] - row[0])]
     panels(
         [
             Panel(
-                "step.before", f"{name} at step {first}", pattern_picture(before, queries, keys, at.color), height=340, link="cells",
+                "step.before", f"{name} at step {first}", pattern_picture(before, queries, keys, at.color, query=query), height=340,
                 alt=f"Pattern at step {first}: {in_effect(before):.1f} keys in effect.", below=f"{in_effect(before):.1f} keys in effect",
+                link=CELLS, picks=True,
             ),
             Panel(
-                "step.after", f"{name} at step {second}", pattern_picture(after, queries, keys, at.color), height=340, link="cells",
+                "step.after", f"{name} at step {second}", pattern_picture(after, queries, keys, at.color, query=query), height=340,
                 alt=f"Pattern at step {second}: {in_effect(after):.1f} keys in effect.", below=f"{in_effect(after):.1f} keys in effect",
+                link=CELLS, picks=True,
             ),
             Panel(
-                "step.change", f"Step {second} minus step {first}", difference_picture(after - before, queries, keys),
-                height=340, link="cells", alt=moved, below=moved,
+                "step.change", f"Step {second} minus step {first}", difference_picture(after - before, queries, keys, query=query),
+                height=340, alt=moved, below=moved, link=CELLS, picks=True,
+            ),
+            Panel(
+                "step.query", f"Query {query} at both steps",
+                strips_picture(rows, keys, np.all(row == 0, axis=0), at.color), height=340, link=KEYS_ACROSS,
+                alt=f"Bars over the keys; {change_here:.0%} of this query's weight moved.", below=f"{change_here:.0%} of its weight moved.",
             ),
             Panel(
                 "step.keys", "How many keys each head uses", effect_lines(at, there, steps), height=300, wide=True,
@@ -56,9 +68,50 @@ def show(at: LookedAt) -> None:
                 note="Effective number: the exponential of the entropy, mean over the queries of this sequence.", term="entropy",
             ),
         ],
-        key="attention.training", name="attention through training", subject=at.subject, least=300,
+        key="attention.training", name="attention through training", subject=at.subject, least=440, on_pick=pick_query,
     )  # fmt: skip
-    st.caption("These are the patterns of the run's first probe sequence, as they were when it trained.")
+    st.caption(where_from(bool(kept), samples))
+
+
+def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
+    """This sequence's patterns [layer, head, query, key] by the steps at which the run kept them, none where it kept those of
+    others alone; and of how many sequences, counted from the first, it kept any.
+    """
+    kept = [event for event in at.run.events if isinstance(event, Snapshot)]
+    found = {event.step: patterns_of(event, at.place.which, at.sample) for event in kept}
+    last = kept[-1] if kept else None
+    samples = 1 + len(last.more_patterns.get(at.place.which, ())) if last and at.place.which in last.patterns else 0
+    return {step: pattern for step, pattern in found.items() if pattern is not None}, samples
+
+
+def patterns_of(event: Snapshot, which: Which, sample: SampleAsked) -> np.ndarray | None:
+    if sample.text.strip():
+        return None
+    if sample.number == 0:
+        return event.patterns.get(which)
+    more = event.more_patterns.get(which, ())
+    return more[sample.number - 1] if sample.number <= len(more) else None
+
+
+def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
+    """The same from weights, at the steps whose weights are at hand."""
+    if not ready(at.run, asked_model(at.run, None)):
+        return {}
+    models = {step: asked_model(at.run, step) for step in steps_of(at.run)}
+    here = {step: model for step, model in models.items() if at_hand(model)}
+    return {step: ask("heads:patterns", model, at.sample)[at.place.which] for step, model in here.items()}
+
+
+def where_from(kept: bool, samples: int) -> str:
+    if kept:
+        return "These patterns were kept while the run trained."
+    which = {0: "no patterns", 1: "the patterns of sequence 0"}.get(
+        samples, f"the patterns of sequences 0 to {samples - 1}"
+    )
+    return (
+        f"While it trained, this run kept {which}. Others are computed from weights, and so only at the first step, at the last, "
+        "and at those that you trained again under “Steps”."
+    )
 
 
 def in_effect(pattern: np.ndarray) -> float:

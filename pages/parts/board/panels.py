@@ -29,8 +29,8 @@ class Panel:
     """One line under the figure."""
     wide: bool = False
     """Over the whole width."""
-    link: str = ""
-    """Pictures of one link point at the same row and column together."""
+    link: str | tuple[str, str] = ""
+    """What its columns and its rows are, or one name for both: pictures point together at what they share."""
     picks: bool = False
     """Whether a click or Enter on it is told to the page."""
     term: str = ""
@@ -74,9 +74,15 @@ def panels(
 def _plain(item: Panel) -> Plain:
     return {
         "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
-        "words": item.below, "wide": item.wide, "link": item.link, "picks": item.picks, "term": item.term,
+        "words": item.below, "wide": item.wide, "link": _axes(item.link), "picks": item.picks, "term": item.term,
         "figure": _without_template(json.loads(item.figure.to_json(remove_uids=False))),
     }  # fmt: skip
+
+
+def _axes(link: str | tuple[str, str]) -> list[str]:
+    if isinstance(link, str):
+        return [f"{link} column", f"{link} row"] if link else ["", ""]
+    return list(link)
 
 
 def _without_template(figure: Plain) -> Plain:

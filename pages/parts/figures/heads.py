@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colors import diverging, muted, sequential, shade
+from pages.parts.figures.attention import upright
 from pages.parts.figures.base import axis, figure
 from pages.parts.figures.heat import heat, heat_figure
 
@@ -56,7 +57,12 @@ def _square(trace: go.Heatmap, queries: Sequence[str], keys: Sequence[str], quer
 
 
 def _named(drawn: go.Figure, columns: Sequence[str], rows: Sequence[str]) -> go.Figure:
-    return drawn.update_xaxes(sparse(columns)).update_yaxes(sparse(rows))
+    return drawn.update_xaxes(across(columns)).update_yaxes(sparse(rows))
+
+
+def across(names: Sequence[str]) -> dict[str, Any]:
+    """Axis settings that write names from left to right, words among them upright."""
+    return sparse(names) | upright(names)
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
@@ -93,8 +99,8 @@ def strips_picture(
                     marker={"color": tone["light"]}, opacity=opacity, meta={"color": tone, "label": name},
                     hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>", showlegend=False,
                 ))  # fmt: skip
-    across = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **sparse(keys))
-    return figure(traces, xaxis=across, bargap=0.25, barmode="overlay", **layout)
+    below = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **across(keys))
+    return figure(traces, xaxis=below, bargap=0.25, barmode="overlay", hovermode="x", **layout)
 
 
 def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
@@ -103,10 +109,10 @@ def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: st
         x=list(range(len(names))), y=[float(f"{value:.5g}") for value in values], marker={"color": shade(color)["light"]},
         meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    across = axis(x, showgrid=False, **sparse(names))
+    below = axis(x, showgrid=False, **sparse(names))
     if sum(map(len, names)) > LEVEL:
-        across["tickangle"] = -60
-    return figure([bar], xaxis=across, yaxis=axis(y, zeroline=True), bargap=0.3)
+        below["tickangle"] = -60
+    return figure([bar], xaxis=below, yaxis=axis(y, zeroline=True), bargap=0.3)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
-PERPLEXITIES = (1, 2, 3, 5, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000, 20_000)
+PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 """Written on the loss axis of a text, whose second reading is exp(loss)."""
 
 

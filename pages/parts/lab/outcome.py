@@ -40,8 +40,8 @@ def show_lengths(run: Run) -> None:
 
 
 def take_away(run: Run | None, config: RunConfig) -> None:
-    """The link to everything on the page, and the run's numbers as files."""
-    with st.container(horizontal=True):
+    """The link to everything on the page, the run's numbers as files, and the ways to what it learned."""
+    with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Share", icon=":material/link:"):
             st.caption("This link opens the lab with every setting in place. It never starts training.")
             st.code(share_link(config, run.id if run else None), language=None, wrap_lines=True)
@@ -57,6 +57,15 @@ def take_away(run: Run | None, config: RunConfig) -> None:
                 st.download_button("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl")
                 if run.weights is not None:
                     st.download_button("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors")
+        if run is not None and run.config.family_row.attends:
+            st.page_link(
+                "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
+                disabled=run.live, help="Taken apart head by head, once the run has ended.",
+            )  # fmt: skip
+            st.page_link(
+                "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
+                query_params={"view": "training", "run": run.id},
+            )  # fmt: skip
 
 
 def _settings_json(run: Run) -> str:

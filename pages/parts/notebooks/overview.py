@@ -23,6 +23,20 @@ def show_overview() -> None:
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
 
+def show_ways(notebook: Notebook) -> None:
+    """To the overview, and to the notebooks before and after this one."""
+    others = list(NOTEBOOKS.values())
+    place = others.index(notebook)
+    with st.container(horizontal=True, gap="small"):
+        st.page_link(PAGE, label="All notebooks", icon=":material/apps:", query_params={})
+        for icon, found in (
+            (":material/arrow_back:", others[:place][-1:]),
+            (":material/arrow_forward:", others[place + 1 :][:1]),
+        ):
+            for other in found:
+                st.page_link(PAGE, label=other.title, icon=icon, query_params={"notebook": other.slug})
+
+
 def _steps(notebook: Notebook) -> str:
     steps = [step for step in notebook.steps if step.code]
     play = play_of(notebook)

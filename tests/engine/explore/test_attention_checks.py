@@ -11,7 +11,7 @@ from engine.events import Snapshot
 from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
 from engine.explore.attention_checks import entropy_at_first, faults_seen
 from engine.explore.attention_faults import FAULTS, why_not
-from engine.explore.attention_heads import heads
+from engine.explore.attention_heads import heads, patterns
 from engine.explore.attention_model import held_out, model_of, numbers_of, sample_of, train_again
 from engine.train import train
 from tests.engine.tiny import tiny_config
@@ -102,6 +102,8 @@ def test_training_again_in_slices_gives_the_patterns_the_run_had(tmp_path: Any, 
         states.append(train_again(asked, seconds=1e-4))
     assert len(states) > 2
     assert heads(asked, SampleAsked())["patterns"]["self"] == pytest.approx(there[6].patterns["self"], abs=1e-6)
+    third = patterns(asked, SampleAsked(2))["self"]
+    assert third == pytest.approx(there[6].more_patterns["self"][1], abs=1e-6), "as the probe saw it on the way"
     end = heads(ModelAsked(config), SampleAsked())["patterns"]["self"]
     assert end == pytest.approx(there[12].patterns["self"], abs=1e-6)
     assert len(list((tmp_path / "trained_again").iterdir())) == 2

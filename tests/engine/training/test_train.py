@@ -137,10 +137,22 @@ def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask() -> None:
     assert pattern.shape == (2, 4, 11, 11)
     np.testing.assert_allclose(pattern.sum(-1), 1, atol=1e-5)
     assert np.triu(pattern, 1).max() == 0
+    assert snapshot.more_patterns["self"].shape == (3, 2, 4, 11, 11), "the other sequences of the probe"
+    np.testing.assert_allclose(snapshot.more_patterns["self"].sum(-1), 1, atol=1e-5)
     assert len(snapshot.samples[0].tokens) == 11
     assert snapshot.samples[0].marks[:5] == [None] * 5
     assert set(snapshot.encoding) == {"matrix", "similarity"}, "all layers share one"
     assert snapshot.encoding["similarity"].shape == (11, 11)
+
+
+def test_of_long_sequences_only_those_that_fit_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = 2 * 4 * 11 * 11  # weights of one sequence
+    for room, kept in ((one - 1, 0), (2 * one, 2), (9 * one, 3)):
+        monkeypatch.setattr("engine.training.snapshot.LARGEST_MORE", room)
+        snapshot = next(
+            event for event in train(RunConfig(steps=1, n_layers=2, n_heads=4)) if isinstance(event, Snapshot)
+        )
+        assert len(snapshot.more_patterns.get("self", ())) == kept
 
 
 def test_a_snapshot_keeps_what_each_layer_has_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +239,7 @@ def test_events_survive_json() -> None:
     for event in train(RunConfig(steps=2)):
         again = from_json(to_json(event))
         if isinstance(event, Snapshot):
-            assert again == dataclasses.replace(event, patterns={}, encoding={})
+            assert again == dataclasses.replace(event, patterns={}, more_patterns={}, encoding={})
         else:
             assert again == event
 

@@ -22,7 +22,7 @@ function newPanel(state, { id, title: name }) {
       if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
       node.hidden = !text
     }
-    Object.assign(panel, { title: told.title, link: told.link ?? "", picks: Boolean(told.picks) })
+    Object.assign(panel, { title: told.title, link: told.link ?? ["", ""], picks: Boolean(told.picks) })
     set(title, told.title)
     set(kind, told.kind)
     set(chip, told.chip)
@@ -64,23 +64,26 @@ function paint(state, panel) {
   panel.plot.on("plotly_click", (event) => state.pick(panel, place(event)))
 }
 
-/** The row and the column of a cell, drawn over the picture: no redraw of the picture itself. */
+/** The row and the column of a place, as far as they are known, drawn over the picture: no redraw of the picture itself. */
 function placeBands(panel, at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
-  for (const band of panel.bands) band.hidden = !at || !heat || !axes
-  if (!at || !heat || !axes) return
-  const { xaxis, yaxis } = axes
-  const across = [xaxis, at.x, (heat.dx ?? 1) / 2]
-  const down = [yaxis, at.y, (heat.dy ?? 1) / 2]
-  const span = ([axis, value, half]) => {
-    const ends = [axis.l2p(value - half), axis.l2p(value + half)].map((end) => axis._offset + Math.min(Math.max(end, 0), axis._length))
+  const [row, column] = panel.bands
+  row.hidden = !axes || !heat || at?.y == null
+  column.hidden = !axes || !(heat || panel.link[0]) || at?.x == null
+  if (row.hidden && column.hidden) return
+  const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one picture.
+  const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
+  const span = (axis, value, step = 1) => {
+    const ends = [-step / 2, step / 2].map((half) => axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length))
     return [Math.min(...ends), Math.abs(ends[1] - ends[0])]
   }
-  const [left, wide] = span(across)
-  const [top, high] = span(down)
-  Object.assign(panel.bands[0].style, { left: `${xaxis._offset}px`, width: `${xaxis._length}px`, top: `${top}px`, height: `${high}px` })
-  Object.assign(panel.bands[1].style, { left: `${left}px`, width: `${wide}px`, top: `${yaxis._offset}px`, height: `${yaxis._length}px` })
+  const place = (band, [left, width], [top, height]) => {
+    band.hidden ||= !width || !height // It lies outside.
+    Object.assign(band.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
+  }
+  if (!row.hidden) place(row, [xaxis._offset, xaxis._length], span(yaxis, at.y, heat.dy))
+  if (!column.hidden) place(column, span(xaxis, at.x, heat?.dx), [above, high])
 }
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }

@@ -35,9 +35,13 @@ function newPanels(host, canvas) {
     for (const { target } of entries) if (target.data && target.offsetWidth) state.plotly.Plots.resize(target)
   })
 
-  /** Point at one place in every linked picture, or with null at none; where it was a key, say it too. */
+  /** Point at one place, and in every other picture at what it shares with it, or with null at nothing; by key, say it too. */
   state.point = (panel, at, aloud = false) => {
-    for (const other of state.panels.values()) if (other === panel || (panel.link && other.link === panel.link)) other.mark(at)
+    const pointed = at ? { [panel.link[1]]: at.y, [panel.link[0]]: at.x, "": undefined } : {}
+    for (const other of state.panels.values()) {
+      const [x, y] = other.link.map((name) => pointed[name])
+      other.mark(other === panel ? at : { x, y })
+    }
     if (aloud && at) spoken.textContent = placeInWords(panel, at)
   }
   state.pick = (panel, { x, y }) => panel.picks && state.say("picked", { panel: panel.id, x, y })
