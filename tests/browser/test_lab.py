@@ -184,12 +184,16 @@ def test_a_reload_finds_its_run_and_the_share_link_brings_it_to_a_second_tab(ope
     second.get_by_text("Stopped").first.wait_for()
 
 
-def test_a_bad_link_opens_and_says_what_was_ignored(open_lab: Open) -> None:
-    page = open_lab("lab?n_layers=99&pos_encoding=zork&steps=44")
-    page.get_by_text("n_layers is 99").wait_for()
+def test_a_bad_link_says_what_was_ignored_and_a_run_that_blows_up_says_what_would_have_helped(open_lab: Open) -> None:
+    page = open_lab("lab?preset=no-norm&batch_size=0&pos_encoding=zork&steps=44")
+    page.get_by_text("batch_size is 0").wait_for()
     page.get_by_text("pos_encoding is zork").wait_for()
     assert page.get_by_role("spinbutton", name="Steps").input_value() == "44"
     assert page.get_by_text("Press Train").count() == 1
+    press(page, "Train")
+    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(
+        timeout=120_000
+    )
 
 
 def test_on_a_phone_the_controls_are_in_sight_and_a_refusal_is_one_sentence(open_lab: Open) -> None:

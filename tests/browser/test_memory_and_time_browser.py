@@ -37,6 +37,7 @@ def test_points_come_on_the_same_nodes_and_a_reload_on_a_phone_finds_them(open_p
     page.set_viewport_size(PHONE)
     page.reload()
     page.get_by_text(re.compile("Measured on")).wait_for()
+    page.locator('article[data-id="costs.saved"]').scroll_into_view_if_needed()  # it is drawn when it comes into sight
     page.wait_for_function(ENOUGH, arg=["costs.saved", 3], timeout=SLOW)
     assert no_wider_than_the_screen(page)
 
