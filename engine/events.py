@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -83,12 +84,23 @@ class Snapshot:
     patterns: dict[str, np.ndarray]
     """``self``, and for an encoder-decoder ``encoder`` and ``cross``: [layer, head, query, key] of probe sample 0."""
     encoding: dict[str, np.ndarray]
-    """``matrix`` (what the encoding is: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]."""
+    """``matrix`` (what the encoding is: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]; where each
+    layer has an encoding of its own these are the first layer's, and the others stand beside them (:func:`of_layer`)."""
     samples: list[Sample]
     prompt: str = ""
     """A language model's: held-out text that it was given,"""
     written: str = ""
     """and what it wrote after it."""
+
+
+def of_layer(name: str, layer: int) -> str:
+    """The name of a layer's picture in :attr:`Snapshot.encoding`: ``matrix``, ``matrix.1``, ``matrix.2`` ..."""
+    return f"{name}.{layer}" if layer else name
+
+
+def layers_kept(encoding: Iterable[str]) -> int:
+    """Of how many layers there are pictures under these names; 1 where all layers share an encoding."""
+    return sum(name.partition(".")[0] == "matrix" for name in encoding)
 
 
 @dataclass(frozen=True)

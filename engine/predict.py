@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine.config import RunConfig
+from engine.encodings.work import encoding_work
 from engine.events import Memory
 from engine.folders import data_folder
 from engine.framing import shapes
@@ -37,7 +38,8 @@ class Prediction:
     memory: Memory
     tokens_per_step: int
     flops_per_step: float
-    """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
+    """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), the attention matrices, and what the encoding
+    computes."""
     steps_per_second: float | None
     """None until this machine has been timed once (``engine.training.speed``), and for a baseline, whose time goes into
     the length rather than the sums."""
@@ -50,8 +52,7 @@ class Prediction:
 def predict(config: RunConfig) -> Prediction:
     sizes = shapes(config)
     parts = count_parameters(config, **sizes.of_model)
-    tokens = config.batch_size * (sizes.length + (sizes.source_length or 0))
-    flops = flops_per_step(config, parts, tokens)
+    flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
     speed = known_speed()
     return Prediction(
         parameters=sum(parts.values()),
@@ -63,7 +64,7 @@ def predict(config: RunConfig) -> Prediction:
             padded=TASKS[config.task].pads(config),
             **sizes.of_model,
         ),
-        tokens_per_step=tokens,
+        tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
         flops_per_step=flops,
         steps_per_second=1 / speed.seconds_per_step(config, flops) if speed and config.family_row.attends else None,
     )
@@ -71,27 +72,41 @@ def predict(config: RunConfig) -> Prediction:
 
 def added_parameters(config: RunConfig, encoding: str) -> int | None:
     """How many numbers an encoding would add to this config's model; None where it does not go with it."""
+    chosen = _with_encoding(config, encoding)
+    return None if chosen is None else count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
+
+
+def added_flops(config: RunConfig, encoding: str) -> float | None:
+    """What an encoding would add to the floating-point operations of a training step (and of each token in it), as a share of
+    those of the same model without encoding; None where it does not go with it."""
+    chosen = _with_encoding(config, encoding)
+    if chosen is None:
+        return None
+    sizes = shapes(chosen)
+    lengths = sizes.length, sizes.source_length
+    own = encoding_work(chosen, *lengths).flops
+    return own / (flops_per_step(chosen, count_parameters(chosen, **sizes.of_model), *lengths) - own)
+
+
+def _with_encoding(config: RunConfig, encoding: str) -> RunConfig | None:
     try:
-        chosen = config.replace(pos_encoding=encoding)
+        return config.replace(pos_encoding=encoding)
     except ConfigError:
         return None
-    return count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
 
 
-def flops_per_step(config: RunConfig, parts: dict[str, int], tokens: int, length: int | None = None) -> float:
-    """Look-ups cost nothing, but a tied embedding is the head as well; a shared block is counted at every depth.
-
-    ``length``: positions read, where not the task's.
-    """
+def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
+    """Of a step on [batch_size, length], given the parameters by part. Look-ups cost nothing, but a tied embedding is the head as
+    well; a shared block is counted at every depth."""
+    tokens = config.batch_size * (length + (source_length or 0))
     reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
     weights = sum(count for part, count in parts.items() if part not in reads_only)
     if not config.family_row.attends:
         return 6.0 * weights * tokens
     if config.share_layers:
         weights *= config.n_layers
-    length = length or shapes(config).length
     attention = config.n_layers * config.batch_size * length**2 * config.n_heads * config.head_width
-    return 6.0 * weights * tokens + 12.0 * attention
+    return 6.0 * weights * tokens + 12.0 * attention + encoding_work(config, length, source_length).flops
 
 
 def known_speed() -> Speed | None:

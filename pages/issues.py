@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
-from engine.evidence.store import latest, latest_verdict
+from engine.evidence.shipped import shipped_reports
+from engine.evidence.store import latest_verdict
 from engine.framing import metric_names
 from engine.issues import ISSUES
 from engine.issues.issue import Issue
@@ -16,7 +20,7 @@ from pages.parts.issues.controls import RAN, offer_more_seeds, predicted, run_se
 from pages.parts.issues.experiments import EXPERIMENTS
 from pages.parts.issues.map import show_lesson, show_map
 from pages.parts.issues.prediction import ask_prediction, show_comparison
-from pages.parts.issues.shown import Shown, of_evidence, of_experiment
+from pages.parts.issues.shown import Shown, fits, of_experiment, of_latest, of_shipped
 from pages.parts.issues.states import state_of
 from pages.parts.issues.take_away import take_away
 from pages.parts.issues.words import (
@@ -64,13 +68,10 @@ def show_issue(issue: Issue) -> str | None:
                 show_comparison(predicted(name), experiment.report)
                 offer_more_seeds(issue, experiment)
                 st.button("Predict anew", icon=":material/replay:", on_click=forget, args=(issue,))
-        elif (
-            latest_verdict(issue.slug)
-            and st.toggle("Show what the last run on this machine found", key=KEPT)
-            and (evidence := latest(issue.slug))
-        ):
-            shown = of_evidence(issue, evidence)
-            kept_board(f"kept-{evidence.created}", shown, curve=choose_curve(issue))
+        elif shown := choose_found(issue):
+            kept_board(
+                f"{issue.slug}.{shown.state}.{shown.seeds}", shown, curve=choose_curve(issue) if shown.curves else ""
+            )
     if shown and shown.state != "running" and shown.trials:
         take_away(shown)
     show_remedies(issue)
@@ -79,6 +80,21 @@ def show_issue(issue: Issue) -> str | None:
     if experiment and experiment.state != state:
         st.rerun()  # it turned while this page was being written: the buttons above are of the past
     return name if experiment else None
+
+
+def choose_found(issue: Issue) -> Shown | None:
+    """What was found before, once the reader wants to see it: a prediction comes first."""
+    there: dict[str, Callable[[], Shown | None]] = {}
+    if latest_verdict(issue.slug):
+        there["the last run on this machine"] = partial(of_latest, issue)
+    for found in shipped_reports(issue.slug):
+        if fits(issue, found):
+            words = f"seeds {found.seeds[0]} to {found.seeds[-1]}, measured when this version was made"
+            there[words] = partial(of_shipped, issue, found)
+    if not there:
+        return None
+    chosen = st.pills("Without a run of your own, show", list(there), key=KEPT)
+    return there[chosen]() if chosen in there else None
 
 
 def choose_curve(issue: Issue) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from engine.costs.plan import Plan
 from engine.costs.result import Result
 from engine.costs.store import to_csv, to_json
+from engine.costs.sweep import Sweep
 from engine.problems import ConfigError
 from engine.workers.pool import Refused
 from pages.parts import server
@@ -18,7 +19,7 @@ from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.address import SHOWN, open_address, write_address
 from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
-from pages.parts.memory_and_time.sweeps import SWEEPS
+from pages.parts.memory_and_time.sweeps import SWEEPS, begin, result_of
 from pages.parts.memory_and_time.tables import show_longest
 
 REFUSED = "costs.refused"
@@ -27,7 +28,7 @@ REFUSED = "costs.refused"
 def measure(plan: Plan) -> None:
     """Start a measurement; a refusal is kept to be shown, and nothing else changes."""
     try:
-        st.session_state[SHOWN] = SWEEPS.begin(plan, server.pool(), session=session_id())
+        st.session_state[SHOWN] = begin(Sweep(plan, server.pool(), session=session_id()))
     except Refused as refused:
         st.session_state[REFUSED] = str(refused)
 
@@ -77,7 +78,7 @@ for problem in ignored:
     st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
 name = st.session_state.get(SHOWN)
 sweep = SWEEPS.find(name) if name else None
-result = SWEEPS.result(name) if name else None
+result = result_of(name) if name else None
 running = sweep is not None and sweep.state == "running"
 view = form.view()
 plan: Plan | None = None

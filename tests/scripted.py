@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from engine.config import RunConfig, parse
-from engine.events import Event, Failed, Finished, Memory, Progress, Sample, Snapshot, Started
+from engine.encodings import ENCODINGS
+from engine.events import Event, Failed, Finished, Memory, Progress, Sample, Snapshot, Started, of_layer
 
 PREDICTED = Memory(parameters=40_000, gradients=40_000, optimizer=80_000, saved=300_000, scores=90_000)
 MEASURED = Memory(parameters=40_000, gradients=40_000, optimizer=80_000, saved=301_000, scores=90_000, peak=590_000)
@@ -84,7 +85,9 @@ class ScriptedRun:
     def look(self) -> None:
         layers, heads = self.config.n_layers, self.config.n_heads
         length, source = 2 * self.config.seq_len - 1, self.config.seq_len
-        encoding = {"matrix": table(length, self.config.d_model), "similarity": similarity(length)}
+        pictures = {"matrix": table(length, self.config.d_model), "similarity": similarity(length)}
+        own = layers if ENCODINGS[self.config.pos_encoding].per_layer else 1
+        encoding = {of_layer(name, n): array / (n + 1) for n in range(own) for name, array in pictures.items()}
         patterns = {"self": self.pattern(layers, heads, length, length)}
         if self.config.family == "encoder_decoder":
             patterns |= {

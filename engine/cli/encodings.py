@@ -1,4 +1,4 @@
-"""``encodings``: the registry, with the parameters each one adds to the model at hand; or what the evidence says of each."""
+"""``encodings``: the registry, with the parameters and operations each one adds to the model at hand; or what the evidence says of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.cli.arguments import add_settings, config_from
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.explore.qualities import QUALITIES
-from engine.predict import added_parameters
+from engine.predict import added_flops, added_parameters
 
 if TYPE_CHECKING:
     from engine.explore.choice import Cell
@@ -36,9 +36,11 @@ def run(given: argparse.Namespace) -> int:
         for row in rows:
             print(json.dumps(row))
         return 0
-    table = Table("name", "label", "acts on", "parameters", "source", title="Positional encodings")
+    table = Table("name", "label", "acts on", "parameters", "FLOPs", "source", title="Positional encodings")
     for row in rows:
-        table.add_row(*(str(row[key]) for key in ("name", "label", "acts_on", "parameters", "source")))
+        share = row["added_flops"]
+        flops = "" if share is None else f"+{share:.1%}"
+        table.add_row(*(str(row[key]) for key in ("name", "label", "acts_on", "parameters")), flops, str(row["source"]))
     Console().print(table)
     return 0
 
@@ -68,13 +70,15 @@ def cell_in_words(cell: Cell) -> str:
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
-    """One row an encoding; ``parameters`` counts what it adds to this config's model, None where it does not fit."""
+    """One row an encoding; ``parameters`` counts what it adds to this config's model, ``added_flops`` what it adds to the
+    operations of a training step, as a share; None where it does not fit."""
     return [
         {
             "name": row.name,
             "label": row.label,
             "acts_on": row.acts_on,
             "parameters": added_parameters(config, row.name),
+            "added_flops": added_flops(config, row.name),
             "equation": row.equation,
             "source": row.source,
         }

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
+from engine.work import Work
+
 LOOK_EVERY = 0.2
 """Seconds between two looks."""
-
-
-class Work(Protocol):
-    """What experiments and sweeps have in common."""
-
-    @property
-    def done(self) -> float: ...
-    def wait(self, timeout: float | None = None) -> bool: ...
-    def stop(self) -> None: ...
 
 
 def follow(work: Work, name: str, *more: ProgressColumn) -> None:

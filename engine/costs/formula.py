@@ -30,7 +30,7 @@ def flops_at(config: RunConfig, length: int) -> float:
     """Floating-point operations of a training step on [batch_size, length]."""
     sizes = shapes(config)
     parts = count_parameters(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
-    return flops_per_step(config, parts, config.batch_size * length, length)
+    return flops_per_step(config, parts, length)
 
 
 def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | None:

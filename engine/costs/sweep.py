@@ -7,13 +7,9 @@ again, in shuffled order, so that whatever else the machine does meanwhile falls
 from __future__ import annotations
 
 import random
-import sys
 import time
-import traceback
 from dataclasses import replace
-from threading import Event as Signal
-from threading import Lock, RLock, Thread
-from typing import Literal
+from threading import Lock, RLock
 
 import psutil
 
@@ -22,9 +18,9 @@ from engine.costs.guard import needed_seconds, reason_not_to
 from engine.costs.plan import Plan
 from engine.costs.result import Result
 from engine.costs.visit import Machine, Skip, Visit
+from engine.work import Work
 from engine.workers.pool import JobError, Pool
 
-State = Literal["running", "finished", "stopped", "failed"]
 CLOCK = Lock()
 """Held for one point: two sweeps take turns, so that neither is on the other's clock."""
 BREATH = 0.005
@@ -35,14 +31,12 @@ FIRST, FURTHER = 6, 3
 """Training steps that a visit takes as long as; the first also counts bytes."""
 
 
-class Sweep:
-    """Runs in a thread of its own; everything may be read from any thread at any time."""
+class Sweep(Work):
+    """Every kind at every place, as far as the guard lets it; a stop waits for the point in hand."""
 
     def __init__(self, plan: Plan, pool: Pool, *, session: str = "") -> None:
-        self.plan, self.session, self.created = plan, session, time.time()
-        self.state: State = "running"
-        self.problem = ""
-        """One sentence where it failed."""
+        super().__init__("measurement", session)
+        self.plan = plan
         self.now: tuple[str, int] | None = None
         """The kind and place that are measured now."""
         self._pool = pool
@@ -51,23 +45,7 @@ class Sweep:
         self._skips: list[Skip] = []
         self._fits: dict[str, Fit] = {}
         self._lock = RLock()
-        self._stop = Signal()
-        self._began = time.monotonic()
-        self._ended: float | None = None
         self._order = random.Random(0)
-        self._thread = Thread(target=self._work, name="sweep", daemon=True)
-
-    def start(self) -> Sweep:
-        self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        """End after the point in hand; what was measured stays."""
-        self._stop.set()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self._thread.join(timeout)
-        return not self._thread.is_alive()
 
     @property
     def result(self) -> Result:
@@ -77,10 +55,6 @@ class Sweep:
                 self.plan, self._machine, tuple(self._visits), tuple(self._skips), dict(self._fits), self.state,
                 self.seconds, self.created,
             )  # fmt: skip
-
-    @property
-    def seconds(self) -> float:
-        return (self._ended or time.monotonic()) - self._began
 
     @property
     def seconds_left(self) -> float:
@@ -105,15 +79,8 @@ class Sweep:
             for further in range(1, self.plan.rounds):
                 self._go_again(further)
                 self._fit()
-            self.state = "stopped" if self._stop.is_set() else "finished"
-        except JobError as error:
-            self.problem, self.state = str(error), "failed"
-        except Exception as error:
-            traceback.print_exc(file=sys.stderr)
-            self.problem, self.state = f"The sweep ended by an error ({type(error).__name__}).", "failed"
         finally:
             self.now = None
-            self._ended = time.monotonic()
 
     def _go_along(self) -> None:
         """The first round: outwards, as far as the guard lets each kind."""

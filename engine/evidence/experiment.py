@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Event as Signal
-from threading import RLock, Thread
-from typing import Literal
+from threading import RLock
 
 from engine.events import Event
 from engine.evidence.report import Report, report, seeds_done
 from engine.evidence.statistics import Question, Weighed
 from engine.evidence.trial import Trial, read_trial
 from engine.issues.issue import Arm, Issue
-from engine.problems import ConfigError
 from engine.runs import Run
-from engine.workers.pool import JobError, NoRoom, Pool, Refused
+from engine.work import Work
+from engine.workers.pool import NoRoom, Pool
 
-State = Literal["running", "finished", "stopped", "failed"]
 LOOK_EVERY = 0.02
 """Seconds between two looks at the runs under way."""
 PATIENCE = 30.0
@@ -58,8 +54,8 @@ def seed_range(seeds: int, first_seed: int) -> range:
     return range(first_seed, first_seed + seeds)
 
 
-class Experiment:
-    """Runs in a thread of its own; everything may be read from any thread at any time."""
+class Experiment(Work):
+    """Every arm at every seed, and what they come to."""
 
     def __init__(
         self,
@@ -70,37 +66,28 @@ class Experiment:
         first_seed: int = 0,
         extended: bool = False,
         session: str = "",
+        known: Iterable[Trial] = (),
+        keep: Callable[[Trial], object] = lambda trial: None,
     ) -> None:
-        """Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds."""
+        """Of the ``known`` trials, those that are asked for and had finished are not trained again: the same settings and seed
+        give the same numbers. ``keep`` is told of each trial that ends.
+
+        Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds.
+        """
+        super().__init__(f"experiment on “{issue.title}”", session)
         self.seeds = seed_range(seeds, first_seed)
-        self.issue, self.session, self.extended = issue, session, extended
+        self.issue, self.extended = issue, extended
         self.arms = issue.arms_of(extended)
         self._steps = {arm.name: issue.config(arm).steps for arm in self.arms}
-        self.state: State = "running"
-        self.problem = ""
-        """One sentence where it failed."""
         self.under_way: tuple[UnderWay, ...] = ()
+        asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
+        self.from_before = tuple(t for t in known if (t.arm, t.seed) in asked and not t.outcome)
+        """Trials that are not trained again."""
         self.report: Report = report(issue, (), self.seeds, extended=extended)
         """Of the trials so far."""
-        self._pool = pool
-        self._trials: list[Trial] = []
+        self._pool, self._keep = pool, keep
+        self._trials = list(self.from_before)
         self._lock = RLock()
-        self._stop = Signal()
-        self._began = time.monotonic()
-        self._ended: float | None = None
-        self._thread = Thread(target=self._work, name=f"experiment-{issue.slug}", daemon=True)
-
-    def start(self) -> Experiment:
-        self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        """End the trials under way and start no more; what was measured stays."""
-        self._stop.set()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self._thread.join(timeout)
-        return not self._thread.is_alive()
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -115,32 +102,24 @@ class Experiment:
     @property
     def done(self) -> float:
         """Share of all training steps taken, from 0 to 1."""
-        taken = sum(self._steps[trial.arm] for trial in self.trials) + sum(u.run.step for u in self.under_way)
-        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
-
-    @property
-    def seconds(self) -> float:
-        return (self._ended or time.monotonic()) - self._began
+        return self._share(self.trials, self.under_way)
 
     @property
     def seconds_left(self) -> float | None:
         """As the pace so far has it; None before anything is known."""
-        done = self.done
-        return self.seconds * (1 - done) / done if done > 0.02 else None
+        done, before = self.done, self._share(self.from_before)
+        return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
+
+    def _share(self, trials: Sequence[Trial], under_way: Sequence[UnderWay] = ()) -> float:
+        taken = sum(self._steps[trial.arm] for trial in trials) + sum(u.run.step for u in under_way)
+        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
 
     def _work(self) -> None:
         try:
             self._run_trials()
             self._weigh()
-            self.state = "stopped" if self._stop.is_set() else "finished"
-        except (Refused, ConfigError, JobError) as error:
-            self.problem, self.state = str(error), "failed"
-        except Exception as error:
-            traceback.print_exc(file=sys.stderr)
-            self.problem, self.state = f"The experiment ended by an error ({type(error).__name__}).", "failed"
         finally:
             self._stop_trials()
-            self._ended = time.monotonic()
 
     def _stop_trials(self) -> None:
         stopped, self.under_way = self.under_way, ()
@@ -151,7 +130,8 @@ class Experiment:
             self._pool.runs.delete(trial.run.id)
 
     def _run_trials(self) -> None:
-        waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms])
+        known = {(trial.arm, trial.seed) for trial in self.from_before}
+        waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in known])
         more = True
         while (more or self.under_way) and not self._stop.is_set():
             if more and len(self.under_way) < self._pool.size:
@@ -181,8 +161,10 @@ class Experiment:
         """Take in the trials that have ended; whether there were any."""
         ended = [trial for trial in self.under_way if not trial.run.live]
         for trial in ended:
+            read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves)
             with self._lock:
-                self._trials.append(read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves))
+                self._trials.append(read)
+            self._keep(read)
             self._pool.runs.delete(trial.run.id)
         self.under_way = tuple(trial for trial in self.under_way if trial not in ended)
         if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:

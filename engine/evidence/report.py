@@ -43,6 +43,15 @@ class ClaimReport:
             "effects": self.effects,
         }
 
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ClaimReport:
+        """Of what :meth:`to_json` wrote."""
+        ci = tuple(row["ci"]) if row["ci"] else None
+        seeds = sum(effect is not None for effect in row["effects"])
+        weighed = Weighed(row["verdict"], row["effect"], ci, row["p"], seeds, row["why"])
+        told = ("claim", "condition", "about", "unit", "smallest_effect", "direction", "effects")
+        return cls(weighed=weighed, **{name: row[name] for name in told})
+
 
 @dataclass(frozen=True)
 class Point:
@@ -68,6 +77,11 @@ class ArmReport:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ArmReport:
+        """Of what :meth:`to_json` wrote."""
+        return cls(**{**row, "points": [Point(**point) for point in row["points"]]})
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,19 @@ class Report:
             "extended": self.extended,
             "seconds": round(self.seconds, 2),
         }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Report:
+        """Of what :meth:`to_json` wrote of an experiment that came to its end."""
+        return cls(
+            slug=row["slug"],
+            seeds=row["seeds"],
+            seeds_done=len(row["seeds"]),
+            extended=row["extended"],
+            claims=[ClaimReport.from_json(claim) for claim in row["claims"]],
+            arms=[ArmReport.from_json(arm) for arm in row["arms"]],
+            seconds=row["seconds"],
+        )
 
 
 Weigher = Callable[[Sequence[Question]], list[Weighed]]

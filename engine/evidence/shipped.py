@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import engine
+from engine.evidence.report import ArmReport, Report
+from engine.evidence.trial import Trial
 
 FOLDER = Path(engine.__file__).parents[1] / "docs" / "evidence"
 
@@ -29,6 +31,28 @@ def shipped_numbers(slug: str, folder: Path = FOLDER) -> tuple[ByArm, dict[str, 
                         known = [(s, v) for s, v in zip(report["seeds"], values, strict=True) if v is not None]
                         numbers.setdefault((arm["name"], metric), []).extend(known)
     return numbers, seeds
+
+
+@cache
+def shipped_reports(slug: str, folder: Path = FOLDER) -> tuple[Report, ...]:
+    """An issue's report for each set of seeds, as its page shows it."""
+    rows = [row for measured in _sets(folder) for row in measured["reports"] if row["slug"] == slug]
+    return tuple(map(Report.from_json, rows))
+
+
+def trials_of(report: Report) -> list[Trial]:
+    """The trials behind a report, with those of their numbers that it tells; their curves were not kept."""
+    return [
+        Trial(arm.name, seed, numbers)
+        for arm in report.arms
+        for place, seed in enumerate(report.seeds)
+        if (numbers := _numbers_at(arm, place))
+    ]
+
+
+def _numbers_at(arm: ArmReport, place: int) -> dict[str, float]:
+    told = {point.metric: point.values[place] for point in arm.points} | {arm.metric: arm.values[place]}
+    return {metric: value for metric, value in told.items() if value is not None}
 
 
 def _metrics(arm: dict[str, Any]) -> list[tuple[str, list[float | None]]]:

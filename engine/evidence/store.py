@@ -18,6 +18,7 @@ from engine.evidence.statistics import Question, Verdict, Weighed, weigh_all
 from engine.evidence.trial import Trial
 from engine.folders import data_folder
 from engine.issues import ISSUES
+from engine.issues.issue import Issue
 
 FORMAT = 1
 
@@ -30,6 +31,8 @@ class Evidence:
     trials: list[Trial]
     created: float
     """Seconds since 1970."""
+    from_before: int = 0
+    """Trials that this experiment did not train again."""
 
 
 def folder_of(slug: str) -> Path:
@@ -38,20 +41,28 @@ def folder_of(slug: str) -> Path:
 
 def keep(experiment: Experiment) -> Path:
     """Write an experiment's evidence. Raises OSError where the disk does not take it."""
-    row = {
+    return write(folder_of(experiment.issue.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(experiment))
+
+
+def row_of(experiment: Experiment) -> dict[str, Any]:
+    """All there is of an experiment, as plain data."""
+    return {
         "format": FORMAT,
         "created": time.time(),
         "seeds": list(experiment.seeds),
         "extended": experiment.extended,
         "seconds": experiment.seconds,
+        "from_before": len(experiment.from_before),
         "verdict": experiment.report.verdict,
         "weighed": [[claim.question, asdict(claim.weighed)] for claim in experiment.report.claims],
         "trials": [asdict(trial) for trial in experiment.trials],
     }
-    folder = folder_of(experiment.issue.slug)
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{time.time_ns()}-{secrets.token_hex(2)}.json"
-    half_written = file.with_suffix(".part")
+
+
+def write(file: Path, row: dict[str, Any]) -> Path:
+    """As a whole or not at all. Raises OSError where the disk does not take it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half_written = file.with_suffix(f".{secrets.token_hex(2)}.part")
     half_written.write_text(json.dumps(row, allow_nan=False), encoding="utf-8")
     half_written.replace(file)
     return file
@@ -60,20 +71,17 @@ def keep(experiment: Experiment) -> Path:
 def latest(slug: str) -> Evidence | None:
     """The newest evidence on an issue, by today's claims; what was not weighed then is weighed now. None where there is none to read."""
     for row in _rows(slug):
-        try:
-            trials = [_trial(trial) for trial in row["trials"]]
-            found = report(
-                ISSUES[slug],
-                trials,
-                row["seeds"],
-                extended=row["extended"],
-                seconds=row["seconds"],
-                weigh=_as_weighed(row["weighed"]),
-            )
-            return Evidence(found, trials, row["created"])
-        except (KeyError, TypeError, ValueError):
-            continue
+        with suppress(KeyError, TypeError, ValueError):
+            return evidence_of(ISSUES[slug], row)
     return None
+
+
+def evidence_of(issue: Issue, row: dict[str, Any]) -> Evidence:
+    """Raises KeyError, TypeError or ValueError where the row is none."""
+    trials = [trial_of(trial) for trial in row["trials"]]
+    weigh = _as_weighed(row["weighed"])
+    found = report(issue, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"], weigh=weigh)
+    return Evidence(found, trials, row["created"], row.get("from_before", 0))
 
 
 def latest_trials(slug: str) -> list[Trial]:
@@ -81,7 +89,7 @@ def latest_trials(slug: str) -> list[Trial]:
     found: dict[tuple[str, int], Trial] = {}
     for row in _rows(slug):
         with suppress(KeyError, TypeError, ValueError):
-            for trial in map(_trial, row["trials"]):
+            for trial in map(trial_of, row["trials"]):
                 found.setdefault((trial.arm, trial.seed), trial)
     return list(found.values())
 
@@ -110,15 +118,16 @@ def _files(slug: str) -> list[Path]:
 @lru_cache(1024)
 def _verdict_in(file: Path) -> Verdict | None:
     """A file never changes once it is there, so it is read once: a map asks for all of them again and again."""
-    verdict = (_row(file) or {}).get("verdict")
+    verdict = (read(file) or {}).get("verdict")
     return verdict if verdict in get_args(Verdict) else None
 
 
 def _rows(slug: str) -> Iterator[dict[str, Any]]:
-    return (row for file in _files(slug) if (row := _row(file)) is not None)
+    return (row for file in _files(slug) if (row := read(file)) is not None)
 
 
-def _row(file: Path) -> dict[str, Any] | None:
+def read(file: Path) -> dict[str, Any] | None:
+    """None where there is nothing to read."""
     try:
         row = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
@@ -126,6 +135,7 @@ def _row(file: Path) -> dict[str, Any] | None:
     return row if isinstance(row, dict) and row.get("format") == FORMAT else None
 
 
-def _trial(row: dict[str, Any]) -> Trial:
+def trial_of(row: dict[str, Any]) -> Trial:
+    """Raises KeyError, TypeError or ValueError where the row is none."""
     curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
     return Trial(**{**row, "curves": curves})

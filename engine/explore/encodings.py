@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from engine.config import RunConfig
 from engine.encodings import encoding_of
 from engine.encodings.base import NoRow, PositionalEncoding
+from engine.events import of_layer
 from engine.explore import spectra
 from engine.run_folder import RunFolder, StoredArrays
 
@@ -92,31 +93,32 @@ def portrait(config: RunConfig, shown: int) -> dict[str, Any]:
     return {**portrait_of_picture(config, picture, config.seq_len, rows), **effect(config, encoding)}
 
 
-def portrait_of_snapshot(folder: str, config: RunConfig, step: int) -> Portrait:
-    """Of what a run's snapshot kept of its first layer's encoding. Raises ValueError where there is no such snapshot."""
-    picture = _kept(folder, step)
+def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:
+    """Of what a run's snapshot kept; ``layer`` counts where each has its own. Raises ValueError where nothing was kept."""
+    picture = _kept(folder, step, layer)
     rows = picture["similarity"].shape[-1]
     return portrait_of_picture(config, picture, rows, rows)
 
 
-def along(folder: str, config: RunConfig, steps: Sequence[int]) -> dict[str, list[float]]:
+def along(folder: str, steps: Sequence[int], layer: int = 0) -> dict[str, list[float]]:
     """``order`` and ``scale`` (root mean square of the matrix) at each of a run's snapshots, [step]."""
-    pictures = [_kept(folder, step) for step in steps]
+    pictures = [_kept(folder, step, layer) for step in steps]
     return {
         "order": [spectra.order(picture["similarity"]) for picture in pictures],
         "scale": [float(np.sqrt(np.mean(np.square(picture["matrix"], dtype=float)))) for picture in pictures],
     }
 
 
-def final_scales(folder: str) -> dict[str, float]:
-    """Root mean square of ``tokens`` and ``encoding`` in the weights a run left; empty where it left none."""
+def final_scales(folder: str, layer: int = 0) -> dict[str, float]:
+    """Root mean square of ``tokens`` and ``encoding`` (the layer's, where each has its own) in the weights a run left; empty where
+    it left none."""
     file = RunFolder(Path(folder)).weights
     if not file.exists():
         return {}
     weights = load_file(file)
     parts = {
         "tokens": [n for n in weights if n.startswith("embedding.")],
-        "encoding": [n for n in weights if ".encodings." in n],
+        "encoding": [n for n in weights if f".encodings.{layer}." in n],
     }
     return {
         part: torch.cat([weights[name].flatten().float() for name in names]).square().mean().sqrt().item()
@@ -125,11 +127,12 @@ def final_scales(folder: str) -> dict[str, float]:
     }
 
 
-def _kept(folder: str, step: int) -> dict[str, Array]:
-    picture = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
-    if not {"matrix", "similarity"} <= picture.keys():
-        raise ValueError(f"step is {step}; no picture of the encoding was kept there.")
-    return picture
+def _kept(folder: str, step: int, layer: int) -> dict[str, Array]:
+    stored = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
+    names = {name: of_layer(name, layer) for name in ("matrix", "similarity")}
+    if not set(names.values()) <= stored.keys():
+        raise ValueError(f"step is {step}; no picture of the encoding of layer {layer + 1} was kept there.")
+    return {name: stored[kept] for name, kept in names.items()}
 
 
 def first_weights(config: RunConfig) -> PositionalEncoding:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from engine.config import RunConfig
-from engine.events import Sample, Snapshot
+from engine.encodings.base import PositionalEncoding
+from engine.events import Sample, Snapshot, of_layer
 from engine.framing import continues
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
@@ -21,11 +22,13 @@ from engine.training.evaluate import forward
 
 LARGEST_PATTERNS = 1_000_000
 """Weights in one snapshot; longer sequences are shown up to the position that fits."""
+LARGEST_PICTURES = 1_000_000
+"""Numbers in one snapshot's pictures of encodings; beyond them further layers are left out."""
 PROMPT, WRITTEN = 6, 32
 """Tokens of held-out text that a language model reads before it writes, and tokens that it writes."""
 TEMPERATURE = 0.8
 LONGEST_MATRIX = 256
-"""Positions of the encoding shown."""
+"""Positions of the encoding shown; fewer where there are pictures of several layers, so that all of them take no more."""
 
 
 @torch.no_grad()
@@ -36,16 +39,28 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
     look: dict[str, Tensor] = {}
     predictions = forward(model, probe, look).argmax(-1)
     model.train(was_training)
-    picture: dict[str, Tensor] = {}
-    if config.family_row.attends:
-        picture = model.encoding.picture(min(probe.inputs.size(1), LONGEST_MATRIX))  # type: ignore[union-attr,operator]
     return Snapshot(
         step=step,
         patterns=patterns_in(look),
-        encoding={name: array(value) for name, value in picture.items()},
+        encoding=pictures_of(model, probe.inputs.size(1)) if config.family_row.attends else {},
         samples=samples_of(config, probe, predictions),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
+
+
+def pictures_of(model: nn.Module, length: int) -> dict[str, np.ndarray]:
+    """The encoding's matrices by name, those of each layer where it has its own (:func:`engine.events.of_layer`)."""
+    encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
+    shown = min(length, int(LONGEST_MATRIX / len(encodings) ** 0.5))
+    kept: dict[str, np.ndarray] = {}
+    room = LARGEST_PICTURES
+    for layer, encoding in enumerate(encodings):
+        picture = encoding.picture(shown)
+        room -= sum(value.numel() for value in picture.values())
+        if layer and room < 0:
+            break
+        kept |= {of_layer(name, layer): array(value) for name, value in picture.items()}
+    return kept
 
 
 def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, str]:

@@ -11,8 +11,8 @@ INK = {"light": "#1B2330", "dark": "#E6EAF2"}
 MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
 NEGATIVE, POSITIVE = "#2B6CB0", "#C2570C"
 """The arms of the diverging scale."""
-LINE_CONTRAST = 3.0
-"""WCAG 1.4.11: graphical objects against what is next to them."""
+LINE_CONTRAST = {"light": 3.0, "dark": 4.5}
+"""WCAG 1.4.11 asks for 3 of graphical objects against what is next to them; fine lines on a dark projector need more."""
 
 Scale = list[tuple[float, str]]
 
@@ -73,7 +73,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def _standing_out(color: str, tone: float, theme: str) -> str:
-    while contrast(mixed := mix(color, INK[theme], tone), SURFACE[theme]) < LINE_CONTRAST and tone < 1.0:
+    while contrast(mixed := mix(color, INK[theme], tone), SURFACE[theme]) < LINE_CONTRAST[theme] and tone < 1.0:
         tone += 0.02
     return mixed
 

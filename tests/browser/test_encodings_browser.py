@@ -49,3 +49,20 @@ def test_a_control_redraws_what_it_changes_on_the_same_node_and_the_evidence_fit
     assert "seeds" in cell.get_attribute("title")
     assert cell.get_attribute("href").removeprefix("issues?issue=").partition("&")[0] in ISSUES
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_layers_own_encoding_is_chosen_in_the_lab_and_looked_at_along_its_training(open_page: Open) -> None:
+    page = open_page("lab?pos_encoding=cope&n_layers=2&steps=40")
+    page.get_by_role("button", name="Train", exact=True).click()
+    layer = page.get_by_label("Layer of the encoding")
+    matrix = page.get_by_role("img", name=re.compile("^The encoding, layer 1"))
+    matrix.wait_for(timeout=60_000)
+    layer.select_option("Layer 2")
+    for title in ("The encoding", "How alike positions are"):
+        page.get_by_role("img", name=re.compile(f"^{title}, layer 2")).wait_for(timeout=60_000)
+    page.wait_for_url(re.compile("run="), timeout=60_000)
+    run = re.search("run=([^&]+)", page.url)
+    assert run
+    page = open_page(f"encodings?view=training&layer=2&run={run[1]}", "Encodings")
+    page.get_by_text("shown is that of layer 2").wait_for(timeout=60_000)
+    drawn(page, "matrix.then")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,11 @@ Open = Callable[..., AppTest]
 
 def words(app: AppTest) -> str:
     return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning, app.error) for element in kind)
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception, app.exception
 
 
 def select(app: AppTest, label: str) -> Any:
@@ -99,12 +105,14 @@ def test_numbers_in_sight_are_those_that_matter() -> None:
     assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
 
 
-def test_a_run_on_the_page_comes_to_its_verdict(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("engine.comparison.BASE", {**BASE, "steps": 4})
     app = open_page("design.py", against="nope", tasks="permutation", seeds="2")
-    next(button for button in app.button if button.label == "Run").click().run()
-    assert not app.exception
+    press(app, "Run")
     name = app.session_state["design"].experiment
+    assert name == app.session_state["design"].comparison.name
     experiment = EXPERIMENTS.find(name)
     assert isinstance(experiment, Experiment)
     assert experiment.wait(60)
@@ -119,6 +127,22 @@ def test_a_run_on_the_page_comes_to_its_verdict(open_page: Open, monkeypatch: py
     assert claim.weighed.verdict in ("shown", "not shown", "inconclusive")
     select(app, "Features").select("table").run()
     assert "changed since" in words(app)
+
+    monkeypatch.setattr(EXPERIMENTS, "_by_name", OrderedDict())  # as after a restart of the server
+    again = open_page("design.py", experiment=name)
+    assert again.session_state["design"].against == ("nope",), "the settings come with the experiment"
+    assert "**In this run:** Fourier features of the position" in words(again)
+    assert [button.label for button in again.get("download_button")] != []
+    assert "2 arms × 2 seeds = 4 trials, all of them kept on this machine." in words(again)
+    assert EXPERIMENTS.find(name) is None, "a link starts nothing"
+    next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
+    assert "2 arms × 3 seeds = 6 trials, 4 of them kept on this machine" in words(again)
+    press(again, "Run")
+    more = EXPERIMENTS.find(again.session_state["design"].experiment)
+    assert isinstance(more, Experiment)
+    assert more.wait(60)
+    assert (len(more.trials), len(more.from_before)) == (6, 4)
+    assert more.report.claims[0].effects[:2] == claim.effects
 
 
 def test_nothing_to_compare_with_is_said(open_page: Open) -> None:

@@ -30,6 +30,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
     words = said(app)
     assert "**512** extra parameters" in words  # 16 rows of 32
+    assert "**0 %** extra FLOPs a token" in words, "rows are looked up"
     assert "Position 16 has no row: a sequence longer than 16 cannot be read at all." in words
     assert ENCODINGS["shaw"].shown_as in words
     app.selectbox(key=widget_key("b")).select("rope").run()
@@ -57,12 +58,13 @@ def test_a_link_is_checked_name_by_name() -> None:
             "reach": "9",
             "b.alibi_slope_scale": "2",
             "run": "../etc",
+            "layer": "49",
             "needs": "longer,fame",
             "zork": "1",
         }
     )
     assert found == {"b": "alibi", "b.alibi_slope_scale": 2.0}
-    assert {problem.setting for problem in ignored} == {"a", "reach", "run", "needs", "zork"}
+    assert {problem.setting for problem in ignored} == {"a", "reach", "run", "layer", "needs", "zork"}
     assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
 
 
@@ -101,6 +103,22 @@ def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) 
     assert "At the end the tokens' scale is" in said(app)
 
 
+def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_page: Open) -> None:
+    app = open_page(PAGE, view="training", layer="2")
+    assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
+    run = server.pool().submit(
+        RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"]
+    )
+    while run.live:
+        run.wait_for(len(run.events) + 1, 10)
+    app = open_page(PAGE, view="training", layer="2", run=run.id)
+    assert "shown is that of layer 2" in said(app)
+    app.button_group(key=widget_key("layer")).select(1).run()
+    assert not app.exception
+    assert "shown is that of layer 1" in said(app)
+    assert app.query_params["layer"] in ("1", ["1"])
+
+
 def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:
     app = open_page(PAGE, view="choose", needs="longer")
     words = said(app)
@@ -117,7 +135,9 @@ def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]
 
 
 def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
-    return Row(encoding, (longer, *(cell(quality.name, "not measured") for quality in QUALITIES[1:])), parameters, None)
+    return Row(
+        encoding, (longer, *(cell(quality.name, "not measured") for quality in QUALITIES[1:])), parameters, 0.05, None
+    )
 
 
 ROWS = [
@@ -143,4 +163,5 @@ def test_the_table_links_every_cell_and_escapes_its_words() -> None:
     html = table_html([row("rope", cell("longer", "supported", 0.8) | {"arm": "<b>"}, 7)])
     assert 'href="issues?issue=x"' in html
     assert "<b>" not in html
-    assert html.count("<td") == len(QUALITIES) + 2
+    assert html.count("<td") == len(QUALITIES) + 3
+    assert "5.0 %" in html

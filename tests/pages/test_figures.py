@@ -140,7 +140,7 @@ def test_memory_says_what_is_not_known() -> None:
 def test_lines_stand_out_from_the_surface(row: object, theme: str) -> None:
     color = ENCODINGS[row.name].color  # type: ignore[attr-defined]
     for tone in (0.0, 0.25, 0.5, 0.8):
-        assert contrast(shade(color, tone)[theme], SURFACE[theme]) >= LINE_CONTRAST  # type: ignore[literal-required]
+        assert contrast(shade(color, tone)[theme], SURFACE[theme]) >= LINE_CONTRAST[theme]  # type: ignore[literal-required]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

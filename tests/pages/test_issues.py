@@ -22,10 +22,9 @@ from engine.link import from_query, to_query
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.issues.controls import RAN
-from pages.parts.issues.experiments import EXPERIMENTS, Experiments
+from pages.parts.issues.experiments import EXPERIMENTS
 from pages.parts.issues.map import LESSON, in_groups, lesson
 from pages.parts.issues.shown import of_experiment
-from pages.parts.issues.states import state_of
 from pages.parts.issues.take_away import as_csv, as_json
 from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
 
@@ -174,9 +173,6 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     assert len(pool.submitted) == 24
     assert len(set(pool.sessions)) == 1
     assert app.query_params["experiment"] == app.session_state[RAN]["scripted"]
-    deadline = time.monotonic() + 10
-    while latest_verdict(issue.slug) is None and time.monotonic() < deadline:
-        time.sleep(0.02)
     assert latest_verdict(issue.slug) == experiment.report.verdict == "shown"
     app.run()
     assert "on this machine: shown" in said(app)
@@ -206,13 +202,17 @@ def test_a_prediction_changed_after_the_start_does_not_count(
     assert app.button_group(key="predict.scripted.0").proto.disabled
 
 
-def test_an_inconclusive_claim_offers_more_seeds(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
+    open_page: Open, scripted: tuple[Issue, ScriptedPool]
+) -> None:
+    _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
     assert experiment_of(app).report.verdict == "inconclusive"
-    press(app, "Inconclusive so far: run again with 8 seeds")
+    press(app, "Inconclusive so far: go on to 8 seeds")
     assert experiment_of(app).wait(600)
-    assert len(experiment_of(app).seeds) == 8
+    assert len(experiment_of(app).report.arms[0].values) == 8
+    assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
     assert app.run().number_input(key="issues.seeds").value == 8
 
 
@@ -257,14 +257,21 @@ def test_a_link_to_an_experiment_finds_it_in_a_new_session(
 
 def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
     ran(open_page("issues.py", issue="scripted", seeds="6"))
-    deadline = time.monotonic() + 10
-    while latest_verdict("scripted") is None and time.monotonic() < deadline:
-        time.sleep(0.02)
     app = open_page("issues.py", issue="scripted")
     assert not app.get("download_button")
-    app.toggle(key="issues.kept").set_value(True).run()
+    app.button_group(key="issues.kept").set_value("the last run on this machine").run()
     assert not app.exception
     assert app.get("download_button")
+
+
+def test_what_this_version_was_measured_with_shows_only_when_asked(open_page: Open) -> None:
+    app = open_page("issues.py", issue="longer-sequences")
+    assert not app.get("download_button")
+    assert "Ours come with the first run." in said(app)
+    app.button_group(key="issues.kept").set_value("seeds 0 to 7, measured when this version was made").run()
+    assert not app.exception
+    assert app.get("download_button")
+    assert "Ours come with the first run." not in said(app)
 
 
 def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, ScriptedPool], monkeypatch: Any) -> None:
@@ -292,23 +299,3 @@ def test_evidence_is_taken_away_as_json_and_csv(scripted: tuple[Issue, ScriptedP
     rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
     assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
-
-
-def test_the_registry_forgets_old_experiments_but_none_that_goes(scripted: tuple[Issue, ScriptedPool]) -> None:
-    issue, pool = scripted
-    experiments = Experiments()
-    slow = ScriptedPool(lambda config: 0.5, at_once=False)
-    going = experiments.begin(issue, slow, seeds=1, first_seed=0, extended=False, session="slow")  # type: ignore[arg-type]
-    names = []
-    for n in range(70):
-        names.append(experiments.begin(issue, pool, seeds=1, first_seed=0, extended=False, session=f"s{n}"))  # type: ignore[arg-type]
-        found = experiments.find(names[-1])
-        assert found is not None
-        found.wait(600)
-    assert experiments.find(names[0]) is None
-    assert experiments.running_of("slow") == going
-    assert state_of(issue, "nobody") != "running"
-    experiment = experiments.find(going)
-    assert experiment is not None
-    experiment.stop()
-    assert experiment.wait(600)

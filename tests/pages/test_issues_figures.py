@@ -50,7 +50,7 @@ def shown_of(
 @pytest.mark.parametrize("role", ROLE_COLORS)
 def test_role_colours_stand_out_in_both_themes(role: Any, theme: Any) -> None:
     for place in range(4):
-        assert contrast(role_color(role, place, 4)[theme], SURFACE[theme]) >= LINE_CONTRAST
+        assert contrast(role_color(role, place, 4)[theme], SURFACE[theme]) >= LINE_CONTRAST[theme]
 
 
 def test_roles_have_colours_of_their_own() -> None:

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from engine.config import parse
-from engine.events import Ended, Progress, Snapshot
+from engine.events import Ended, Progress, Snapshot, of_layer
 from pages.parts.board.grids import CELLS, coarsen, grid
 from pages.parts.live.columns import columns_of, thin
 from pages.parts.live.feed import BYTES, feed, few_of, layers_of, status_of
+from pages.parts.live.looks import cells_of, grids_of
 from tests.scripted import ScriptedRun
 
 
@@ -146,6 +147,24 @@ def test_a_byte_is_within_half_a_level(low: float | None, high: float | None) ->
 
 def test_a_constant_matrix_survives() -> None:
     assert np.allclose(decoded(grid(np.full((3, 3), 2.5))), 2.5)
+
+
+def test_layers_with_encodings_of_their_own_come_each_and_take_no_more_room() -> None:
+    run = ScriptedRun(config=parse({"pos_encoding": "shaw", "n_layers": 4}))
+    run.start()
+    payload, _ = feed(run, 0)
+    sent = payload["snapshots"][0]["encoding"]
+    assert [name for name in sent if name.startswith("similarity")] == [
+        "similarity",
+        *(f"similarity.{n}" for n in (1, 2, 3)),
+    ]
+    assert sent["similarity.3"]["low"] == -1, "one scale for all"
+    assert sent["matrix.3"]["high"] == pytest.approx(sent["matrix"]["high"] / 4)
+    assert {"matrix", "similarity"} < set(payload["figures"]), "one figure for all layers"
+    assert "matrix.1" not in payload["figures"]
+    square = np.ones((300, 300))
+    many = Snapshot(0, {}, {of_layer("matrix", n): square for n in range(10)}, [])
+    assert sum(np.prod(grid["shape"]) for grid in grids_of(many)["encoding"].values()) <= cells_of(many) <= CELLS
 
 
 def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:

@@ -10,10 +10,15 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.costs import store
+from engine.costs.fit import Fit
+from engine.costs.plan import Plan
+from engine.costs.result import Result, line_name
+from engine.predict import Speed
+from pages.parts.memory_and_time import tables
 from pages.parts.memory_and_time.address import SHOWN
 from pages.parts.memory_and_time.form import FORM
 from pages.parts.memory_and_time.sweeps import SWEEPS
+from pages.parts.memory_and_time.view import View
 
 Open = Callable[..., AppTest]
 PAGE = "memory_and_time.py"
@@ -83,11 +88,7 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open) -> None:
     again = open_page(PAGE, sweep=name)
     assert again.get_by_key(f"{FORM}.set.longest").value == 256
     assert "Measured on" in said(again)
-    SWEEPS._by_name.pop(name)
-    for _ in range(1000):  # it is written by a thread of its own
-        if store.find(name) is not None:
-            break
-        time.sleep(0.01)
+    SWEEPS._by_name.pop(name)  # as after a restart of the server
     kept = open_page(PAGE, sweep=name)
     assert "Measured on" in said(kept)
 
@@ -107,6 +108,21 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     app.run()
     assert "Measured on" in said(app)
     assert len(app.get("download_button")) == 2
+
+
+@pytest.mark.parametrize(("high", "mark"), [(1.6, "~"), (3.0, "≈")])
+def test_a_law_that_the_points_do_not_decide_gives_way_to_the_formula(
+    high: float, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "known_speed", lambda: Speed(0.01, 5e9))
+    fit = Fit(1.5, 1.4, high, -12.0, 64.0, 512.0, 4)
+    result = Result(Plan(), None, (), (), {line_name("fused", "train"): fit}, "finished", 1.0, 0.0)
+    room, pace, _ = tables._fitting(Plan(), "fused", result, View())
+    assert pace.startswith(mark)
+    for cell in (room, pace):
+        digits = cell.split()[1].replace(",", "")
+        assert digits[2:] == "0" * len(digits[2:]), "two digits that say something"
+    assert tables._law(fit).splitlines()[:2] == ["1.50", f"1.40 to {high:.2f}"]
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-import streamlit as st
-
 from engine.explore.attention_faults import FAULTS
 from engine.problems import Problem
 from pages.parts.attention.chosen import KINDS, RECORDED, TEMPERATURES, VIEWS, Chosen, choose, chosen
+from pages.parts.link import take_link, write_link
 from pages.parts.server import find
 
-WRITTEN, SEEN = "attention.written", "attention.seen"
-"""Session keys of the address this page wrote last, and of the one it met last: any other one is a link."""
 LONGEST_TEXT = 2000
 
 
@@ -109,12 +106,7 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
 
 def open_address() -> list[Problem]:
     """Take a link at its word once; from then on the page decides. Returns what was ignored."""
-    query = st.query_params.to_dict()
-    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
-    if not linked or not query:
-        return []
-    choices, ignored = read(query)
+    choices, ignored = read(take_link("attention") or {})
     choose(**choices)
     return ignored
 
@@ -127,9 +119,7 @@ def write_address(run: str) -> None:
         for field in fields(Chosen)
         if getattr(now, field.name) != getattr(usual, field.name)
     }
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link("attention", query)
 
 
 def _as_text(value: object) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from engine.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL
+from engine.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
 from engine.config import parse_leniently
 from engine.encodings.parameters import DesignedParameters
+from engine.evidence import compared
 from engine.evidence.experiment import MOST_SEEDS
 from engine.problems import Problem
 from engine.settings import Setting, settings_in, to_text
@@ -30,11 +31,16 @@ class Choice:
     tasks: tuple[str, ...] = tuple(TASKS)
     seeds: int = USUAL_SEEDS
     experiment: str | None = None
-    """The one that is looked at."""
+    """The name of the one that is looked at, going or kept (see :class:`Comparison`)."""
 
     @property
     def design(self) -> DesignedParameters:
         return DesignedParameters(**self.parts)
+
+    @property
+    def comparison(self) -> Comparison:
+        """What Run compares."""
+        return Comparison(dict(self.parts), self.against, self.tasks, self.seeds)
 
 
 def choice() -> Choice:
@@ -59,6 +65,10 @@ def fitting(parts: Mapping[str, Any]) -> dict[str, Any]:
     if fixed["design_place"] == "rotation":
         fixed["design_readout"] = "direct"
     return fixed
+
+
+def chosen_as(asked: Comparison, name: str) -> Choice:
+    return Choice({**Choice().parts, **asked.parts}, asked.against, asked.tasks, asked.seeds, name)
 
 
 def to_query(made: Choice) -> dict[str, str]:
@@ -94,11 +104,14 @@ def from_query(query: Mapping[str, str]) -> tuple[Choice, list[Problem]]:
         else:
             ignored.append(Problem(SEEDS, text, f"a whole number from 1 to {MOST_SEEDS}"))
     if EXPERIMENT in query:
-        found = EXPERIMENTS.find(query[EXPERIMENT])
-        if found is not None and found.issue.slug == "design":
-            made = replace(made, experiment=query[EXPERIMENT])
+        name = query[EXPERIMENT]
+        kept = compared.find(name)
+        if kept is None and EXPERIMENTS.find(name) is None:
+            ignored.append(Problem(EXPERIMENT, name, "one that goes here or is kept on this machine"))
+        elif kept is not None and len(query) == 1:  # the link names only the experiment: its settings go with it
+            made = chosen_as(kept[0], name)
         else:
-            ignored.append(Problem(EXPERIMENT, query[EXPERIMENT], "one of a design that this server still holds"))
+            made = replace(made, experiment=name)
     known = {*PARTS, AGAINST, ON, SEEDS, EXPERIMENT}
     ignored += [Problem(name, text, "a name this page knows") for name, text in query.items() if name not in known]
     return made, ignored

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from engine.comparison import MOST_RIVALS, RIVALS, TASKS, comparison
+from engine.comparison import MOST_RIVALS, RIVALS, TASKS, Comparison
 from engine.encodings import ENCODINGS
 from engine.encodings.design_code import in_words
 from engine.encodings.parameters import DesignedParameters
+from engine.evidence import compared, known
 from engine.evidence.experiment import MOST_SEEDS, Experiment
+from engine.evidence.store import Evidence
 from engine.issues.issue import Issue
 from engine.problems import ConfigError
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.design.choice import choice, choose
 from pages.parts.issues.arms import show_arms
-from pages.parts.issues.board import experiment_board
+from pages.parts.issues.board import experiment_board, kept_board
 from pages.parts.issues.controls import forecast
 from pages.parts.issues.experiments import EXPERIMENTS
-from pages.parts.issues.shown import of_experiment
+from pages.parts.issues.shown import Shown, of_evidence, of_experiment
 from pages.parts.issues.take_away import take_away
 from pages.parts.lab.session import session_id
 
@@ -33,21 +37,22 @@ CURVES = {"loss": "Training loss", "validation.loss": "Loss", "validation.accura
 
 
 def show_experiment() -> None:
-    made = choice()
-    experiment = EXPERIMENTS.find(made.experiment) if made.experiment else None
+    name = choice().experiment
+    experiment = EXPERIMENTS.find(name) if name else None
     issue, problem = _issue()
     _settings(issue, problem, experiment)
     if sentence := st.session_state.pop(REFUSED, None):
         st.error(sentence, icon=":material/block:")
     with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
-        if made.experiment and experiment:
-            _running(made.experiment, experiment)
+        if name and experiment:
+            _follow(name, experiment)
+        elif name and (kept := compared.find(name)):
+            _show_kept(name, *kept)
 
 
 def _issue() -> tuple[Issue | None, str]:
-    made = choice()
     try:
-        return comparison(made.parts, made.against, made.tasks), ""
+        return choice().comparison.issue, ""
     except (ConfigError, ValueError) as error:
         return None, str(error)
 
@@ -83,28 +88,44 @@ def _settings(issue: Issue | None, problem: str, experiment: Experiment | None) 
         if issue is None:
             st.caption(f":material/block: {problem}")
         else:
-            st.caption(forecast(issue, choice().seeds, False))
+            st.caption(forecast(issue, choice().seeds, False, known.known(issue, range(choice().seeds))))
 
 
-def _running(name: str, experiment: Experiment) -> None:
-    parts = experiment.issue.config(experiment.issue.arms[0]).encoding_settings
+def _follow(name: str, experiment: Experiment) -> None:
+    """One that this server does or did."""
+    state = experiment.state
+    experiment_board(name, experiment, curve=_heading(experiment.issue))
+    if experiment.state != "running":
+        _take_further(of_experiment(experiment))
+    if experiment.state != state:
+        st.rerun()  # it turned while this was being written: the buttons above are of the past
+
+
+def _show_kept(name: str, asked: Comparison, evidence: Evidence) -> None:
+    """One that was left on disk."""
+    shown = of_evidence(asked.issue, evidence)
+    kept_board(name, shown, curve=_heading(shown.issue))
+    _take_further(shown)
+
+
+def _heading(issue: Issue) -> str:
+    """Which design is looked at, and by which curve."""
+    parts = issue.config(issue.arms[0]).encoding_settings
     assert isinstance(parts, DesignedParameters)
     changed = "" if parts == choice().design else " :orange[:material/edit: The parts above have changed since.]"
     st.markdown(f"**In this run:** {in_words(parts)}{changed}")
-    curve = st.segmented_control(
+    curve: str | None = st.segmented_control(
         "Curves", list(CURVES), default="loss", required=True, key=CURVE_KEY, persist_state="session",
         format_func=lambda name: CURVES[name],
     )  # fmt: skip
-    state = experiment.state
-    experiment_board(name, experiment, curve=curve or "loss")
-    if experiment.state != "running":
-        shown = of_experiment(experiment)
-        if shown.trials:
-            take_away(shown)
-        with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
-            show_arms(experiment.issue, False, experiment.seeds[0])
-    if experiment.state != state:
-        st.rerun()  # it turned while this was being written: the buttons above are of the past
+    return curve or "loss"
+
+
+def _take_further(shown: Shown) -> None:
+    if shown.trials:
+        take_away(shown)
+    with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
+        show_arms(shown.issue, False, shown.seeds[0])
 
 
 def _take() -> None:
@@ -116,13 +137,22 @@ def _take() -> None:
 
 
 def _begin() -> None:
-    """Start it; a refusal is kept to be shown, and nothing else changes."""
-    made = choice()
+    """Train what is not known yet; a refusal is kept to be shown, and nothing else changes. Where somebody else runs the very same
+    comparison, look at that one.
+    """
+    asked = choice().comparison
     try:
-        name = EXPERIMENTS.begin(
-            comparison(made.parts, made.against, made.tasks), server.pool(), seeds=made.seeds, first_seed=0, extended=False,
-            session=session_id(),
+        issue = asked.issue
+        experiment = Experiment(
+            issue, server.pool(), seeds=asked.seeds, session=session_id(),
+            known=known.known(issue, range(asked.seeds)), keep=partial(known.keep, issue),
         )  # fmt: skip
+
+        def keep(_: str) -> None:
+            compared.keep(asked, experiment)
+            known.forget_oldest()
+
+        name = EXPERIMENTS.begin(experiment, name=asked.name, keep=keep)
     except (Refused, ConfigError, ValueError) as error:
         st.session_state[REFUSED] = str(error)
         return

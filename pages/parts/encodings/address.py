@@ -12,13 +12,14 @@ from engine.problems import Problem
 from engine.runs import RUN_ID
 from engine.settings import to_text
 from pages.parts.encodings.settings import read_value, settings
+from pages.parts.link import take_link, write_link
 
 STATE = "encodings"
 """Session key of what is set: names as in the link; it outlives the page."""
-WRITTEN, SEEN = "encodings.written", "encodings.seen"
-"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
-RUN, STEP, NEEDED = "run", "step", "needs"
+RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
 RECORDED = "recorded"
+MOST = {STEP: 1_000_000, LAYER: 48}
+"""The numbers that a link to a run holds; layers count from 1, and the nearest that the run has is shown."""
 
 
 def values() -> dict[str, Any]:
@@ -38,11 +39,8 @@ def widget_key(name: str) -> str:
 
 def open_address() -> list[Problem]:
     """A link is taken at its word once; what it leaves out is as by default. Returns what was ignored."""
-    query = st.query_params.to_dict()
-    # A quick second click arrives with the address of before the first: that is no link.
-    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
-    if not query or not linked:
+    query = take_link(STATE)
+    if not query:
         return []
     found, ignored = read(query)
     st.session_state[STATE] = found
@@ -65,8 +63,8 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
                 found[name] = read_value(rows[name], text)
             elif name == RUN and (text == RECORDED or RUN_ID.fullmatch(text)):
                 found[RUN] = text
-            elif name == STEP and text.isascii() and text.isdecimal() and len(text) < 9:
-                found[STEP] = int(text)
+            elif name in MOST and text.isascii() and text.isdecimal() and len(text) < 9 and int(text) <= MOST[name]:
+                found[name] = int(text)
             elif name == NEEDED and set(text.split(",")) <= set(NEEDS):
                 found[NEEDED] = text.split(",")
             else:
@@ -79,7 +77,7 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
 def _allowed(name: str, chosen: Mapping[str, str]) -> str:
     more = {
         RUN: f"{RECORDED}, or the name of a run",
-        STEP: "a whole number",
+        **{number: f"a whole number up to {most}" for number, most in MOST.items()},
         NEEDED: "some of " + ", ".join(NEEDS) + ", separated by commas",
     }
     return more.get(name) or "a name this page knows with these encodings"
@@ -91,10 +89,10 @@ def write_address() -> None:
     rows = settings(kept)
     query = {name: to_text(kept[name]) for name, row in rows.items() if kept.get(name, row.default) != row.default}
     query |= {
-        name: str(kept[name]) for name in (RUN, STEP) if kept.get(name) is not None and kept.get("view") == "training"
+        name: str(kept[name])
+        for name in (RUN, STEP, LAYER)
+        if kept.get(name) is not None and kept.get("view") == "training"
     }
     if kept.get(NEEDED):
         query[NEEDED] = ",".join(kept[NEEDED])
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link(STATE, query)

@@ -22,21 +22,23 @@ def portrait(config: RunConfig, shown: int) -> Portrait:
 
 
 @lru_cache(64)
-def portrait_at(folder: Path, config: RunConfig, step: int) -> Portrait:
+def portrait_at(folder: Path, config: RunConfig, step: int, layer: int) -> Portrait:
     """What a run's snapshot kept."""
-    found: Portrait = server.pool().ask(f"{EXPLORE}:portrait_of_snapshot", str(folder), config, step, timeout=PATIENCE)
+    found: Portrait = server.pool().ask(
+        f"{EXPLORE}:portrait_of_snapshot", str(folder), config, step, layer, timeout=PATIENCE
+    )
     return found
 
 
 @lru_cache(16)
-def along(folder: Path, config: RunConfig, steps: tuple[int, ...]) -> dict[str, list[float]]:
+def along(folder: Path, steps: tuple[int, ...], layer: int) -> dict[str, list[float]]:
     """Numbers at each of a run's snapshots."""
-    found: dict[str, list[float]] = server.pool().ask(f"{EXPLORE}:along", str(folder), config, steps, timeout=PATIENCE)
+    found: dict[str, list[float]] = server.pool().ask(f"{EXPLORE}:along", str(folder), steps, layer, timeout=PATIENCE)
     return found
 
 
 @lru_cache(16)
-def final_scales(folder: Path) -> dict[str, float]:
+def final_scales(folder: Path, layer: int) -> dict[str, float]:
     """Of the trained weights that a run left."""
-    found: dict[str, float] = server.pool().ask(f"{EXPLORE}:final_scales", str(folder), timeout=PATIENCE)
+    found: dict[str, float] = server.pool().ask(f"{EXPLORE}:final_scales", str(folder), layer, timeout=PATIENCE)
     return found

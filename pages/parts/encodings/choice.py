@@ -11,7 +11,7 @@ from engine.config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.explore.qualities import BAR, NEEDS, QUALITIES
 from engine.folders import data_folder
-from engine.predict import added_parameters
+from engine.predict import added_flops, added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
@@ -22,11 +22,13 @@ from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 MODEL = RunConfig(
     task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
-"""What parameters are counted and time is measured on."""
+"""What parameters and operations are counted and time is measured on."""
 LEGEND = (
     "From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). "
     f"Green: the whole 95 % interval lies above {BAR:g}; red: below it; grey: on both sides, or it says nothing. "
-    f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
+    "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
+    "They leave out moving numbers about, which the time holds. "
+    f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
     "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
 )
 
@@ -79,9 +81,11 @@ def _rows(kept: tuple[str, ...]) -> list[Row]:
     cells: list[dict[str, Any]] = pool.ask("engine.explore.choice:evidence_table", timeout=PATIENCE)
     times: dict[str, dict[str, float]] = pool.ask("engine.explore.forward_time:known_times", timeout=PATIENCE)
     return [
-        Row(row["encoding"], tuple(row["cells"]), added_parameters(MODEL, row["encoding"]), times.get(row["encoding"]))
+        Row(
+            name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
+        )
         for row in cells
-    ]
+    ]  # fmt: skip
 
 
 def _take() -> None:

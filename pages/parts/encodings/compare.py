@@ -12,6 +12,7 @@ from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
 from engine.problems import ConfigError
 from engine.workers.pool import JobError
+from pages.parts import server
 from pages.parts.board.panels import Panel, panels
 from pages.parts.encodings import asked
 from pages.parts.encodings.address import value, values, write_address
@@ -36,18 +37,23 @@ LESS_ASKED = ("sight", "token_init_std", "seed")
 @st.fragment
 def compare() -> None:
     shown = positions_shown(values())
+    drawn: dict[str, tuple[RunConfig, Portrait]] = {}
     with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once, while the controls are written
         answers = {side: together.submit(_drawn, dict(values()), side, shown) for side in SIDES}
         _controls()
-    write_address()
-    columns = dict(zip(SIDES, st.columns(2, gap="large"), strict=True))
-    below = st.container()
-    drawn: dict[str, tuple[RunConfig, Portrait]] = {}
-    for side, answer in answers.items():
-        try:
-            drawn[side] = answer.result()
-        except (ConfigError, JobError) as error:
-            columns[side].error(str(error), icon=":material/error:")
+        write_address()
+        columns = dict(zip(SIDES, st.columns(2, gap="large"), strict=True))
+        below, waiting = st.container(), st.empty()
+        if not server.pool().health().ready:
+            waiting.caption(
+                ":material/hourglass_top: The workers are waking up; the pictures come with the first of them."
+            )
+        for side, answer in answers.items():
+            try:
+                drawn[side] = answer.result()
+            except (ConfigError, JobError) as error:
+                columns[side].error(str(error), icon=":material/error:")
+    waiting.empty()
     configs = {side: config for side, (config, _) in drawn.items()}
     labels = names_of(configs)
     told = [(side, labels[side], p, ENCODINGS[config.pos_encoding].color) for side, (config, p) in drawn.items()]

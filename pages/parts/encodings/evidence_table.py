@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from engine.encodings import ENCODINGS
 from engine.explore.qualities import QUALITIES
-from pages.parts.encodings.ranking import Row, cell_in_words
+from pages.parts.encodings.ranking import Row, cell_in_words, share_in_words
 
 TONE = {
     "supported": "good",
@@ -42,7 +42,7 @@ def table_html(rows: Sequence[Row]) -> str:
     body = "".join(_row(row) for row in rows)
     return (
         f'{STYLE}<div class="evidence"><table><thead><tr><th scope="col">Encoding</th>{heads}<th scope="col">Extra parameters</th>'
-        f'<th scope="col">Forward time</th></tr></thead><tbody>{body}</tbody></table></div>'
+        f'<th scope="col">Extra FLOPs</th><th scope="col">Forward time</th></tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
@@ -51,7 +51,9 @@ def _row(row: Row) -> str:
     cells = "".join(_cell(cell) for cell in row.cells)
     dot = f'<span class="dot" style="background:{encoding.color}"></span>'
     parameters = "–" if row.parameters is None else f"{row.parameters:,}"
-    return f'<tr><th scope="row">{dot}{escape(encoding.label)}</th>{cells}<td><span>{parameters}</span></td>{_time(row.timing)}</tr>'
+    flops = "–" if row.flops is None else share_in_words(row.flops)
+    counted = f"<td><span>{parameters}</span></td><td><span>{flops}</span></td>"
+    return f'<tr><th scope="row">{dot}{escape(encoding.label)}</th>{cells}{counted}{_time(row.timing)}</tr>'
 
 
 def _cell(cell: dict[str, Any]) -> str:

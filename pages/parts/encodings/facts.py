@@ -6,10 +6,11 @@ import streamlit as st
 
 from engine.config import RunConfig
 from engine.encodings import encoding_of
-from engine.predict import added_parameters
+from engine.predict import added_flops, added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.encodings.panels import order_in_words
+from pages.parts.encodings.ranking import share_in_words
 from pages.parts.figures.portrait import Portrait
 
 PLACES = {
@@ -19,8 +20,9 @@ PLACES = {
     "rotation": "Turns queries and keys, in each layer.",
 }
 HELP = (
-    "Parameters: what it adds to a model of one layer. Order: the correlation of the similarity with −|i − j| over the trained "
-    "positions; 1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
+    "Parameters and FLOPs (floating-point operations of a training step): what it adds to a model of one layer. "
+    "Order: the correlation of the similarity with −|i − j| over the trained positions; "
+    "1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
     "Scale: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
     "in turns with the same model without encoding; the middle half of the pairs."
 )
@@ -32,6 +34,7 @@ def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = encoding_of(config), times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
+        f"**{share_in_words(added_flops(config, row.name) or 0.0)}** extra FLOPs a token",
         f"order **{order_in_words(portrait)}**",
     ]
     if portrait["added_scale"]:

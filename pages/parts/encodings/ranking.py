@@ -25,6 +25,8 @@ class Row:
     encoding: str
     cells: tuple[dict[str, Any], ...]
     parameters: int | None
+    flops: float | None
+    """Extra ones, as a share of the model's; None where it does not fit this model."""
     timing: dict[str, float] | None
     """Of a forward pass, relative to none; None where it was not measured on this machine."""
 
@@ -63,8 +65,17 @@ def in_words(row: Row, needs: Sequence[str]) -> str:
     if "parameters" in needs:
         parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")
     if "time" in needs:
+        if row.flops is not None:
+            parts.append(f"{share_in_words(row.flops)} extra FLOPs a token")
         parts.append(f"{row.timing['ratio']:.2f} × the time" if row.timing else "time not measured on this machine")
     return f"**{ENCODINGS[row.encoding].label}**: " + "; ".join(parts)
+
+
+def share_in_words(share: float) -> str:
+    """Of the model's floating-point operations."""
+    if share and share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if share else "0 %"
 
 
 def cell_in_words(cell: dict[str, Any]) -> str:

@@ -7,13 +7,13 @@ from datetime import datetime
 import streamlit as st
 
 from engine.encodings import ENCODINGS
-from engine.events import Snapshot
+from engine.events import Snapshot, layers_kept
 from engine.runs import Run
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.board.panels import Panel, panels
 from pages.parts.encodings import asked
-from pages.parts.encodings.address import RECORDED, RUN, STEP, value, values, widget_key, write_address
+from pages.parts.encodings.address import LAYER, RECORDED, RUN, STEP, value, values, widget_key, write_address
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.panels import (
     component_panels,
@@ -53,6 +53,11 @@ def steps_of(run: Run) -> tuple[int, ...]:
     return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
 
 
+def layers_of(run: Run) -> int:
+    """Of how many layers a run kept the encoding: 1 where all share it, and in runs of before each layer's was kept."""
+    return layers_kept(run.snapshot.encoding) if run.snapshot else 1
+
+
 def named(run: Run, key: str) -> str:
     config = run.config
     when = "Recorded run" if key == RECORDED else datetime.fromtimestamp(run.created).strftime("%H:%M:%S")
@@ -80,12 +85,13 @@ def _chosen() -> Run:
 
 def _take_run() -> None:
     values()[RUN] = st.session_state[widget_key(RUN)]
-    values().pop(STEP, None)
-    st.session_state.pop(widget_key(STEP), None)
+    for name in (STEP, LAYER):
+        values().pop(name, None)
+        st.session_state.pop(widget_key(name), None)
 
 
-def _take_step() -> None:
-    values()[STEP] = st.session_state[widget_key(STEP)]
+def _take(name: str) -> None:
+    values()[name] = st.session_state[widget_key(name)]
 
 
 def _along(run: Run) -> None:
@@ -100,24 +106,39 @@ def _along(run: Run) -> None:
         st.session_state[key] = step
     slider, likeness = st.columns([3, 1], vertical_alignment="bottom", gap="large")
     with slider:
-        st.select_slider("Step", steps, key=key, on_change=_take_step, help="The snapshots that the run kept.")
+        st.select_slider("Step", steps, key=key, on_change=_take, args=(STEP,), help="The snapshots that the run kept.")
     with likeness:
         control("likeness")
+    layers = layers_of(run)
+    layer = _choose_layer(layers) if layers > 1 else 0
     step = st.session_state[key]
     try:
-        first, then = (asked.portrait_at(run.folder, run.config, at) for at in (steps[0], step))
-        numbers = asked.along(run.folder, run.config, steps)
-        scales = {} if run.live else asked.final_scales(run.folder)
+        first, then = (asked.portrait_at(run.folder, run.config, at, layer) for at in (steps[0], step))
+        numbers = asked.along(run.folder, steps, layer)
+        scales = {} if run.live else asked.final_scales(run.folder, layer)
     except JobError as error:
         st.error(str(error), icon=":material/error:")
         return
-    _facts(run, first, then, scales, step)
+    _facts(run, first, then, scales, step, layer if layers > 1 else None)
     panels(
         _board(run, steps, step, first, then, numbers), key="encodings.training", name="encoding-in-training", least=440
     )
 
 
-def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int) -> None:
+def _choose_layer(layers: int) -> int:
+    """Which layer's encoding is looked at; from 0."""
+    key = widget_key(LAYER)
+    if st.session_state.get(key) not in range(1, layers + 1):
+        st.session_state[key] = min(max(1, values().get(LAYER, 1)), layers)
+    st.segmented_control(
+        "Layer", range(1, layers + 1), key=key, required=True, on_change=_take, args=(LAYER,),
+        help="Each layer learns an encoding of its own.",
+    )  # fmt: skip
+    return int(st.session_state[key]) - 1
+
+
+def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:
+    """``layer``: where each has its own."""
     row = ENCODINGS[run.config.pos_encoding]
     words = [f"Order at the start {order_in_words(first)}, at step {step} {order_in_words(then)}."]
     if "encoding" not in scales and abs(first["matrix"] - then["matrix"]).max() == 0:
@@ -127,8 +148,10 @@ def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], 
         words.append(
             f"At the end the tokens' scale is {scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
         )
-    if row.per_layer and run.config.n_layers > 1:
-        words.append("Each layer has its own; shown is the first layer's.")
+    if layer is not None:
+        words.append(f"Each layer has its own; shown is that of layer {layer + 1}.")
+    elif row.per_layer and run.config.n_layers > 1 and not run.config.share_layers:
+        words.append("Each layer has its own; this run kept the first layer's only.")
     st.caption(" ".join([*words, row.shown_as]))
 
 

@@ -22,7 +22,7 @@ BY_GROUP = {
     "Block": "stack", "Shape": "stack", "Training": "training",
 }  # fmt: skip
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
-WIDTH, LEFT, BOX, HIGH = 330, 34, 150, 30
+WIDTH, LEFT, BOX, HIGH = 350, 34, 150, 30
 
 
 def part_of(setting: Setting) -> str:
@@ -119,7 +119,7 @@ def _names(y: float, color: str, labels: list[str]) -> str:
     )
 
 
-def _cut(label: str, most: int = 20) -> str:
+def _cut(label: str, most: int = 22) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 
@@ -132,7 +132,7 @@ def _arrow(y0: int, y1: int) -> str:
 def _frame(y: int, height: int, text: str, mark: tuple[str, list[str]] | None) -> str:
     color = mark[0] if mark else "currentColor"
     labels = mark[1] if mark else []
-    one = labels[0] + (f", {len(labels) - 1} more" if len(labels) > 1 else "") if labels else ""
+    one = labels[0] + (f", +{len(labels) - 1}" if len(labels) > 1 else "") if labels else ""
     named = _names(y + height - 2, color, [one]) if mark else ""
     return (
         f'<rect x="{LEFT - 10}" y="{y}" width="{BOX + 20}" height="{height}" rx="10" stroke="{color}" '

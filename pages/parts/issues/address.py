@@ -12,13 +12,12 @@ from engine.issues import ISSUES
 from engine.issues.issue import Issue
 from engine.problems import Problem
 from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.link import take_link, write_link
 
 ISSUE, EXPERIMENT = "issue", "experiment"
 SEEDS, FIRST_SEED, EXTENDED = "seeds", "first_seed", "extended"
 DEFAULTS: dict[str, int | bool] = {SEEDS: 8, FIRST_SEED: 0, EXTENDED: False}
 LARGEST_FIRST_SEED = 10_000
-WRITTEN, SEEN = "issues.written", "issues.seen"
-"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
 
 
 def key_of(name: str) -> str:
@@ -69,11 +68,8 @@ def open_address() -> Asked:
     """What the address asks for. A link is taken at its word once: its settings go into the widgets, its experiment is
     looked at; from then on the page decides.
     """
-    query = st.query_params.to_dict()
-    asked = read(query)
-    # A quick second click arrives with the address of before the first: that is no link.
-    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
+    asked = read(st.query_params.to_dict())
+    linked = take_link("issues") is not None
     for name, default in DEFAULTS.items():
         if linked and name in asked.settings:
             st.session_state[key_of(name)] = asked.settings[name]
@@ -92,7 +88,4 @@ def write_address(issue: Issue | None, experiment: str | None) -> None:
                 query[name] = str(value).lower()
         if experiment is not None:
             query[EXPERIMENT] = experiment
-    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link("issues", query)

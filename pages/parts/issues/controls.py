@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import streamlit as st
 
 from engine.evidence.experiment import MOST_SEEDS, Experiment
+from engine.evidence.trial import Trial
 from engine.issues.issue import Issue
 from engine.predict import predict
 from engine.problems import ConfigError
@@ -14,7 +16,7 @@ from engine.units import in_time
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, LARGEST_FIRST_SEED, SEEDS, key_of
-from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.issues.experiments import begin as begin_experiment
 from pages.parts.issues.prediction import Prediction, prediction_of
 from pages.parts.lab.session import session_id
 
@@ -60,15 +62,22 @@ def run_settings(issue: Issue, experiment: Experiment | None) -> None:
         st.error(sentence, icon=":material/block:")
 
 
-def forecast(issue: Issue, seeds: int, extended: bool) -> str:
-    """What it will take, in a sentence."""
+def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = ()) -> str:
+    """What it will take, in a sentence. The ``known`` trials are not trained again."""
     arms = issue.arms_of(extended)
     trials = len(arms) * seeds
     words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
-    per_step = [(predict(config).seconds_per_step, config.steps) for config in map(issue.config, arms)]
-    if any(pace is None for pace, _ in per_step):
+    if known:
+        words += f", {len(known) if len(known) < trials else 'all'} of them kept on this machine"
+    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in known) for arm in arms}
+    times = [
+        (predict(config).seconds_per_step, config.steps * to_train[arm.name])
+        for arm in arms
+        for config in [issue.config(arm)]
+    ]
+    if len(known) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
-    seconds = seeds * sum((pace or 0.0) * steps for pace, steps in per_step) / server.pool().size
+    seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
     return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do."
 
 
@@ -76,15 +85,16 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def begin(issue: Issue, seeds: int | None = None) -> None:
+def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -> None:
     """Start the experiment; a refusal is kept to be shown, and nothing else changes."""
     if seeds is not None:
         st.session_state[key_of(SEEDS)] = seeds
     try:
-        name = EXPERIMENTS.begin(
+        experiment = Experiment(
             issue, server.pool(), seeds=int(st.session_state[key_of(SEEDS)]), first_seed=int(st.session_state[key_of(FIRST_SEED)]),
-            extended=bool(st.session_state[key_of(EXTENDED)]), session=session_id(),
+            extended=bool(st.session_state[key_of(EXTENDED)]), session=session_id(), known=known,
         )  # fmt: skip
+        name = begin_experiment(experiment)
     except (Refused, ConfigError, ValueError) as error:
         st.session_state[REFUSED] = str(error)
         return
@@ -98,15 +108,16 @@ def predicted(name: str) -> Prediction:
 
 
 def offer_more_seeds(issue: Issue, experiment: Experiment) -> None:
-    """Where the seeds could not decide."""
+    """Where the seeds could not decide: more of them, beside those there are."""
     open_claims = [claim for claim in experiment.report.claims if claim.weighed.verdict == "inconclusive"]
     more = min(MOST_SEEDS, 2 * max(4, len(experiment.seeds)))
     if open_claims and more > len(experiment.seeds):
         st.button(
-            f"Inconclusive so far: run again with {more} seeds",
+            f"Inconclusive so far: go on to {more} seeds",
             icon=":material/add:",
             on_click=begin,
-            args=(issue, more),
+            args=(issue, more, experiment.trials),
+            help="Trials that have finished are not trained again.",
         )
 
 

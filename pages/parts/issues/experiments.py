@@ -1,68 +1,19 @@
-"""Every experiment that this server process runs or ran, by an unguessable id. One of a session goes at a time."""
+"""The experiments of this server process; what a finished one found is kept."""
 
 from __future__ import annotations
 
-import secrets
-import sys
-from collections import OrderedDict
-from threading import RLock, Thread
-
 from engine.evidence.experiment import Experiment
 from engine.evidence.store import keep
-from engine.issues.issue import Issue
-from engine.workers.pool import Pool, Refused
+from pages.parts.going import Going
 
-KEPT = 60
-"""Ended experiments that are held, the newest; what they found is on disk."""
+EXPERIMENTS: Going[Experiment] = Going()
 
 
-class Experiments:
-    """Safe to use from any thread."""
+def begin(experiment: Experiment) -> str:
+    """Start an experiment on an issue; its name. Raises Refused where the session has one going."""
 
-    def __init__(self) -> None:
-        self._lock = RLock()
-        self._by_id: OrderedDict[str, Experiment] = OrderedDict()
-
-    def begin(self, issue: Issue, pool: Pool, *, seeds: int, first_seed: int, extended: bool, session: str) -> str:
-        """Start an experiment; its id. Raises Refused where the session has one going, ConfigError and ValueError."""
-        with self._lock:
-            going = self.running_of(session)
-            if going is not None:
-                raise Refused(
-                    f"Your experiment on “{self._by_id[going].issue.title}” is still going. Stop it, or wait until it has ended."
-                )
-            experiment = Experiment(
-                issue, pool, seeds=seeds, first_seed=first_seed, extended=extended, session=session
-            ).start()
-            name = secrets.token_urlsafe(12)
-            self._by_id[name] = experiment
-            self._forget_old()
-        Thread(target=_keep_when_finished, args=(experiment,), name=f"keep-{issue.slug}", daemon=True).start()
-        return name
-
-    def find(self, name: str) -> Experiment | None:
-        with self._lock:
-            return self._by_id.get(name)
-
-    def running_of(self, session: str) -> str | None:
-        """The id of the session's experiment that goes now."""
-        with self._lock:
-            return next((n for n, e in self._by_id.items() if e.session == session and e.state == "running"), None)
-
-    def _forget_old(self) -> None:
-        ended = [name for name, experiment in self._by_id.items() if experiment.state != "running"]
-        for name in ended[: max(0, len(self._by_id) - KEPT)]:
-            del self._by_id[name]
-
-
-def _keep_when_finished(experiment: Experiment) -> None:
-    experiment.wait()
-    if experiment.state == "finished":
-        try:
+    def keep_if_finished(_: str) -> None:
+        if experiment.state == "finished":
             keep(experiment)
-        except OSError as error:
-            print(f"The evidence on {experiment.issue.slug} could not be kept: {error}", file=sys.stderr)
 
-
-EXPERIMENTS = Experiments()
-"""The one registry of this process."""
+    return EXPERIMENTS.begin(experiment, keep=keep_if_finished)

@@ -19,7 +19,8 @@ CURVE_HEIGHT = 150
 
 
 def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
-    found = [_curves(shown, curve, remember), ended_section(shown, remember), claims_section(shown, remember)]
+    curves = [_curves(shown, curve, remember)] if shown.curves else []
+    found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
     return [section for section in found if section["panels"]]
 
 
@@ -30,7 +31,8 @@ def status(shown: Shown) -> Plain:
 
 def status_words(shown: Shown) -> str:
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
-    trials = f"{ended} of {total} trials"
+    before = f", {shown.from_before} of them from before" if shown.from_before else ""
+    trials = f"{ended} of {total} trials{before}"
     if shown.state == "running":
         left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"
         places = [trial.queue_place for trial in shown.growing if trial.queue_place]

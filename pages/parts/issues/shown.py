@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from engine.evidence.experiment import Experiment
 from engine.evidence.report import Report
-from engine.evidence.store import Evidence
+from engine.evidence.shipped import trials_of
+from engine.evidence.store import Evidence, latest
 from engine.evidence.trial import Curve, Trial, curves_of
 from engine.issues.issue import Arm, Issue
 
@@ -30,10 +31,12 @@ class Shown:
     trials: Sequence[Trial]
     growing: Sequence[Growing]
     state: str
-    """Of the experiment; ``kept`` for evidence from the disk, ``none`` before anything ran."""
+    """Of the experiment; ``kept`` for evidence from the disk, ``shipped`` for what came with this version."""
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
+    from_before: int = 0
+    """Trials that were not trained again."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -42,6 +45,11 @@ class Shown:
     @property
     def seeds(self) -> list[int]:
         return self.report.seeds
+
+    @property
+    def curves(self) -> bool:
+        """Whether there is, or will be, anything to see along training."""
+        return self.state == "running" or any(trial.curves for trial in self.trials)
 
     @property
     def stamp(self) -> tuple[object, ...]:
@@ -70,8 +78,26 @@ def of_experiment(experiment: Experiment) -> Shown:
         done=experiment.done,
         seconds_left=experiment.seconds_left,
         problem=experiment.problem,
+        from_before=len(experiment.from_before),
     )
 
 
 def of_evidence(issue: Issue, evidence: Evidence) -> Shown:
-    return Shown(issue, evidence.report, evidence.trials, (), "kept")
+    return Shown(issue, evidence.report, evidence.trials, (), "kept", from_before=evidence.from_before)
+
+
+def of_latest(issue: Issue) -> Shown | None:
+    """What the last run on this machine found, where it can be read."""
+    evidence = latest(issue.slug)
+    return of_evidence(issue, evidence) if evidence else None
+
+
+def of_shipped(issue: Issue, report: Report) -> Shown:
+    return Shown(issue, report, trials_of(report), (), "shipped")
+
+
+def fits(issue: Issue, report: Report) -> bool:
+    """Whether a report speaks of the arms and claims that the issue has today."""
+    claims = [claim.sentence for claim in issue.claims_of(report.extended)]
+    arms = [arm.name for arm in issue.arms_of(report.extended)]
+    return claims == [claim.claim for claim in report.claims] and arms == [arm.name for arm in report.arms]

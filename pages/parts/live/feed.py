@@ -8,13 +8,12 @@ from typing import Any
 
 from engine.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
 from engine.tasks import TASKS
-from pages.parts.board.grids import CELLS
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.gradients import gradients_figure
 from pages.parts.figures.loss import accuracy_figure, loss_figure
 from pages.parts.figures.memory import memory_figure
 from pages.parts.live.columns import POINTS, columns_of
-from pages.parts.live.looks import color_of, grids_of, look_figures
+from pages.parts.live.looks import cells_of, color_of, grids_of, look_figures
 from pages.parts.live.watched import Watched, has_ended
 
 SNAPSHOTS = 60
@@ -73,8 +72,7 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     if not snapshots:
         return []
     latest = snapshots[-1]
-    size = sum(min(array.size, CELLS) for array in [*latest.patterns.values(), *latest.encoding.values()])
-    room = max(2, min(SNAPSHOTS, BYTES // (size + 1)))
+    room = max(2, min(SNAPSHOTS, BYTES // (cells_of(latest) + 1)))
     if len(snapshots) <= room:
         return list(snapshots)
     return [snapshots[round(place * (len(snapshots) - 1) / (room - 1))] for place in range(room)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import plotly.graph_objects as go
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS, encoding_of
-from engine.events import Snapshot
+from engine.events import Snapshot, layers_kept
 from pages.parts.board.grids import CELLS, Grid, coarsen, grid
 from pages.parts.figures.attention import mosaic_figure, pattern_figure
 from pages.parts.figures.encoding import matrix_figure, similarity_figure
@@ -21,11 +22,27 @@ def color_of(config: RunConfig) -> str:
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
     """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales."""
-    bounds = {"similarity": (-1.0, 1.0)}
+    pictures = dict(snapshot.encoding.items())  # reads a stored one's file once
+    room = _room(pictures)
     return {
         "patterns": {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()},
-        "encoding": {name: grid(array, *bounds.get(name, (None, None))) for name, array in snapshot.encoding.items()},
+        "encoding": {
+            name: grid(array, -1.0, 1.0, room) if name.startswith("similarity") else grid(array, cells=room)
+            for name, array in pictures.items()
+        },
     }
+
+
+def cells_of(snapshot: Snapshot) -> int:
+    """How many cells its grids have at most."""
+    pictures = dict(snapshot.encoding.items())
+    patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
+    return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
+
+
+def _room(names: Collection[str]) -> int:
+    """Cells of one picture of the encoding: those of all layers together take no more than one."""
+    return CELLS // max(1, layers_kept(names))
 
 
 def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
@@ -39,8 +56,11 @@ def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
         figures[f"mosaic.{which}"] = mosaic_figure(layers, heads, queries, keys, color, which)
         figures[f"pattern.{which}"] = pattern_figure(query_tokens, key_tokens, block, color, which)
     acts_on = encoding_of(config).acts_on
-    for name, array in snapshot.encoding.items():
-        coarse, block = coarsen(array, CELLS)
+    pictures = dict(snapshot.encoding.items())
+    for name in (
+        name for name in ("matrix", "similarity") if name in pictures
+    ):  # the figures of further layers are the same
+        coarse, block = coarsen(pictures[name], _room(pictures))
         figures[name] = matrix_figure(acts_on, coarse.shape, block) if name == "matrix" else similarity_figure(block)
     return figures
 

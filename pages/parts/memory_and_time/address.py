@@ -10,15 +10,14 @@ import streamlit as st
 from engine.costs.plan import Plan, checked, leniently, read_plan
 from engine.problems import Problem
 from engine.settings import to_text
+from pages.parts.link import take_link, write_link
 from pages.parts.memory_and_time.form import FORM, defaults, fill, values
-from pages.parts.memory_and_time.sweeps import SWEEPS
+from pages.parts.memory_and_time.sweeps import result_of
 from pages.parts.memory_and_time.view import View
 
 SWEEP = "sweep"
 SHOWN = "costs.sweep"
 """Session key of the measurement that is looked at."""
-WRITTEN, SEEN = "costs.written", "costs.seen"
-"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
 
 
 def read(query: Mapping[str, str]) -> tuple[dict[str, Any], str | None, list[Problem]]:
@@ -29,7 +28,7 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], str | None, list[Pro
     )
     ignored = [*wrong_plan, *wrong_view]
     sweep = query.get(SWEEP)
-    if sweep is not None and SWEEPS.result(sweep) is None:
+    if sweep is not None and result_of(sweep) is None:
         ignored.append(Problem(SWEEP, sweep, "a measurement that is kept here"))
         sweep = None
     known = {SWEEP, *defaults()}
@@ -39,15 +38,13 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], str | None, list[Pro
 
 def open_address() -> list[Problem]:
     """A link is taken at its word once; then the page decides. Returns what was ignored."""
-    query = st.query_params.to_dict()
-    linked = query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
-    if not linked or (not query and FORM in st.session_state):
+    query = take_link("costs")
+    if query is None or (not query and FORM in st.session_state):
         return []
     settings, sweep, ignored = read(query)
     fill(settings)
     st.session_state[SHOWN] = sweep
-    found = SWEEPS.result(sweep) if sweep else None
+    found = result_of(sweep) if sweep else None
     if found is not None and not query.keys() & Plan.model_fields.keys():
         fill({**settings, **found.plan.model_dump()})  # the link names only the measurement: its settings go with it
     return ignored
@@ -59,6 +56,4 @@ def write_address() -> None:
     query = {name: to_text(value) for name, value in values().items() if value != usual[name]}
     if name := st.session_state.get(SHOWN):
         query[SWEEP] = name
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link("costs", query)

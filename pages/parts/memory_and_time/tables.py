@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -29,24 +30,29 @@ COLUMNS = {
 
 STYLE = """<style>
 .cost-table { overflow-x: auto; }
+.cost-title { font-weight: 600; font-size: 0.875rem; }
 .cost-table table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
-.cost-table caption { text-align: left; font-weight: 600; padding: 0.2rem 0; white-space: nowrap; }
 .cost-table th, .cost-table td { padding: 0.3rem 1.2rem 0.3rem 0; text-align: left; vertical-align: top; font-weight: 400;
-  white-space: pre; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
-.cost-table thead th { font-size: 0.8rem; opacity: 0.75; }
+  white-space: pre-line; min-width: 6.5rem; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+.cost-table thead th { font-size: 0.8rem; opacity: 0.75; vertical-align: bottom; }
+.cost-table.numbers td, .cost-table.numbers thead th { text-align: right; white-space: pre; }
+.cost-table.laws td::first-line { font-weight: 600; }
 </style>"""
 
 
-def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Numbers in columns, scrolled sideways where a phone is too narrow. Not a data frame: that would bring pandas, 60 MB, into
-    the page's process."""
+def table(
+    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], kind: Literal["numbers", "laws"] = "numbers"
+) -> None:
+    """Numbers in columns, scrolled sideways where a phone is too narrow; laws of several lines, the first one bold. Not a data
+    frame: that would bring pandas, 60 MB, into the page's process."""
     names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     lines = "".join(
         f"<tr><th scope='row'>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
         for first, *cells in rows
     )
     st.html(
-        f"{STYLE}<div class='cost-table' tabindex='0'><table><caption>{escape(title)}</caption>"
+        f"{STYLE}<div class='cost-title'>{escape(title)}</div>"
+        f"<div class='cost-table {kind}' tabindex='0'><table aria-label='{escape(title)}'>"
         f"<thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
@@ -59,7 +65,8 @@ def show_laws(result: Result) -> None:
     rows = [
         [KINDS[kind].label, *(_law(result.fit(kind, quantity)) for quantity in COLUMNS)] for kind in result.plan.kinds
     ]
-    table(f"How each cost grows with the {what}: the exponent and its 95 % interval", ["", *COLUMNS.values()], rows)
+    title = f"How each cost grows with the {what}: the exponent and its 95 % interval"
+    table(title, ["", *COLUMNS.values()], rows, kind="laws")
     st.caption(
         f"The slope on logarithms, least squares, with Student's t interval, over each model's points from the largest down to"
         f" 1/{REACH} of it, at least {FEWEST}. The interval says how far the points are from one straight line, by noise or by"
@@ -70,7 +77,7 @@ def show_laws(result: Result) -> None:
 def _law(fit: Fit | None) -> str:
     if fit is None:
         return "–"
-    return f"{fit.exponent:.2f} ({fit.low:.2f} to {fit.high:.2f})\n{fit.says}".replace("-", "−")
+    return f"{fit.exponent:.2f}\n{fit.low:.2f} to {fit.high:.2f}\n{fit.says}".replace("-", "−")
 
 
 def show_skips(result: Result) -> None:
@@ -96,7 +103,7 @@ def show_longest(plan: Plan, result: Result | None, view: View) -> None:
     st.caption(
         f"One training step of this model, batch size {along.batch_size}, in float32, AdamW, nothing recomputed. Memory: weights,"
         " gradients, optimizer and what is saved for backward; the highest moment of a step takes more, see the rings above. Time on one"
-        " CPU core. ≈ by formula; ~ from the power law measured above, carried on beyond its points."
+        " CPU core. ≈ by formula; ~ from the power law measured above, carried on beyond its points where they decide on one."
     )
 
 
@@ -107,20 +114,18 @@ def _fitting(plan: Plan, kind: str, measured: Result | None, view: View) -> list
     saved, train = (measured.fit(kind, quantity) if measured else None for quantity in ("saved", "train"))
     fits = longest_that_fits(config, view.bytes)
     if fits is not None:
-        room = f"≈ {fits:,} tokens"
+        room = f"≈ {round_down(fits):,}"
     elif saved is not None:
-        room = f"~ {round_down(longest(lambda n: state + saved.at(n), view.bytes)):,} tokens"
+        room = f"~ {round_down(longest(lambda n: state + saved.at(n), view.bytes)):,}"
     else:
         room = "measured only"
     told = longest_in_time(config, view.seconds, known_speed())
-    if train is not None and train.high - train.low > DECIDED:
-        pace = "the points do not decide"
-    elif train is not None:
-        pace = f"~ {round_down(longest(train.at, view.seconds)):,} tokens"
+    if train is not None and train.high - train.low <= DECIDED:
+        pace = f"~ {round_down(longest(train.at, view.seconds)):,}"
     elif told is not None:
-        pace = f"≈ {round_down(told):,} tokens"
+        pace = f"≈ {round_down(told):,}"
     else:
-        pace = "measured only"
+        pace = "measured only" if train is None else "the points do not decide"
     return [room, pace, in_bytes(state)]
 
 

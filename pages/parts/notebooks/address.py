@@ -10,11 +10,10 @@ import streamlit as st
 from engine.notebooks import NOTEBOOKS, Notebook
 from engine.notebooks.players import PLAYERS
 from engine.problems import Problem
+from pages.parts.link import write_link, written
 from pages.parts.notebooks.plays import PLAYS, play_of
 
 NOTEBOOK, PLAY = "notebook", "play"
-WRITTEN = "notebooks.written"
-"""Session key of the query that the page wrote last; any other one is a link."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def open_address() -> Asked:
     """What the address asks for; the play of a link is looked at from now on."""
     query = st.query_params.to_dict()
     asked = read(query)
-    if query == st.session_state.get(WRITTEN):
+    if query == written("notebooks"):
         return Asked(asked.notebook, None, [])
     if asked.notebook is not None and asked.play is not None:
         st.session_state.setdefault(PLAYS, {})[asked.notebook.slug] = asked.play
@@ -57,7 +56,4 @@ def write_address(notebook: Notebook | None) -> None:
         query[NOTEBOOK] = notebook.slug
         if (play := play_of(notebook)) is not None:
             query[PLAY] = play.id
-    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link("notebooks", query)

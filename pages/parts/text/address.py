@@ -13,13 +13,12 @@ from engine.problems import ConfigError, Problem
 from engine.settings import to_text
 from engine.text import own
 from engine.text.recipe import CHOSEN, TASK, text_config
+from pages.parts.link import take_link, write_link
 from pages.parts.server import find
 from pages.parts.text.form import PLAYS, RUN, default_values, fill_form, form_values
 from pages.parts.text.own_text import show_which
 
 RUN_NAME = "run"
-WRITTEN, SEEN = "text.written_address", "text.seen_address"
-"""Session keys of the query that the page wrote last and of the one it met last; any other one is a link."""
 
 
 @dataclass
@@ -70,11 +69,8 @@ def _read_setting(name: str, given: str, asked: Asked) -> None:
 
 def open_address() -> list[str]:
     """Take a link at its word once; returns a sentence for each thing in it that was ignored."""
-    query = st.query_params.to_dict()
-    # A quick second click arrives with the address of before the first: that is no link.
-    linked = bool(query) and query not in (st.session_state.get(WRITTEN), st.session_state.get(SEEN))
-    st.session_state[SEEN] = query
-    if not linked:
+    query = take_link("text.address")
+    if not query:
         return []
     asked = read(query)
     fill_form(default_values() | asked.values)
@@ -92,11 +88,7 @@ def address() -> dict[str, str]:
 
 
 def write_address() -> None:
-    query = address()
-    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
-    if st.session_state.get(WRITTEN) != query or st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
-    st.session_state[WRITTEN] = query
+    write_link("text.address", address())
 
 
 def share_link() -> str:

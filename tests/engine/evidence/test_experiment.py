@@ -12,6 +12,7 @@ import pytest
 
 from engine.evidence import store
 from engine.evidence.experiment import Experiment
+from engine.evidence.trial import Trial
 from engine.issues import ISSUES
 from engine.issues.issue import Arm
 from engine.problems import ConfigError
@@ -86,6 +87,19 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     assert 0 < len(experiment.trials) < experiment.total
     assert 0 < experiment.done < 1
     assert not pool.runs.live()
+
+
+def test_known_trials_are_not_trained_again_unless_they_did_not_finish(pool: Pool) -> None:
+    first, kept = ended(Experiment(fake_issue(), pool, seeds=2)), list[Trial]()
+    broken = replace(first.trials[0], outcome="The worker was ended.")
+    more = Experiment(fake_issue(), pool, seeds=3, known=(*first.trials[1:], broken), keep=kept.append)
+    assert more.done > 0
+    assert more.seconds_left is None, "no pace is known yet"
+    ended(more)
+    assert (len(more.from_before), len(more.trials)) == (3, 6)
+    assert {(t.arm, t.seed) for t in kept} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
+    assert more.report.claims[0].effects[:2] == first.report.claims[0].effects
+    assert (more.done, more.seconds_left) == (1, 0)
 
 
 def test_no_trial_is_left_on_disk_as_a_run(pool: Pool) -> None:

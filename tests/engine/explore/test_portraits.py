@@ -89,11 +89,28 @@ def test_a_snapshot_is_read_as_it_was_kept() -> None:
     recorded = parse({"d_model": 32, "n_layers": 2, "n_heads": 4, "pos_encoding": "learned"})
     first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, 300))
     assert first["matrix"].shape == last["matrix"].shape == (15, 32)
-    numbers = along(str(RECORDED), recorded, (0, 300))
+    numbers = along(str(RECORDED), (0, 300))
     assert numbers["order"] == [pytest.approx(first["order"]), pytest.approx(last["order"])]
     assert numbers["scale"][0] == pytest.approx(float(np.sqrt(np.mean(first["matrix"].astype(float) ** 2))))
     with pytest.raises(ValueError, match="step is 7; no picture"):
         portrait_of_snapshot(str(RECORDED), recorded, 7)
+
+
+def test_each_layer_of_a_snapshot_is_looked_at_by_itself(tmp_path: Path) -> None:
+    own = config("shaw", n_layers=2)
+    drawn = {
+        name: np.random.default_rng(place).normal(size=(33, 4)) for place, name in enumerate(("matrix", "matrix.1"))
+    }
+    kept = drawn | {"similarity": np.eye(12), "similarity.1": np.ones((12, 12))}
+    (tmp_path / "snapshots").mkdir()
+    np.savez(tmp_path / "snapshots" / "0.npz", **{f"encoding/{name}": array for name, array in kept.items()})  # type: ignore[arg-type]
+    for layer, name in enumerate(drawn):
+        found = portrait_of_snapshot(str(tmp_path), own, 0, layer)
+        np.testing.assert_allclose(found["matrix"], drawn[name], rtol=1e-6)
+        scale = along(str(tmp_path), (0,), layer)["scale"]
+        assert scale == [pytest.approx(float(np.sqrt(np.mean(drawn[name] ** 2))))]
+    with pytest.raises(ValueError, match="no picture of the encoding of layer 3"):
+        portrait_of_snapshot(str(tmp_path), own, 0, 2)
 
 
 def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:
@@ -101,6 +118,7 @@ def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:
     weights = {"embedding.weight": torch.full((4, 2), 2.0), "stack.encodings.0.table": torch.full((3, 2), -0.5)}
     save_file(weights, tmp_path / "weights.safetensors")
     assert final_scales(str(tmp_path)) == {"tokens": 2.0, "encoding": 0.5}
+    assert final_scales(str(tmp_path), layer=1) == {"tokens": 2.0}
 
 
 def test_a_profile_of_alibi_is_its_slope() -> None:

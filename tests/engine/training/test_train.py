@@ -12,10 +12,22 @@ import pytest
 import torch
 
 from engine.config import RunConfig, parse
-from engine.events import Event, Failed, Finished, Progress, Snapshot, Started, from_json, to_json
+from engine.events import (
+    Event,
+    Failed,
+    Finished,
+    Progress,
+    Snapshot,
+    Started,
+    from_json,
+    layers_kept,
+    of_layer,
+    to_json,
+)
 from engine.findings import findings
 from engine.presets import PRESETS
 from engine.train import LOOK, train
+from engine.training import snapshot as snapshots
 from engine.training.optim import learning_rate_at
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
@@ -127,7 +139,25 @@ def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask() -> None:
     assert np.triu(pattern, 1).max() == 0
     assert len(snapshot.samples[0].tokens) == 11
     assert snapshot.samples[0].marks[:5] == [None] * 5
+    assert set(snapshot.encoding) == {"matrix", "similarity"}, "all layers share one"
     assert snapshot.encoding["similarity"].shape == (11, 11)
+
+
+def test_a_snapshot_keeps_what_each_layer_has_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = RunConfig(steps=3, n_layers=3, pos_encoding="cope")
+    first, *_, last = (event.encoding for event in train(config) if isinstance(event, Snapshot))
+    assert list(last) == ["matrix", "similarity", "matrix.1", "similarity.1", "matrix.2", "similarity.2"]
+    assert layers_kept(last) == 3
+    for layer in range(3):
+        assert not np.array_equal(first[of_layer("matrix", layer)], last[of_layer("matrix", layer)]), "each is trained"
+    assert not np.array_equal(last["matrix"], last["matrix.1"])
+    shared = next(event for event in train(config.replace(share_layers=True)) if isinstance(event, Snapshot))
+    assert layers_kept(shared.encoding) == 1
+    monkeypatch.setattr(snapshots, "LONGEST_MATRIX", 10)
+    short = next(event for event in train(config) if isinstance(event, Snapshot)).encoding
+    assert short["similarity.2"].shape == (5, 5), "so many that three take no more than one of 10"
+    monkeypatch.setattr(snapshots, "LARGEST_PICTURES", 2 * sum(short[name].size for name in ("matrix", "similarity")))
+    assert layers_kept(next(event for event in train(config) if isinstance(event, Snapshot)).encoding) == 2
 
 
 def test_an_encoder_decoder_shows_three_kinds_of_pattern() -> None:

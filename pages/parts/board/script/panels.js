@@ -98,7 +98,10 @@ function newPanels(host, canvas) {
   return state
 }
 
-const STATUS = { running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed", kept: "Kept on this machine" }
+const STATUS = {
+  running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed",
+  kept: "Kept on this machine", shipped: "Measured when this version was made",
+}
 
 /** The line above the panels; hidden where there is nothing to follow. */
 function statusOfPanels() {

@@ -189,7 +189,7 @@ function newBoard(host, canvas) {
 function panelsOf(board, name) {
   const { titles } = board.data
   if (name === "attention") return attentionPanels(board, titles)
-  if (name === "encoding") return ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part]))
+  if (name === "encoding") return encodingPanels(board, titles)
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]
   if (name === "written") return [writtenPanel(board, titles.written)]

@@ -87,14 +87,37 @@ function options(select, count, label, chosen) {
   select.disabled = count < 2
 }
 
-/** What the encoding is ("matrix") or how similar it makes positions ("similarity"). */
-function encodingPanel(board, name, title) {
+/** What the encoding is and how similar it makes positions; they share which layer is chosen, where each has its own. */
+function encodingPanels(board, titles) {
+  const chosen = { layer: 0 }
+  const layers = el("select", { "aria-label": "Layer of the encoding", hidden: true, onchange: (event) => pick(Number(event.target.value)) })
+  const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))
+  const pick = (layer) => {
+    chosen.layer = layer
+    board.touch(...panels)
+  }
+  const [matrix] = panels
+  const draw = matrix.draw
+  matrix.tools.prepend(layers)
+  matrix.draw = () => {
+    const count = Object.keys(board.snapshot()?.encoding ?? {}).filter((name) => name.split(".")[0] === "matrix").length
+    layers.hidden = count < 2
+    chosen.layer = Math.min(chosen.layer, Math.max(0, count - 1))
+    options(layers, count, "Layer", chosen.layer)
+    draw()
+  }
+  return panels
+}
+
+/** What the encoding is ("matrix") or how similar it makes positions ("similarity"), in the layer that is chosen. */
+function encodingPanel(board, name, title, chosen) {
   const panel = shell(board, name, title, { waiting: "waiting for the first look at the model" })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()
     if (!snapshot) return
-    const grid = snapshot.encoding[name]
+    const where = `${name}.1` in snapshot.encoding ? `layer ${chosen.layer + 1}, step ${snapshot.step}` : `step ${snapshot.step}`
+    const grid = snapshot.encoding[`${name}.${chosen.layer}`] ?? snapshot.encoding[name]
     const figure = board.figures[name]
     if (!grid || !figure) {
       panel.plot.hidden = true
@@ -107,12 +130,13 @@ function encodingPanel(board, name, title) {
     const z = tiled ? mosaicOf(grid, trace.meta.tile) : matrixOf(grid)
     const reach = Math.max(Math.abs(grid.low), Math.abs(grid.high))
     const range = name === "matrix" ? { zmin: -reach, zmax: reach } : {}
+    panel.detail = where
     put(board, panel, [{ ...trace, z, ...range }], figure.layout)
     listen(board, panel, (x, y) => {
       const value = z[y]?.[x]
       return value == null ? "" : `${trace.meta.y} ${y}, ${trace.meta.x} ${tiled ? x % trace.meta.tile[1] : x}: ${number(value)}`
     })
-    board.describe(panel, () => `${title} at step ${snapshot.step}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`)
+    board.describe(panel, () => `${title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`)
   }
   return panel
 }

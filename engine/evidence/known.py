@@ -1,0 +1,76 @@
+"""Trials on this machine, each under what was trained: the same settings, seed and code give the same numbers again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import engine
+from engine.evidence.store import FORMAT, folder_of, read, trial_of, write
+from engine.evidence.trial import Trial
+from engine.issues.issue import Arm, Issue
+
+KEPT = 20_000
+"""The newest trials that are kept; one takes about 4 KB."""
+TRAINS = ("encodings", "measurements", "model", "tasks", "training")
+"""Packages of the engine whose code decides what a trial gives."""
+
+
+def file_of(issue: Issue, arm: Arm, seed: int) -> Path:
+    """Its name depends on all that decides the trial's numbers, and on nothing else: not on the arm's name, not on the issue."""
+    return _files_of(issue, arm, [seed])[seed]
+
+
+def _files_of(issue: Issue, arm: Arm, seeds: Iterable[int]) -> dict[int, Path]:
+    watch, settings = issue.watch(arm), issue.config(arm).flat()
+    files = {}
+    for seed in seeds:
+        what = [_code(), settings | {"seed": seed}, watch.evaluations, watch.measurements, issue.curves]
+        files[seed] = (
+            folder_of("trials") / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+        )
+    return files
+
+
+def keep(issue: Issue, trial: Trial) -> None:
+    """Leave a trial that finished. A disk that does not take it costs nothing else, and is said on stderr."""
+    if trial.outcome:
+        return
+    try:
+        write(file_of(issue, issue.arm(trial.arm), trial.seed), {"format": FORMAT, "trial": asdict(trial)})
+    except OSError as error:
+        print(f"A trial of “{trial.arm}” could not be kept: {error}", file=sys.stderr)
+
+
+def known(issue: Issue, seeds: Iterable[int]) -> list[Trial]:
+    """Those of the issue's usual arms at these seeds that were trained on this machine before."""
+    found = []
+    for arm in issue.arms_of():
+        for seed, file in _files_of(issue, arm, seeds).items():
+            with suppress(KeyError, TypeError, ValueError):
+                found.append(replace(trial_of((read(file) or {})["trial"]), arm=arm.name, seed=seed))
+    return found
+
+
+def forget_oldest() -> None:
+    """So that no more than ``KEPT`` are left."""
+    by_age = sorted(folder_of("trials").glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+    for old in by_age[KEPT:]:
+        old.unlink(missing_ok=True)
+
+
+@cache
+def _code() -> str:
+    """Changes with the code that trains."""
+    sources = (file for package in TRAINS for file in sorted((Path(engine.__file__).parent / package).rglob("*.py")))
+    digest = hashlib.sha256(version("torch").encode())
+    for file in sources:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

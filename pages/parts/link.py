@@ -1,0 +1,31 @@
+"""A page and its address: a link is taken at its word once, from then on the page writes the address.
+
+In the session stand the query that a page wrote last and the one that it met last, as ``<page>.written`` and ``<page>.met``.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+
+def take_link(page: str) -> dict[str, str] | None:
+    """The query, where it is a link; None where the page wrote it itself or has met it in its last run."""
+    query = st.query_params.to_dict()
+    # A quick second click arrives with the address of before the first: that is no link.
+    known = query in (written(page), st.session_state.get(f"{page}.met"))
+    st.session_state[f"{page}.met"] = query
+    return None if known else query
+
+
+def write_link(page: str, query: dict[str, str]) -> None:
+    """Keep the address a link to what is on the page."""
+    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
+    if written(page) != query or st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+    st.session_state[f"{page}.written"] = query
+
+
+def written(page: str) -> dict[str, str] | None:
+    """The query that the page wrote last; None before it wrote any."""
+    query: dict[str, str] | None = st.session_state.get(f"{page}.written")
+    return query
