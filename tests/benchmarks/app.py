@@ -60,9 +60,14 @@ def server(folder: Path) -> Iterator[tuple[psutil.Process, str]]:
     ]
     environment = os.environ | {"ATTENTION_LAB_DATA": str(folder)}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/"
-    process.terminate()
-    process.wait(30)
+    try:
+        yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        finally:
+            process.kill()
 
 
 def until_up(address: str) -> None:

@@ -16,7 +16,7 @@ def bands(page: Any, panel: str) -> int:
     return int(page.locator(f"article[data-id='{panel}'] .band:visible").count())
 
 
-def test_keys_move_the_query_pictures_are_linked_and_a_fault_is_caught(open_page: Open) -> None:
+def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
     page.get_by_text(re.compile(r"Query 10 .* reads most from key")).wait_for(timeout=120_000)
     pattern = plot(page, "pattern.one")
@@ -54,10 +54,7 @@ def test_keys_move_the_query_pictures_are_linked_and_a_fault_is_caught(open_page
     page.get_by_text("5 of 6 tests pass.").wait_for()
     page.get_by_text("def future_leak(").first.wait_for()
 
-
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
-    page = open_page("attention?view=faults&faults=no_scale", "Attention", PHONE)
-    page.get_by_text("5 of 6 tests pass.").wait_for(timeout=120_000)
+    page.set_viewport_size(PHONE)
     plot(page, "fault.pattern").scroll_into_view_if_needed()
     plot(page, "fault.pattern").locator(".main-svg").first.wait_for()
     width = "document.querySelector('[data-testid=stMain]').scrollWidth"

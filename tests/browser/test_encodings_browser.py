@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from engine.explore.qualities import NEEDS
+from engine.issues import ISSUES
+from pages.parts.encodings.settings import VIEWS
 from tests.browser.conftest import PHONE
 
 Open = Callable[..., Any]
@@ -23,7 +26,7 @@ def drawn(page: Any, panel: str, least: int = 1) -> Any:
     return plot
 
 
-def test_a_control_redraws_what_it_changes_on_the_same_node_and_lands_in_the_link(open_page: Open) -> None:
+def test_a_control_redraws_what_it_changes_on_the_same_node_and_the_evidence_fits_a_phone(open_page: Open) -> None:
     page = open_page("encodings?a=learned&b=rope&seq_len=16", "Encodings")
     kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
     assert "added value for each position and dimension" in kept.get_attribute("aria-label")
@@ -38,16 +41,14 @@ def test_a_control_redraws_what_it_changes_on_the_same_node_and_lands_in_the_lin
     page.get_by_text("Position 16 has no row").wait_for()
     drawn(page, "trajectory.b")
 
-
-def test_the_evidence_leads_to_its_experiment_and_fits_a_phone(open_page: Open) -> None:
-    page = open_page("encodings?view=choose&needs=longer", "Encodings", PHONE)
+    page.set_viewport_size(PHONE)
+    page.get_by_role("radio", name=VIEWS["choose"]).click()
+    page.get_by_role("button", name=NEEDS["longer"], exact=True).click()
     page.get_by_text("The evidence supports").wait_for(timeout=60_000)
     cell = page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first
-    assert "16 seeds" in cell.get_attribute("title")
+    assert "seeds" in cell.get_attribute("title")
+    assert cell.get_attribute("href").removeprefix("issues?issue=").partition("&")[0] in ISSUES
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    with page.context.expect_page() as opened:
-        cell.click()
-    opened.value.get_by_role("heading", name="Longer sequences than any trained").wait_for(timeout=60_000)
 
 
 def test_a_layers_own_encoding_is_chosen_in_the_lab_and_looked_at_along_its_training(open_page: Open) -> None:

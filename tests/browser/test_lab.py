@@ -9,6 +9,7 @@ import pytest
 
 from engine.config import RunConfig
 from engine.link import from_query
+from engine.presets import PRESETS
 from tests.browser.conftest import PHONE, WIDE, Open
 
 LONG = "steps=20000&seq_len=8"
@@ -75,35 +76,57 @@ def until_step(page: Any, least: int) -> None:
     until(page, "Number(plot.dataset.step ?? 0) >= argument", least)
 
 
-@pytest.mark.parametrize(("path", "words"), [("", "Start from an example"), ("lab", "Press Train")])
-def test_every_page_opens_from_a_deep_link(open_lab: Open, path: str, words: str) -> None:
-    page = open_lab(path)
-    page.get_by_text(words).first.wait_for()
-    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
+def in_sight(page: Any, viewport: dict[str, int]) -> None:
+    """The main controls without scrolling, and nothing wider than the screen."""
+    boxes = [page.get_by_role("spinbutton", name=name).bounding_box() for name in ("Depth", "Heads", "Sequence length")]
+    boxes.append(page.get_by_role("button", name="Train").bounding_box())
+    for box in boxes:
+        assert box["y"] + box["height"] <= viewport["height"]
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= viewport["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
 def test_the_start_page_moves_before_anything_trains(open_lab: Open) -> None:
     page = open_lab("")
+    page.get_by_text("Start from an example").first.wait_for()
+    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
     until_step(page, 5)
-    seen = step(page)
-    until_step(page, seen + 20)
+    until_step(page, step(page) + 20)
 
 
-def test_train_draws_while_it_trains_and_ends_in_a_finding(open_lab: Open) -> None:
-    page = open_lab("lab?steps=200")
-    press(page, "Train")
+def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding(open_lab: Open) -> None:
+    page = open_lab("lab")
+    page.get_by_text("Press Train").first.wait_for()
+    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
+    assert page.get_by_role("spinbutton", name="Sequence length").input_value() == str(RunConfig().seq_len)
+    assert "?" not in page.url
+    in_sight(page, WIDE)
+
+    page.get_by_role("spinbutton", name="Steps").focus()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("120")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("steps=120"))
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText").strip().endswith("Train"):
+            break
+    page.keyboard.press("Enter")
     until_step(page, 1)
     page.get_by_text("Learned: held-out second-half accuracy").wait_for(timeout=60_000)
-    until_step(page, 200)
+    until_step(page, 120)
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.locator("section.samples").scroll_into_view_if_needed()
     page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
-def test_zoom_and_node_survive_updates_and_a_rerun_of_the_script(open_lab: Open) -> None:
+def test_a_run_is_zoomed_into_paused_stepped_stopped_and_reset(open_lab: Open) -> None:
     page = open_lab(f"lab?{LONG}")
     press(page, "Train")
     until_step(page, 30)
+
+    # Node and zoom survive updates and a rerun of the script.
     loss(page).evaluate("(plot) => { plot.marked = true }")
     box = loss(page).locator(".nsewdrag").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.3)
@@ -118,23 +141,13 @@ def test_zoom_and_node_survive_updates_and_a_rerun_of_the_script(open_lab: Open)
     until_step(page, step(page) + 50)
     assert loss(page).evaluate("(plot) => plot.marked")
     assert x_range(page) == zoomed
-    press(page, "Stop")
-    page.get_by_text("Stopped").first.wait_for()
 
-
-def test_pause_step_resume_stop_and_reset(open_lab: Open) -> None:
-    page = open_lab(f"lab?{LONG}")
-    press(page, "Train")
-    until_step(page, 10)
     press(page, "Pause")
     page.get_by_role("button", name="Resume", exact=True).wait_for()
     paused = drawn_step(page)
-    page.wait_for_timeout(500)
-    assert step(page) == paused
     press(page, "Step")
     until_step(page, paused + 1)
-    page.wait_for_timeout(300)
-    assert step(page) == paused + 1
+    assert drawn_step(page) == paused + 1, "it stood still, and this was one step"
     press(page, "Resume")
     until_step(page, paused + 20)
     press(page, "Stop")
@@ -143,84 +156,50 @@ def test_pause_step_resume_stop_and_reset(open_lab: Open) -> None:
     page.locator(".board .badge").get_by_text("Paused").wait_for()
     until(page, "Number(plot.dataset.step ?? 0) === 0")
     press(page, "Stop")
+    page.get_by_text("Stopped").first.wait_for()
 
 
-def test_a_reload_finds_its_run_and_a_second_tab_sees_it_too(open_lab: Open, app: str) -> None:
-    page = open_lab(f"lab?{LONG}")
+def test_a_reload_finds_its_run_and_the_share_link_brings_it_to_a_second_tab(open_lab: Open, app: str) -> None:
+    page = open_lab("lab?preset=three-back&dropout=0.2&steps=20000")
     press(page, "Train")
     until_step(page, 10)
     page.wait_for_url(re.compile("run="))
     page.reload()
     until_step(page, 20)
-    second = open_lab(page.url.removeprefix(app))
+
+    press(page, "Share")
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    assert link.startswith(app + "lab?")
+    settings = dict(pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
+    assert settings.pop("run") in page.url
+    config, ignored = from_query(settings)
+    assert ignored == []
+    assert config == PRESETS["three-back"].config.replace(dropout=0.2, steps=20_000)
+    second = open_lab(link.removeprefix(app))
+    assert second.get_by_role("spinbutton", name="Heads").input_value() == "4"
     until_step(second, 30)
     second.locator(".board .badge").get_by_text("Training").wait_for()
+    page.keyboard.press("Escape")
     press(page, "Stop")
     second.get_by_text("Stopped").first.wait_for()
 
 
-def test_the_share_link_restores_every_setting_in_a_second_tab(open_lab: Open, app: str) -> None:
-    page = open_lab("lab?preset=three-back&dropout=0.2")
-    press(page, "Share")
-    link = page.get_by_test_id("stCode").inner_text().strip()
-    assert link.startswith(app + "lab?")
-    config, ignored = from_query(dict(pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&")))
-    assert ignored == []
-    assert config.dropout == 0.2
-    assert (config.task, config.pos_encoding, config.test_lengths) == ("k_back", "rope", (16, 24, 32, 64))
-    second = open_lab(link.removeprefix(app))
-    assert second.get_by_role("spinbutton", name="Heads").input_value() == "4"
-    assert second.get_by_text("Press Train").count() == 1
-
-
-def test_a_bad_link_opens_and_says_what_was_ignored(open_lab: Open) -> None:
-    page = open_lab("lab?n_layers=99&pos_encoding=zork&steps=44")
-    page.get_by_text("n_layers is 99").wait_for()
+def test_a_bad_link_says_what_was_ignored_and_a_run_that_blows_up_says_what_would_have_helped(open_lab: Open) -> None:
+    page = open_lab("lab?preset=no-norm&batch_size=0&pos_encoding=zork&steps=44")
+    page.get_by_text("batch_size is 0").wait_for()
     page.get_by_text("pos_encoding is zork").wait_for()
     assert page.get_by_role("spinbutton", name="Steps").input_value() == "44"
     assert page.get_by_text("Press Train").count() == 1
+    press(page, "Train")
+    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(
+        timeout=120_000
+    )
 
 
-def test_settings_that_do_not_fit_together_are_refused_in_one_sentence(open_lab: Open) -> None:
-    page = open_lab()
+def test_on_a_phone_the_controls_are_in_sight_and_a_refusal_is_one_sentence(open_lab: Open) -> None:
+    page = open_lab("lab", PHONE)
+    in_sight(page, PHONE)
     page.get_by_role("spinbutton", name="Heads").fill("5")
     page.keyboard.press("Enter")
     page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32").wait_for()
     assert page.get_by_role("button", name="Train").is_disabled()
-
-
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["laptop", "phone"])
-def test_the_main_controls_are_in_sight_and_nothing_is_cut_off(open_lab: Open, viewport: dict[str, int]) -> None:
-    page = open_lab("lab", viewport)
-    boxes = [page.get_by_role("spinbutton", name=name).bounding_box() for name in ("Depth", "Heads", "Sequence length")]
-    boxes.append(page.get_by_role("button", name="Train").bounding_box())
-    for box in boxes:
-        assert box["y"] + box["height"] <= viewport["height"]
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= viewport["width"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
-
-
-def test_the_keyboard_alone_trains(open_lab: Open) -> None:
-    page = open_lab("lab?steps=40")
-    page.get_by_role("spinbutton", name="Steps").focus()
-    for _ in range(6):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.innerText").strip().endswith("Train"):
-            break
-    page.keyboard.press("Enter")
-    until_step(page, 40)
-
-
-def test_a_run_that_blows_up_names_step_tensor_and_remedy(open_lab: Open) -> None:
-    page = open_lab("lab?preset=no-norm")
-    press(page, "Train")
-    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(
-        timeout=60_000
-    )
-
-
-def test_the_default_config_is_what_an_empty_link_gives(open_lab: Open) -> None:
-    page = open_lab()
-    assert page.get_by_role("spinbutton", name="Sequence length").input_value() == str(RunConfig().seq_len)
-    assert "?" not in page.url

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,10 @@ def test_a_bad_experiment_is_refused_in_one_line(
     assert told.count("\n") == 1
 
 
-def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    short = replace(ISSUES["missing-mask"], base={**ISSUES["missing-mask"].base, "steps": 6})
+    monkeypatch.setitem(ISSUES, "missing-mask", short)
+    monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
     assert main(["issue", "missing-mask", "--seeds", "2", "--json"]) == 0
     rows = lines(capsys.readouterr().out)
     arms = ISSUES["missing-mask"].arms_of()

@@ -14,13 +14,22 @@ from pages.parts.lab.form import ICONS
 MAIN = Path(__file__).parents[2] / "pages" / "main.py"
 
 
+@pytest.fixture(scope="session")
+def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where all page tests of this process keep their data; one worker, awake once, serves them all."""
+    yield str(tmp_path_factory.mktemp("data"))
+    server.close()
+
+
 @pytest.fixture(scope="module")
-def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _data_folder(_own_folder: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ATTENTION_LAB_DATA", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("ATTENTION_LAB_DATA", _own_folder)
         patch.setenv("ATTENTION_LAB_WORKERS", "1")
         yield
-        server.close()
+        for run in server.pool().runs.live():
+            server.pool().stop(run.id)
+            run.wait_for(10**9, 60)
 
 
 @pytest.fixture

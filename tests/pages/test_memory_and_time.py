@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 import pytest
@@ -90,6 +91,23 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open) -> None:
     SWEEPS._by_name.pop(name)  # as after a restart of the server
     kept = open_page(PAGE, sweep=name)
     assert "Measured on" in said(kept)
+
+
+def test_stop_keeps_what_was_measured(open_page: Open) -> None:
+    app = open_page(PAGE, **SMALL | {"rounds": "15"})
+    button(app, "Measure").click()  # type: ignore[attr-defined]
+    app.run()
+    sweep = SWEEPS.find(app.session_state[SHOWN])
+    assert sweep is not None
+    while not sweep.result.visits:
+        time.sleep(0.01)
+    button(app, "Stop").click()  # type: ignore[attr-defined]
+    app.run()
+    assert sweep.wait(120)
+    assert (sweep.state, sweep.problem) == ("stopped", "")
+    app.run()
+    assert "Measured on" in said(app)
+    assert len(app.get("download_button")) == 2
 
 
 @pytest.mark.parametrize(("high", "mark"), [(1.6, "~"), (3.0, "≈")])

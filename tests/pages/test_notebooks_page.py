@@ -116,6 +116,25 @@ def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Playe
     assert set(badges(app)) == {"not run", "text"}
 
 
+def test_stop_keeps_what_the_cell_had_printed(
+    open_page: Open, played: Players, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = next(cell.number for cell in NOTEBOOK.cells if cell.kind == "code")
+    said_before = ({"cell": first, "event": "started"}, {"cell": first, "event": "text", "text": "seed 1 of 10: 3\n"})
+    code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
+    monkeypatch.setattr(players_module, "Play", partial(Play, command=[sys.executable, "-c", code]))
+    app = press(open_page("notebooks.py", notebook=NOTEBOOK.slug), "notebooks.all")
+    play = played.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
+    assert play is not None
+    deadline = time.monotonic() + 60
+    while first not in play.outcomes or not play.outcomes[first].text:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    arrived(press(app.run(), "notebooks.stop"), played)
+    assert badges(app)[0] == "stopped"
+    assert "seed 1 of 10: 3" in said(app)
+
+
 def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -> None:
     played.begin(NOTEBOOKS["fixed-length"], "somebody").until = 0
     busy = played.find(next(iter(played._by_id)))

@@ -10,26 +10,30 @@ from engine.config import parse
 from tests.scripted import ScriptedRun
 
 RUNS: dict[str, ScriptedRun] = {}
+RATES: dict[str, float] = {}
+"""Steps a second."""
 LOOKED_AT = 3
 """So many of the latest runs go on; nobody looks at older ones any more, and they would slow the machine down."""
 
 
 def begin(run_id: str, rate: float, **settings: Any) -> ScriptedRun:
-    """A run of that id, begun once, at so many steps a second; rate 0 stays queued."""
-    if run_id in RUNS:
-        return RUNS[run_id]
-    run = RUNS[run_id] = ScriptedRun(config=parse(settings), id=run_id, queue_place=3 if rate == 0 else None)
-    if rate:
-        threading.Thread(target=_train, args=(run, rate), daemon=True).start()
+    """A run of that id at so many steps a second; rate 0 stays queued. Asked for again with a higher rate, it hurries."""
+    if run_id not in RUNS:
+        RUNS[run_id] = ScriptedRun(config=parse(settings), id=run_id, queue_place=3 if rate == 0 else None)
+    run, before = RUNS[run_id], RATES.get(run_id, 0.0)
+    RATES[run_id] = max(rate, before)
+    if rate and not before:
+        threading.Thread(target=_train, args=(run,), daemon=True).start()
     return run
 
 
-def _train(run: ScriptedRun, rate: float) -> None:
+def _train(run: ScriptedRun) -> None:
     beat = 0.02
     began, stop_at = time.monotonic(), run.config.steps
+    run.queue_place = None
     run.start()
     while run.step < stop_at and run.id in list(RUNS)[-LOOKED_AT:]:
         time.sleep(beat)
-        due = int((time.monotonic() - began) * rate) - run.step
+        due = int((time.monotonic() - began) * RATES[run.id]) - run.step
         if due > 0:
             run.advance(due)

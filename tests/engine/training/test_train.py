@@ -62,7 +62,7 @@ def progress(events: Iterable[Event]) -> list[Progress]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_reverse_is_learned_with_the_first_half_at_chance(seed: int) -> None:
-    config = RunConfig(pos_encoding="learned", n_layers=1, n_heads=1, d_model=32, steps=300, seed=seed)
+    config = RunConfig(pos_encoding="learned", n_layers=1, n_heads=1, d_model=32, steps=150, seed=seed)
     *_, finished = train(config)
     assert isinstance(finished, Finished)
     assert finished.metrics["second_half_accuracy"] >= 0.99

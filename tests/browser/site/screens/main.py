@@ -28,7 +28,8 @@ middle.text(f"script runs: {st.session_state.reruns}")
 run_id = given.get("run", "one") + ("-again" if again else "")
 begun = "click" not in given or right.button("Begin") or st.session_state.get(run_id)
 st.session_state[run_id] = begun
-run = begin(run_id, float(given.get("rate", 60)), **SETTINGS) if begun else None
+rate = 3000.0 if right.button("To the end") else float(given.get("rate", 60))
+run = begin(run_id, rate, **SETTINGS) if begun else None
 earlier: list[Overlay] = []
 if right.toggle("Earlier run"):
     other = ScriptedRun()
