@@ -26,8 +26,9 @@ def show_guide() -> None:
     st.markdown("2. A row in the registry `ENCODINGS` of `engine/encodings/__init__.py`:")
     st.code(code.row, language="python")
     st.markdown(
-        "3. What it learns, in `LEARNED` of `engine/encodings/shapes.py`, so that parameters are counted beforehand; and its name in "
-        "`MEASURED_ONLY` of `engine/memory.py`, since nobody has a formula for its memory yet:"
+        "3. What it learns, in `LEARNED` of `engine/encodings/shapes.py`, so that parameters are counted beforehand; its name in "
+        "`MEASURED_ONLY` of `engine/memory.py`, since nobody has a formula for its memory yet; and, if it multiplies matrices, what "
+        "it computes in `WORK` of `engine/encodings/work.py`. The first of them:"
     )
     st.code(code.shapes, language="python")
     st.markdown("4. See whether everything that holds for encodings holds for yours:")
