@@ -102,7 +102,11 @@ def test_predict_agrees_with_the_model_itself(capsys: pytest.CaptureFixture[str]
 
 def test_ctrl_c_ends_cleanly() -> None:
     command = [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Whoever runs the tests in the background hands down a SIGINT that is ignored.
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     assert process.stdout is not None
     while json.loads(process.stdout.readline())["event"] != "progress":
         pass

@@ -12,7 +12,7 @@ from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
 from engine.runs import Run
 from pages.parts.attention.chosen import Chosen
 
-LINE, TALLEST = 39, 460
+LINE, TALLEST = 39, 720
 """Pixels: a line of a table, and the tallest table shown whole."""
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 """What columns and rows of a picture are, for those that point together."""
