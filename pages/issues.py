@@ -69,9 +69,9 @@ def show_issue(issue: Issue) -> str | None:
                 offer_more_seeds(issue, experiment)
                 st.button("Predict anew", icon=":material/replay:", on_click=forget, args=(issue,))
         elif shown := choose_found(issue):
-            kept_board(
-                f"{issue.slug}.{shown.state}.{shown.seeds}", shown, curve=choose_curve(issue) if shown.curves else ""
-            )
+            # Under a name of its own: figures are kept by it, and the last run may have been another one a moment ago.
+            its_name = f"{issue.slug}.{shown.seeds}.{shown.stamp}"
+            kept_board(its_name, shown, curve=choose_curve(issue) if shown.curves else "")
     if shown and shown.state != "running" and shown.trials:
         take_away(shown)
     show_remedies(issue)

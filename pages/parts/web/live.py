@@ -17,7 +17,7 @@ from pages.parts.web.leaving import is_leaving
 BEAT = 0.05
 """Seconds between looks at a run: half of a worker's batch, so that no batch waits for the next."""
 FIRST_BEAT = 0.01
-"""The same until the first step: somebody has just pressed Train."""
+"""The same while a run is on its way to its first step: somebody has just pressed Train."""
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment keeps proxies from hanging up."""
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
@@ -61,6 +61,6 @@ async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[
         elif silent >= KEEP_ALIVE:
             yield ": still here\n\n"
             silent = 0.0
-        pause = beat if step else min(beat, FIRST_BEAT)
+        pause = min(beat, FIRST_BEAT) if now[1] == "running" and not step else beat
         await asyncio.sleep(pause)
         silent += pause
