@@ -9,9 +9,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import server
+from pages.parts.figures import base
 from pages.parts.lab.form import ICONS
 
 MAIN = Path(__file__).parents[2] / "pages" / "main.py"
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_validated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here Plotly looks at every property of every figure."""
+    monkeypatch.setattr(base, "VALIDATE", True)
 
 
 @pytest.fixture(scope="session")

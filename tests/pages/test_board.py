@@ -46,7 +46,7 @@ def test_every_script_and_style_of_the_board_is_there() -> None:
 @pytest.mark.parametrize("side", [3, 64, 65, 300, 700])
 def test_a_matrix_is_sent_as_it_is_or_as_bytes_to_a_255th_of_its_scale(side: int) -> None:
     array = np.random.default_rng(side).normal(size=(side, side)).astype(np.float32)
-    trace: dict[str, Any] = heat(array, "value", scale=diverging()).to_plotly_json()
+    trace: dict[str, Any] = heat(array, "value", scale=diverging())
     if side * side <= EXACT:
         np.testing.assert_allclose(np.array(trace["z"], dtype=float), array, rtol=1e-4)
         return
@@ -61,9 +61,9 @@ def test_a_matrix_is_sent_as_it_is_or_as_bytes_to_a_255th_of_its_scale(side: int
 
 def test_what_is_not_finite_is_left_empty() -> None:
     trace = heat(np.array([[0.0, -np.inf], [np.nan, 2.0]]), "score", scale=diverging())
-    assert trace.z[0][1] is None
-    assert trace.z[1][0] is None
-    assert (trace.zmin, trace.zmax) == (0.0, 2.0)
+    assert trace["z"][0][1] is None
+    assert trace["z"][1][0] is None
+    assert (trace["zmin"], trace["zmax"]) == (0.0, 2.0)
 
 
 def test_a_panel_is_plain_data_without_a_template() -> None:

@@ -15,6 +15,13 @@ PATIENCE = 90.0
 
 
 @lru_cache(64)
+def pictures(config: RunConfig, shown: int) -> Portrait:
+    """The part of :func:`portrait` that is seen first and found first."""
+    found: Portrait = server.pool().ask(f"{EXPLORE}:pictures", config, shown, timeout=PATIENCE)
+    return found
+
+
+@lru_cache(64)
 def portrait(config: RunConfig, shown: int) -> Portrait:
     """First weights, looked at over so many positions."""
     found: Portrait = server.pool().ask(f"{EXPLORE}:portrait", config, shown, timeout=PATIENCE)

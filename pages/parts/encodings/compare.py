@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS
@@ -28,53 +29,101 @@ from pages.parts.encodings.panels import (
 from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
 from pages.parts.figures.portrait import Portrait
 
+Asked = Callable[[RunConfig, int], Portrait]
 Told = tuple[str, str, Portrait, str]
 """Side, name, portrait, colour."""
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
+AT_ONCE = 0.15
+"""Seconds that a change of a control may take to be answered before anything else is written."""
+FOLDED = "encodings.more"
+"""Session key of whether the controls less asked for are open; a link that sets one of them opens them."""
 LESS_ASKED = ("sight", "token_init_std", "seed")
 
 
 @st.fragment
 def compare() -> None:
     shown = positions_shown(values())
-    drawn: dict[str, tuple[RunConfig, Portrait]] = {}
-    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once, while the controls are written
-        answers = {side: together.submit(_drawn, dict(values()), side, shown) for side in SIDES}
-        _controls()
+    configs, problems = _configs()
+    top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
+    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once
+        pictures = _ask(together, asked.pictures, configs, shown)
+        at_once = _come_at_once(pictures)
+        if not at_once:
+            _controls(top)
+            waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
+        seen = _found(pictures, problems)
+        waiting.empty()
+        # Sent before anything else is written or asked for, which would share the machine with it.
+        if seen:
+            with board:
+                panels(_pictures(_told(configs, seen), shown), key="encodings.compare", name="encodings", least=440)
+        if at_once:
+            _controls(top)
         write_address()
-        columns = dict(zip(SIDES, st.columns(2, gap="large"), strict=True))
-        below, waiting = st.container(), st.empty()
-        if not server.pool().health().ready:
-            waiting.caption(
-                ":material/hourglass_top: The workers are waking up; the pictures come with the first of them."
-            )
-        for side, answer in answers.items():
-            try:
-                drawn[side] = answer.result()
-            except (ConfigError, JobError) as error:
-                columns[side].error(str(error), icon=":material/error:")
-    waiting.empty()
-    configs = {side: config for side, (config, _) in drawn.items()}
-    labels = names_of(configs)
-    told = [(side, labels[side], p, ENCODINGS[config.pos_encoding].color) for side, (config, p) in drawn.items()]
-    if told:  # two boards, and the words after the first: it is on its way while the rest is made
-        panels(_pictures(told, shown), key="encodings.compare", name="encodings", least=440)
-    for side, (config, portrait) in drawn.items():
-        with columns[side]:
-            st.latex(with_numbers(config))
-            show_facts(config, portrait, shown)
-    with below:
-        offer_times(list(configs.values()))
-    if told:
-        panels(_lines(told), key="encodings.lines", name="encodings", least=440)
+        found = _found(_ask(together, asked.portrait, {side: configs[side] for side in seen}, shown), problems)
+    with words:
+        _words(configs, found, problems, shown)
+    if found:
+        panels(_lines(_told(configs, found)), key="encodings.lines", name="encodings", least=440)
 
 
-def _drawn(settings: dict[str, Any], side: str, shown: int) -> tuple[RunConfig, Portrait]:
-    config = config_of(settings, side)
-    return config, asked.portrait(config, shown)
+def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:
+    """Of each side its config, or what is wrong with it."""
+    configs, problems = {}, {}
+    for side in SIDES:
+        try:
+            configs[side] = config_of(values(), side)
+        except ConfigError as error:
+            problems[side] = str(error)
+    return configs, problems
 
 
-def _controls() -> None:
+def _ask(
+    together: ThreadPoolExecutor, what: Asked, configs: dict[str, RunConfig], shown: int
+) -> dict[str, Future[Portrait]]:
+    return {side: together.submit(what, config, shown) for side, config in configs.items()}
+
+
+def _come_at_once(answers: dict[str, Future[Portrait]]) -> bool:
+    """Not where workers are still waking up: the page stands before they answer."""
+    return server.pool().health().ready > 0 and not wait(answers.values(), AT_ONCE).not_done
+
+
+def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> dict[str, Portrait]:
+    """The answers there are; why there is none goes to the problems."""
+    found = {}
+    for side, answer in answers.items():
+        try:
+            found[side] = answer.result()
+        except JobError as error:
+            problems[side] = str(error)
+    return found
+
+
+def _told(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Told]:
+    labels = names_of({side: configs[side] for side in found})
+    return [(side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color) for side, p in found.items()]
+
+
+def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: dict[str, str], shown: int) -> None:
+    """Each side's formula and facts, or why there are none."""
+    for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+        with column:
+            if side in problems:
+                st.error(problems[side], icon=":material/error:")
+            else:
+                st.latex(with_numbers(configs[side]))
+                show_facts(configs[side], found[side], shown)
+    offer_times([configs[side] for side in found])
+
+
+def _controls(into: DeltaGenerator) -> None:
+    with into:
+        _shared()
+        _less_asked()
+
+
+def _shared() -> None:
     with st.grid(2, min_column_width=300):
         for side in SIDES:
             control(side)
@@ -82,8 +131,17 @@ def _controls() -> None:
         for name in SHARED:
             control(name)
     control("likeness")
-    own = {side: [name for name in settings(values()) if name.startswith(f"{side}.")] for side in SIDES}
-    with st.expander("The encodings' own parameters, and more", icon=":material/tune:"):
+
+
+def _less_asked() -> None:
+    rows = settings(values())
+    own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
+    hidden = [*LESS_ASKED, *own["a"], *own["b"]]
+    st.session_state.setdefault(FOLDED, any(value(name) != rows[name].default for name in hidden))
+    more = st.expander("The encodings' own parameters, and more", icon=":material/tune:", key=FOLDED, on_change="rerun")
+    if not more.open:  # half of all controls: they cost nothing until they are looked at
+        return
+    with more:
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
                 if not own[side]:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from pages.parts.colors import diverging, muted, sequential, shade
 from pages.parts.figures.attention import upright
-from pages.parts.figures.base import axis, figure
+from pages.parts.figures.base import Axis, Trace, axis, figure
 from pages.parts.figures.heat import heat, heat_figure
 
 KEY, QUERY = "key (read from)", "query (reading)"
@@ -44,7 +44,7 @@ def difference_picture(
     )
 
 
-def _square(trace: go.Heatmap, queries: Sequence[str], keys: Sequence[str], query: int | None, bare: bool) -> go.Figure:
+def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: int | None, bare: bool) -> go.Figure:
     words = {"x": "", "y": ""} if bare else {"x": KEY, "y": QUERY}
     more: dict[str, Any] = {"margin": {"l": 4, "r": 4, "t": 4, "b": 4}} if bare else {}
     if query is not None:
@@ -52,15 +52,13 @@ def _square(trace: go.Heatmap, queries: Sequence[str], keys: Sequence[str], quer
             "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
             "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
         }]  # fmt: skip
-    drawn = _named(heat_figure(trace, **words, square=len(queries) == len(keys), **more), keys, queries)
-    return drawn.update_xaxes(showticklabels=not bare).update_yaxes(showticklabels=not bare)
+    labels: Axis = {"showticklabels": not bare}
+    return heat_figure(
+        trace, **words, square=len(queries) == len(keys), across=across(keys) | labels, down=sparse(queries) | labels, **more
+    )  # fmt: skip
 
 
-def _named(drawn: go.Figure, columns: Sequence[str], rows: Sequence[str]) -> go.Figure:
-    return drawn.update_xaxes(across(columns)).update_yaxes(sparse(rows))
-
-
-def across(names: Sequence[str]) -> dict[str, Any]:
+def across(names: Sequence[str]) -> Axis:
     """Axis settings that write names from left to right, words among them upright."""
     return sparse(names) | upright(names)
 
@@ -70,7 +68,9 @@ def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> 
     trace = heat(
         moved.T, "logits", scale=sequential("#7A5AE0"), low=0.0, high=max(high, 1e-6), x="changed token", y="output"
     )
-    return _named(heat_figure(trace, x="changed token", y="output that moves", square=True), tokens, tokens)
+    return heat_figure(
+        trace, x="changed token", y="output that moves", square=True, across=across(tokens), down=sparse(tokens)
+    )
 
 
 def numbers_picture(
@@ -79,7 +79,7 @@ def numbers_picture(
     """Signed numbers [row, column] on a scale that is even on both sides of zero."""
     most = max(float(np.abs(matrix).max(initial=0.0)), 1e-6)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=x, y=y)
-    return _named(heat_figure(trace, x=x, y=y), columns, rows)
+    return heat_figure(trace, x=x, y=y, across=across(columns), down=sparse(rows))
 
 
 def strips_picture(

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from pages.parts.board.grids import grid
 from pages.parts.colors import ScalePair
-from pages.parts.figures.base import axis, figure
+from pages.parts.figures.base import Axis, Trace, axis, figure
 
 EXACT = 4096
 """Up to so many cells values are sent as they are; beyond it to 1/255 of the scale."""
@@ -21,8 +21,8 @@ MOST_LABELS = 32
 def heat(
     array: np.ndarray, unit: str, *, scale: ScalePair, low: float | None = None, high: float | None = None,
     x: str = "key", y: str = "query", digits: str = ".3g", first: tuple[float, float] = (0, 0), bar: bool = True, **more: Any,
-) -> go.Heatmap:  # fmt: skip
-    """The trace of ``array`` [row, column]; not finite entries stay empty where it is sent as it is.
+) -> Trace:  # fmt: skip
+    """The trace of ``array`` [row, column], plain; not finite entries stay empty where it is sent as it is.
 
     ``x`` and ``y`` name a column and a row in the hover, ``first`` is where the first column and row stand. ``low`` and
     ``high`` are the ends of the scale, by default the array's own.
@@ -39,25 +39,29 @@ def heat(
     else:
         meta["bytes"] = grid(array, low, high)
         block = (meta["bytes"]["block"][0], meta["bytes"]["block"][1])
-    return go.Heatmap(
-        zmin=low, zmax=high, colorscale=scale["light"], meta=meta, showscale=bar,
-        x0=first[0] + (block[1] - 1) / 2, dx=block[1], y0=first[1] + (block[0] - 1) / 2, dy=block[0],
-        hovertemplate=f"{y} %{{y}}, {x} %{{x}}: %{{z:{digits}}}<extra></extra>",
-        colorbar={"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0}, **cells, **more,
-    )  # fmt: skip
+    return {
+        "type": "heatmap", "zmin": low, "zmax": high, "colorscale": scale["light"], "meta": meta, "showscale": bar,
+        "x0": first[0] + (block[1] - 1) / 2, "dx": block[1], "y0": first[1] + (block[0] - 1) / 2, "dy": block[0],
+        "hovertemplate": f"{y} %{{y}}, {x} %{{x}}: %{{z:{digits}}}<extra></extra>",
+        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0}, **cells, **more,
+    }  # fmt: skip
 
 
 def heat_figure(
-    trace: go.Heatmap, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = (), square: bool = False,
-    **layout: Any,
+    trace: Trace, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = (), square: bool = False,
+    across: Axis | None = None, down: Axis | None = None, **layout: Any,
 ) -> go.Figure:  # fmt: skip
-    """One picture, row 0 on top. ``x`` and ``y`` are the axes' titles, ``columns`` and ``rows`` labels for their cells."""
+    """One picture, row 0 on top. ``x`` and ``y`` are the axes' titles, ``columns`` and ``rows`` labels for their cells.
+
+    ``across`` and ``down`` are more settings of the axes.
+    """
     keep: dict[str, Any] = {"scaleanchor": "x", "constrain": "domain"} if square else {}
-    across: dict[str, Any] = {"constrain": "domain"} if square else {}
+    inside: dict[str, Any] = {"constrain": "domain"} if square else {}
+    quiet: dict[str, Any] = {"showgrid": False, "ticks": ""}
     return figure(
         [trace],
-        xaxis=axis(x, showgrid=False, ticks="", **across, **labels(columns)),
-        yaxis=axis(y, showgrid=False, ticks="", autorange="reversed", **keep, **labels(rows)),
+        xaxis=axis(x, **quiet | inside | labels(columns) | (across or {})),
+        yaxis=axis(y, **quiet | keep | {"autorange": "reversed"} | labels(rows) | (down or {})),
         **{"margin": {"l": 48, "r": 8, "t": 12, "b": 40}} | layout,
     )
 

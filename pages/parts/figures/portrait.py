@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from pages.parts.colors import MUTED, diverging, mix, sequential, shade
 from pages.parts.figures.attention import gap
-from pages.parts.figures.base import axis, figure
+from pages.parts.figures.base import Axis, Trace, axis, figure
 from pages.parts.figures.heat import heat, heat_figure
 
 WHAT = {
@@ -24,7 +24,6 @@ MOST_HEADS = 8
 """Lines of a profile."""
 
 Portrait = dict[str, Any]
-Trace = dict[str, Any]
 
 
 def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
@@ -40,8 +39,7 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     _place(trace, y=at)
     if portrait["kind"] == "vectors":
         return heat_figure(trace, x=columns, y=rows)
-    drawn = heat_figure(trace, x=columns, y=rows, shapes=end_marks(portrait, shown, "y"))
-    return drawn.update_layout(yaxis=_down_to(shown))
+    return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=end_marks(portrait, shown, "y"))
 
 
 def _tiles(portrait: Portrait) -> go.Figure:
@@ -61,8 +59,7 @@ def _tiles(portrait: Portrait) -> go.Figure:
         "tickvals": [h * wide + (side - 1) / 2 for h in range(heads)],
         "ticktext": [f"H{h + 1}" for h in range(heads)],
     }
-    drawn = heat_figure(trace, x=columns, y=rows)
-    return drawn.update_xaxes(**ticks)
+    return heat_figure(trace, x=columns, y=rows, across=ticks)
 
 
 def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figure:
@@ -75,8 +72,10 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figur
     trace = heat(matrix, unit, scale=scale, low=low, high=high, x="position", y="position")
     _place(trace, x=at, y=at)
     shapes = end_marks(portrait, shown, "x", "y")
-    drawn = heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
-    return drawn.update_layout(xaxis={"range": [-0.5, shown - 0.5]}, yaxis=_down_to(shown))
+    across = {"range": [-0.5, shown - 0.5]}
+    return heat_figure(
+        trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
+    )
 
 
 def profile_figure(portrait: Portrait, color: str) -> go.Figure:
@@ -109,7 +108,6 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
 
 
 def plain_scatter(**trace: Any) -> Trace:
-    """Plain, so that it is validated once, as part of its figure: a page redraws a dozen of these at a click."""
     return {"type": "scatter", **trace}
 
 
@@ -130,7 +128,7 @@ def end_marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any
     return [across_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
 
 
-def _down_to(shown: int) -> dict[str, Any]:
+def _down_to(shown: int) -> Axis:
     """Position 0 on top, and room for every position shown, whether there is a row or not."""
     return {"range": [shown - 0.5, -0.5], "autorange": False}
 
@@ -148,7 +146,7 @@ def across_line(along: str, at: float, text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _place(trace: go.Heatmap, *, x: np.ndarray | None = None, y: np.ndarray | None = None) -> None:
+def _place(trace: Trace, *, x: np.ndarray | None = None, y: np.ndarray | None = None) -> None:
     """Rows and columns where they stand: every k-th position."""
     if x is not None:
         trace.update(x0=float(x[0]), dx=_every(x))

@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colors import MUTED, muted, sequential, shade
-from pages.parts.figures.base import axis, figure
-from pages.parts.figures.portrait import WHAT, Portrait, Trace, across_line, end_marks, plain_scatter, short
+from pages.parts.figures.base import Trace, axis, figure
+from pages.parts.figures.portrait import WHAT, Portrait, across_line, end_marks, plain_scatter, short
 
 FLOOR = 1e-6
 """Of a logarithmic axis: what is below is rounding."""

@@ -64,8 +64,9 @@ def _first_sentence(run: Run) -> str:
 def _head(found: dict[str, Any], layer: int, head: int, color: str) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
     trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
-    drawn = heat_figure(trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens)
-    drawn.update_layout(xaxis=upright(tokens), yaxis=small(tokens))
+    drawn = heat_figure(
+        trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens, across=upright(tokens), down=small(tokens)
+    )  # fmt: skip
     strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
     return Panel(
         id=f"attention.{head + 1}", title=f"Layer {layer + 1}, head {head + 1}", figure=drawn, height=320, link="words",

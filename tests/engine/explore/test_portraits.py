@@ -14,7 +14,8 @@ import engine
 from engine.config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.explore import spectra
-from engine.explore.encodings import CELLS, along, final_scales, first_weights, portrait, portrait_of_snapshot
+from engine.explore.encodings import along, final_scales, first_weights, pictures, portrait, portrait_of_snapshot
+from engine.explore.portrait import CELLS
 from engine.measurements.table_structure import structure
 
 RECORDED = Path(engine.__file__).parent / "recorded" / "reverse"
@@ -40,6 +41,13 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
         assert family == "decoder"
         assert found["offsets"].max() == 0
         assert not np.any(np.triu(found["similarity"], 1))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_pictures_alone_are_those_of_the_portrait(encoding: str) -> None:
+    alone, whole = (of(config(encoding), 24) for of in (pictures, portrait))
+    for name, value in alone.items():
+        np.testing.assert_array_equal(value, whole[name], err_msg=name)
 
 
 def test_a_learned_table_ends_at_the_trained_length_and_sinusoids_go_on() -> None:

@@ -67,7 +67,7 @@ function newPanels(host, canvas) {
     for (const panel of state.panels.values()) panel.dirty ||= recolour
     root.replaceChildren(...data.sections.map(({ id }) => state.sections.get(id).root))
     cancelAnimationFrame(pending)
-    pending = requestAnimationFrame(() => draw(0)) // The first picture is seen before the others are drawn.
+    draw(0) // The first picture is seen before the others are drawn, and before Streamlit writes what else has changed.
   }
 
   const furnish = (section, wanted) => {
