@@ -1,9 +1,11 @@
 // Matrices as they come: one byte a cell, with the scale to read them by.
 
 /** Values of a grid as one flat array, row by row, last axis fastest. */
-function decode(grid) {
-  const bytes = Uint8Array.from(atob(grid.values), (letter) => letter.charCodeAt(0))
-  return Float32Array.from(bytes, (byte) => grid.low + (byte / 255) * (grid.high - grid.low))
+function decode({ values, low, high }) {
+  const bytes = atob(values)
+  const decoded = new Float32Array(bytes.length)
+  for (let at = 0; at < bytes.length; at++) decoded[at] = low + (bytes.charCodeAt(at) / 255) * (high - low)
+  return decoded
 }
 
 /** One [row, column] matrix out of a grid, by its place among the leading axes. */

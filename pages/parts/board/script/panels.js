@@ -65,7 +65,7 @@ function newPanels(host, canvas) {
       state.panels.delete(id)
     }
     for (const panel of state.panels.values()) panel.dirty ||= recolour
-    root.replaceChildren(...data.sections.map(({ id }) => state.sections.get(id).root))
+    holdOnly(root, data.sections.map(({ id }) => state.sections.get(id).root))
     cancelAnimationFrame(pending)
     draw(0) // The first picture is seen before the others are drawn, and before Streamlit writes what else has changed.
   }
@@ -86,7 +86,7 @@ function newPanels(host, canvas) {
       panel.tell(told, state.theme.name)
       return panel.root
     })
-    if (nodes.length !== frame.grid.children.length || nodes.some((node, at) => frame.grid.children[at] !== node)) frame.grid.replaceChildren(...nodes)
+    holdOnly(frame.grid, nodes)
   }
 
   state.end = () => {
@@ -100,6 +100,11 @@ function newPanels(host, canvas) {
     () => status.say("The chart library could not be loaded. Reload the page."),
   )
   return state
+}
+
+/** These children and no others; where they are the same, nothing is laid out anew. */
+function holdOnly(parent, nodes) {
+  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) parent.replaceChildren(...nodes)
 }
 
 const STATUS = {
