@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,8 @@ Unit = Literal["characters", "words"]
 UNKNOWN = 0
 """The token of everything that is not in the vocabulary."""
 UNKNOWN_NAME = "�"
-BOUNDARY = re.compile(r"\b")
+PIECE = re.compile(r"\w+|\A\W+|\W+\Z|\W{2,}|[^\w ]")
+"""A word, or what stands between two: anything but a single space, and that too where the text begins or ends."""
 WORD = re.compile(r"\w")
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 
@@ -27,8 +28,7 @@ def pieces(text: str, unit: Unit) -> Sequence[str]:
     """The text as characters, or split at word boundaries; a single space between two words goes without saying."""
     if unit == "characters":
         return text
-    split = [piece for piece in BOUNDARY.split(text) if piece]
-    return [piece for place, piece in enumerate(split) if piece != SPACE or place in (0, len(split) - 1)]
+    return PIECE.findall(text)
 
 
 def joined(parts: Sequence[str], unit: Unit) -> str:
@@ -57,8 +57,7 @@ class Vocabulary:
 
     def encode(self, text: Sequence[str]) -> np.ndarray:
         """[token] int64"""
-        numbers = self.numbers
-        return np.fromiter((numbers.get(piece, UNKNOWN) for piece in text), dtype=np.int64, count=len(text))
+        return np.fromiter(map(self.numbers.get, text, repeat(UNKNOWN)), dtype=np.int64, count=len(text))
 
     def spelled(self, tokens: Iterable[int]) -> list[str]:
         """The piece that each token stands for."""

@@ -90,7 +90,8 @@ def steps_of(
         with dropout.active() if dropout else nullcontext():
             logits = forward(model, batch)
             loss = loss_of(logits.float(), batch.targets)
-            model.zero_grad()
+            for parameter in parameters:  # zero_grad would walk over all modules to find them
+                parameter.grad = None
             loss.backward()  # type: ignore[no-untyped-call]
         norm, loss_value = _gradient_norm(parameters), loss.item()
         if not math.isfinite(norm):

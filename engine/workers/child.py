@@ -25,6 +25,8 @@ from engine.workers import wire
 
 ROOT = Path(__file__).resolve().parents[2]
 """Where ``python -m engine.workers.worker`` finds the package."""
+KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
+"""Bytes. By default glibc returns a step's large blocks to the system and meets every page of them anew in the next step."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 """NumPy's products as well as PyTorch's: the cores are shared out among the workers already."""
 
@@ -116,7 +118,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env=os.environ | ONE_THREAD | {DATA_VARIABLE: str(data_folder().absolute())},
+            env=KEPT_BLOCKS | os.environ | ONE_THREAD | {DATA_VARIABLE: str(data_folder().absolute())},
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         self._reader = Thread(target=self._read, name=f"worker-{slot}-reader", daemon=True)

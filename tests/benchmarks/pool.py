@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import psutil
 from engine.config import RunConfig
 from engine.events import Progress
 from engine.runs import Run, Runs
+from engine.workers.child import KEPT_BLOCKS
 from engine.workers.pool import Pool
 
 CLASSIC = RunConfig()
@@ -84,7 +86,8 @@ def replacement(pool: Pool) -> dict[str, float]:
 def bare_seconds(steps: int) -> float:
     """From the first step to the last of the classic run, in a process of its own without any pool."""
     command = [sys.executable, "-c", BARE, str(steps)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    environment = KEPT_BLOCKS | os.environ  # as a worker has it
+    return float(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
 
 
 def speed(pool: Pool) -> dict[str, float]:
