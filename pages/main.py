@@ -20,6 +20,10 @@ page = st.navigation(
         st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
         st.Page("text.py", title="Text", icon=":material/history_edu:", url_path="text"),
         st.Page("notebooks.py", title="Notebooks", icon=":material/code_blocks:", url_path="notebooks"),
+        # Not in the menu, whose "Notebooks" would otherwise lead from a notebook to itself.
+        st.Page(
+            "notebook.py", title="Notebook", icon=":material/code_blocks:", url_path="notebook", visibility="hidden"
+        ),
         st.Page("glossary.py", title="Glossary", icon=":material/dictionary:", url_path="glossary"),
     ],
     position="top",

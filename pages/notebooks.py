@@ -1,39 +1,18 @@
-"""The notebooks: classic exercises, each as steps with their code, run live, at its own link."""
+"""The notebooks: classic exercises, each on a page of its own."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from engine.notebooks import Notebook
-from pages.parts.notebooks.address import open_address, write_address
-from pages.parts.notebooks.controls import mark, show_side
-from pages.parts.notebooks.overview import show_overview, show_ways
-from pages.parts.notebooks.plays import play_of
-from pages.parts.notebooks.steps import show_introduction, show_step
+from pages.parts.link import take_link, write_link
+from pages.parts.notebooks.address import read
+from pages.parts.notebooks.overview import NOTEBOOK_PAGE, show_overview
 
-
-def show_notebook(notebook: Notebook) -> None:
-    play = play_of(notebook)
-    shown = mark(play) if play else None
-    show_ways(notebook)
-    side, body = st.columns([1, 2.6], gap="medium")
-    with side:
-        show_side(notebook, play)
-    with body, st.container(key="notebooks-body"):
-        st.title(notebook.title, anchor=False)
-        show_introduction(notebook)
-        for step in notebook.steps[1:]:
-            show_step(notebook, step, play)
-        show_ways(notebook)
-    if play is not None and play.state != "running" and mark(play) != shown:
-        st.rerun()  # it ended while this page was being written: the timer above is of the past
-
-
-asked = open_address()
+query = take_link("notebooks") or {}
+asked = read(query)
+if asked.notebook is not None:  # as links used to name one
+    st.switch_page(NOTEBOOK_PAGE, query_params=query)
 for problem in asked.ignored:
     st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
-if asked.notebook is None:
-    show_overview()
-else:
-    show_notebook(asked.notebook)
-write_address(asked.notebook)
+show_overview()
+write_link("notebooks", {})

@@ -94,7 +94,7 @@ def test_the_overview_leads_to_every_notebook(open_page: Open) -> None:
 
 
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
-    app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
+    app = open_page("notebook.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
     assert set(badges(app)) == {"not run", "text"}
     assert [code.value for code in app.code] == [cell.source for cell in NOTEBOOK.cells if cell.kind == "code"]
@@ -106,11 +106,12 @@ def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Playe
     app.query_params.clear()
     app.switch_page("notebooks.py").run()
     assert "2 of 7 steps passed" in said(app)
+    app.switch_page("notebook.py")
     app.query_params["notebook"] = NOTEBOOK.slug
     arrived(press(app.run(), "notebooks.all"), played)
     assert badges(app) == ["passed"] * 6 + ["failed", "text"]
     assert "Line 3. AssertionError: assert 1 == 2" in said(app)
-    another = open_page("notebooks.py", notebook=NOTEBOOK.slug, play=app.query_params["play"])
+    another = open_page("notebook.py", notebook=NOTEBOOK.slug, play=app.query_params["play"])
     assert badges(another)[:2] == ["passed", "passed"], "the link shows the same outputs"
     press(app, "notebooks.clear")
     assert set(badges(app)) == {"not run", "text"}
@@ -123,7 +124,7 @@ def test_stop_keeps_what_the_cell_had_printed(
     said_before = ({"cell": first, "event": "started"}, {"cell": first, "event": "text", "text": "seed 1 of 10: 3\n"})
     code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
     monkeypatch.setattr(players_module, "Play", partial(Play, command=[sys.executable, "-c", code]))
-    app = press(open_page("notebooks.py", notebook=NOTEBOOK.slug), "notebooks.all")
+    app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = played.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
     assert play is not None
     deadline = time.monotonic() + 60
@@ -140,7 +141,7 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
     busy = played.find(next(iter(played._by_id)))
     assert busy is not None
     busy.state = "running"
-    app = press(open_page("notebooks.py", notebook=NOTEBOOK.slug), "notebooks.all")
+    app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     assert "As many notebooks are running as this host allows at once (1); try again in a minute." in said(app)
     assert set(badges(app)) == {"not run", "text"}
 
@@ -157,7 +158,15 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
     ],
 )
 def test_a_bad_link_is_named_and_opens(open_page: Open, query: dict[str, str], sentence: str) -> None:
-    assert sentence in said(open_page("notebooks.py", **query))
+    assert sentence in said(open_page("notebook.py", **query))
+
+
+def test_links_that_name_a_notebook_at_the_overview_lead_to_it(open_page: Open) -> None:
+    app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
+    assert app.title[0].value == NOTEBOOK.title
+    bad = open_page("notebooks.py", notebook="zork")
+    assert "notebook is zork" in said(bad)
+    assert bad.title[0].value == "Notebooks"
 
 
 @pytest.mark.parametrize(

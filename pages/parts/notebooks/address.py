@@ -1,4 +1,4 @@
-"""The address of the notebooks page: which notebook, and which play of it is looked at. It never starts one."""
+"""The address of a notebook's page: which notebook, and which play of it is looked at. It never starts one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def open_address() -> Asked:
     """What the address asks for; the play of a link is looked at from now on."""
     query = st.query_params.to_dict()
     asked = read(query)
-    if query == written("notebooks"):
+    if query == written("notebook"):
         return Asked(asked.notebook, None, [])
     if asked.notebook is not None and asked.play is not None:
         st.session_state.setdefault(PLAYS, {})[asked.notebook.slug] = asked.play
@@ -56,4 +56,4 @@ def write_address(notebook: Notebook | None) -> None:
         query[NOTEBOOK] = notebook.slug
         if (play := play_of(notebook)) is not None:
             query[PLAY] = play.id
-    write_link("notebooks", query)
+    write_link("notebook", query)

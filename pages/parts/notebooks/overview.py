@@ -7,7 +7,7 @@ import streamlit as st
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.notebooks.plays import badge, play_of, step_state
 
-PAGE = "notebooks.py"
+PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
 
 
 def show_overview() -> None:
@@ -18,7 +18,9 @@ def show_overview() -> None:
     )
     for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
-            st.page_link(PAGE, label=f"**{place}. {notebook.title}**", query_params={"notebook": notebook.slug})
+            st.page_link(
+                NOTEBOOK_PAGE, label=f"**{place}. {notebook.title}**", query_params={"notebook": notebook.slug}
+            )
             st.markdown(notebook.learns)
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
@@ -28,13 +30,13 @@ def show_ways(notebook: Notebook) -> None:
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
     with st.container(horizontal=True, gap="small"):
-        st.page_link(PAGE, label="All notebooks", icon=":material/apps:", query_params={})
+        st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
         for icon, found in (
             (":material/arrow_back:", others[:place][-1:]),
             (":material/arrow_forward:", others[place + 1 :][:1]),
         ):
             for other in found:
-                st.page_link(PAGE, label=other.title, icon=icon, query_params={"notebook": other.slug})
+                st.page_link(NOTEBOOK_PAGE, label=other.title, icon=icon, query_params={"notebook": other.slug})
 
 
 def _steps(notebook: Notebook) -> str:
