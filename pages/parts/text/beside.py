@@ -70,6 +70,8 @@ def _say_passed(run: Run) -> None:
         for row in rows:
             icon = ":material/check_circle:" if row.step is not None else ":material/pending:"
             st.caption(f"{icon} {row.sentence}", width="content")
+        if not rows and run.state != "failed":  # it takes the line, so that nothing below moves when they come
+            st.caption(":material/pending: Beside the counting models: not known yet.")
 
 
 def show_text_facts(run: Run) -> None:

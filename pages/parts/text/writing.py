@@ -18,8 +18,8 @@ from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
 from pages.parts.text.form import PLAYS
 
-WRITTEN = "text.written"
-"""Session key of what was written, the latest first."""
+WRITTEN, REFUSED = "text.written", "text.refused_words"
+"""Session keys of what was written, the latest first, and why the last was not."""
 KEPT = 6
 DEFAULTS: dict[str, Any] = {
     "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
@@ -50,8 +50,10 @@ def show_writing(run: Run) -> None:
         columns[2].number_input(
             "Seed", 0, 2**31 - 1, key="text.sample_seed", persist_state="session", help="The same seed writes the same."
         )
-        if st.button("Write", icon=":material/edit_note:", type="primary"):
-            _write(run)
+        # A callback: a page that is rerun again on its way down here would forget the click.
+        st.button("Write", icon=":material/edit_note:", type="primary", on_click=_write, args=(run,))
+        if sentence := st.session_state.pop(REFUSED, ""):
+            st.error(sentence, icon=":material/error:")
     with right:
         for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
             _show(one, run, latest=place == 0)
@@ -71,7 +73,7 @@ def _write(run: Run) -> None:
             top_k=state["text.top_k"], seed=state["text.sample_seed"],
         )  # fmt: skip
     except JobError as error:
-        st.error(str(error), icon=":material/error:")
+        state[REFUSED] = str(error)
         return
     settings = (
         f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
