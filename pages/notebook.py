@@ -15,7 +15,7 @@ from pages.parts.notebooks.steps import show_introduction, show_step
 def show_notebook(notebook: Notebook) -> None:
     play = play_of(notebook)
     shown = mark(play) if play else None
-    show_ways(notebook)
+    show_ways(notebook, "top")
     side, body = st.columns([1, 2.6], gap="medium")
     with side:
         show_side(notebook, play)
@@ -24,7 +24,7 @@ def show_notebook(notebook: Notebook) -> None:
         show_introduction(notebook)
         for step in notebook.steps[1:]:
             show_step(notebook, step, play)
-        show_ways(notebook)
+        show_ways(notebook, "bottom")
     if play is not None and play.state != "running" and mark(play) != shown:
         st.rerun()  # it ended while this page was being written: the timer above is of the past
 

@@ -74,7 +74,7 @@ def show_numbers(rows: list[dict[str, Any]]) -> None:
         ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
         lines.append([
             name_of_head(place), f"**{row['kind']}**" if row["kind"] in row["scores"] else row["kind"], f"{row['entropy']:.2f}",
-            f"{row['effective_keys']:.1f}", f"{row['distance']:.1f}", ", ".join(f"{label} {score:.2f}" for label, score in ranked[:4]),
+            f"{row['effective_keys']:.1f}", f"{row['distance']:.1f}", ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4]),
         ])  # fmt: skip
     show_table(head, lines)
 

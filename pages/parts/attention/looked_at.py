@@ -14,6 +14,9 @@ from pages.parts.attention.chosen import Chosen
 
 LINE, TALLEST = 39, 720
 """Pixels: a line of a table, and the tallest table shown whole."""
+TABLE = "attention-table"
+"""The frame's key. Its lines are one line high: wrapped ones would leave a phone a single row to see."""
+STYLE = f"<style>.st-key-{TABLE} :is(th, td) {{ white-space: nowrap }}</style>"
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 """What columns and rows of a picture are, for those that point together."""
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
@@ -56,7 +59,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:
     """A table in a frame of its own: what is too wide for a phone, or too long, scrolls there."""
-    with st.container(height=min(TALLEST, LINE * (len(rows) + 1) + 24), border=False):
+    st.html(STYLE)
+    with st.container(height=min(TALLEST, LINE * (len(rows) + 1) + 24), border=False, key=TABLE):
         st.markdown(table(head, rows))
 
 

@@ -57,7 +57,8 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
     return figure(
         traces,
         xaxis=axis(what_grows, **places_axis(places)),
-        yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g"),
+        # More ticks, and all nine digits of a decade are written.
+        yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
         hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
     )

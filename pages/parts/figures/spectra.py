@@ -26,7 +26,7 @@ def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure
         )
     return figure(
         traces, xaxis=axis("singular value, from the largest"),
-        yaxis=axis("relative to the largest", type="log", exponentformat="power"), margin=LEGEND_MARGIN,
+        yaxis=axis("relative to the largest", type="log", exponentformat="power", nticks=4), margin=LEGEND_MARGIN,
     )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
     ]
     return figure(
         traces, xaxis=axis("frequency (cycles a position)", range=[0, 0.5]),
-        yaxis=axis("share of the power", type="log", exponentformat="power"), margin=LEGEND_MARGIN,
+        yaxis=axis("share of the power", type="log", exponentformat="power", nticks=4), margin=LEGEND_MARGIN,
     )  # fmt: skip
 
 

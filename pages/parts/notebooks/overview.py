@@ -25,11 +25,11 @@ def show_overview() -> None:
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
 
-def show_ways(notebook: Notebook) -> None:
-    """To the overview, and to the notebooks before and after this one."""
+def show_ways(notebook: Notebook, where: str) -> None:
+    """To the overview, and to the notebooks before and after this one; ``where`` on the page they stand."""
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):
         st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
         for icon, found in (
             (":material/arrow_back:", others[:place][-1:]),

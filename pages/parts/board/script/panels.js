@@ -30,7 +30,7 @@ function newPanels(host, canvas) {
       if (panel) panel.near = isIntersecting
     }
     touch()
-  }, { rootMargin: NEAR })
+  }, { rootMargin: NEAR, scrollMargin: NEAR }) // the page scrolls inside a box of its own, to which only the second applies
   const sized = new ResizeObserver((entries) => {
     for (const { target } of entries) if (target.data && target.offsetWidth) state.plotly.Plots.resize(target)
   })
