@@ -23,7 +23,7 @@ STYLE = """<style>
   .st-key-notebooks-contents { display: none } }
 /* Links from one notebook to another lead to the page they stand on, which Streamlit would mark. */
 [class*="st-key-notebooks-ways"] a:not(:hover) { background: none }
-[class*="st-key-notebooks-ways"] a span { font-weight: inherit }
+[class*="st-key-notebooks-ways"] :is(a, a *) { font-weight: normal }
 .st-key-notebooks-contents a { color: inherit; text-decoration: none }
 .st-key-notebooks-contents a:hover { text-decoration: underline }
 .st-key-notebooks-body .katex-display { overflow: auto hidden }
