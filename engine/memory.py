@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS, encoding_of
-from engine.encodings.row import SINGLE, EncodingRow
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import BYTES
 from engine.encodings.shapes import Shape, dense
+from engine.encodings.work import Reading
 from engine.events import Memory
 
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
 
@@ -105,7 +105,7 @@ def predict_memory(
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
     if has_formula(config):
-        kept = Kept(config, config.batch_size, padded)
+        kept = _Kept(config, config.batch_size, padded)
         kept.stack(length, source_length, causal=config.causal)
         if source_length is not None:
             kept.stack(source_length, None, causal=False)
@@ -150,7 +150,7 @@ def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
 
 
 @dataclass
-class Kept:
+class _Kept:
     """Adds up what the forward pass keeps, in the order in which the model computes it."""
 
     config: RunConfig
@@ -173,7 +173,8 @@ class Kept:
         masked = self.padded or (causal and c.mask_fault != "missing")
         if c.position_dropout > 0 and encoding_of(c).acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
-        self.encoding.saved.per_stack(self, length, causal)
+        reading = Reading(c, length, causal, self.padded)
+        self.add(self.encoding.saved.per_stack(reading))
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:
@@ -181,6 +182,7 @@ class Kept:
         for _ in range(c.n_layers):
             self._branch(tokens)
             self._attention(length, length, masked=masked, cross=False)
+            self.add(self.encoding.saved.per_layer(reading))
             if source_length is not None:
                 self._branch(tokens)
                 self._attention(length, source_length, masked=self.padded, cross=True)
@@ -191,12 +193,6 @@ class Kept:
         if c.norm == "pre":
             self._norm(tokens)
         self.add(tokens, c.d_model, self.size)  # what the head, or cross-attention, reads
-
-    def network(self, length: int, widths: list[int]) -> None:
-        """Before and after each activation; and where they are stored in half, the weights in single precision."""
-        self.add(SINGLE, 2, length, sum(widths[1:-1]))
-        if self.size < SINGLE:
-            self.add(SINGLE, sum(inputs * outputs for inputs, outputs in pairwise(widths)))
 
     def _branch(self, tokens: int) -> None:
         """A residual branch: what its first layer reads, its norm, its dropout mask."""
@@ -227,7 +223,6 @@ class Kept:
                 self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)  # bias and mask in one
         else:
             self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
-        encoding.saved.per_layer(self, queries)
 
     def _matrices(self, pairs: int, *, masked: bool) -> None:
         """What is kept for every pair of query and key in every head."""

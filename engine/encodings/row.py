@@ -7,21 +7,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.encodings.saved import NOTHING, Saved
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work
 from engine.settings import Parameters
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
-    from engine.memory import Kept
 
 Place = Literal["nowhere", "embedding", "scores", "rotation"]
-SINGLE = 4
-"""Bytes of what is computed in float32 at any precision: networks on positions."""
-
-
-def _always(config: RunConfig) -> bool:
-    return True
 
 
 def _never(config: RunConfig) -> bool:
@@ -34,28 +28,6 @@ def _nothing_learned(config: RunConfig, rows: int, causal: bool) -> list[Shape]:
 
 def _nothing_computed(reading: Reading) -> Work:
     return Work()
-
-
-def _nothing_kept(kept: Kept, *sizes: int) -> None:
-    """Look-ups and sums keep nothing of their own."""
-
-
-@dataclass(frozen=True)
-class Saved:
-    """What is kept for backward of an encoding's own, on top of what attention keeps: see :class:`engine.memory.Kept`."""
-
-    known: Callable[[RunConfig], bool] = _always
-    """Whether there is a formula for it."""
-    per_stack: Callable[[Kept, int, bool], None] = _nothing_kept
-    """Once a stack, given its length and whether it looks backwards only."""
-    per_layer: Callable[[Kept, int], None] = _nothing_kept
-    """In every layer, given the number of queries, those of all sequences together."""
-    mask_in_bias: bool = False
-    """Whether a fused kernel is given bias and mask in one, which it keeps."""
-
-
-UNKNOWN = Saved(known=_never)
-"""For what nobody has a formula for: it is measured only."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +61,7 @@ class EncodingRow:
     """The shapes of what it learns in one stack (or layer), given the positions trained and whether it looks backwards only."""
     work: Callable[[Reading], Work] = _nothing_computed
     """What it computes in one stack. Sums, look-ups and masks cost nothing."""
-    saved: Saved = Saved()
+    saved: Saved = NOTHING
     """What of its own is kept for backward."""
     reads_pattern: Callable[[RunConfig], bool] = _never
     """Whether it needs the attention pattern, which a fused kernel never writes out."""

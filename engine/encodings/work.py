@@ -42,6 +42,8 @@ class Reading:
     config: RunConfig
     length: int
     causal: bool
+    padded: bool = False
+    """Whether the batch comes with a padding mask."""
 
     @property
     def layers(self) -> int:

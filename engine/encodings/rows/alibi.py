@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.encodings.row import EncodingRow, Saved
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import Saved
 from engine.settings import Parameters, setting
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.encodings.row import EncodingRow, Saved
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import Saved, size
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work, product
 from engine.settings import Parameters, setting
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
-    from engine.memory import Kept
 
 
 class ConvParameters(Parameters):
@@ -33,11 +33,12 @@ def work(r: Reading) -> Work:
     return product(r.config.batch_size * r.length * r.config.d_model, taps, 1)
 
 
-def saved(kept: Kept, length: int, causal: bool) -> None:
-    reach = kept.config.value("conv_reach")
-    kept.add(kept.batch, length + (1 if causal else 2) * reach, kept.config.d_model, kept.size)
-    if kept.padded:
-        kept.add(kept.batch, length)
+def kept(r: Reading) -> int:
+    """The tokens with zeros around them, and which are real, a byte each."""
+    c = r.config
+    around = (1 if r.causal else 2) * c.value("conv_reach")
+    bytes_of_one: int = (r.length + around) * c.d_model * size(r) + r.padded * r.length
+    return c.batch_size * bytes_of_one
 
 
 ROW = EncodingRow(
@@ -58,5 +59,5 @@ ROW = EncodingRow(
     ),
     learns=learns,
     work=work,
-    saved=Saved(per_stack=saved),
+    saved=Saved(per_stack=kept),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.encodings.row import UNKNOWN, EncodingRow
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import UNKNOWN
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work, pointwise, product
 from engine.settings import Parameters, setting

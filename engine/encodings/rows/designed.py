@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from engine.encodings.design import decided_by, design_of, learned_shapes
 from engine.encodings.parameters import DesignedParameters
-from engine.encodings.row import UNKNOWN, EncodingRow
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import UNKNOWN
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work, pointwise, product, turns
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.encodings.parameters import FirstScale
-from engine.encodings.row import SINGLE, EncodingRow, Saved
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import SINGLE, Saved, kept_by_network
 from engine.encodings.shapes import Shape, dense
 from engine.encodings.work import Reading, Work, network, pointwise
 from engine.settings import setting
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
-    from engine.memory import Kept
 
 
 class FourierParameters(FirstScale):
@@ -36,11 +36,11 @@ def work(r: Reading) -> Work:
     return waved + network(r.length, [2 * waves, width, r.config.d_model])
 
 
-def saved(kept: Kept, length: int, causal: bool) -> None:
-    waves, width = kept.config.value("fourier_frequencies"), kept.config.value("fourier_width")
-    kept.add(SINGLE, length)  # positions
-    kept.add(SINGLE, length, waves + 2 * waves)  # angles, features
-    kept.network(length, [2 * waves, width, kept.config.d_model])
+def kept(r: Reading) -> int:
+    """Positions, angles, features, and what the network keeps."""
+    waves, width = r.config.value("fourier_frequencies"), r.config.value("fourier_width")
+    features: int = SINGLE * r.length * (1 + waves + 2 * waves)
+    return features + kept_by_network(r, [2 * waves, width, r.config.d_model])
 
 
 ROW = EncodingRow(
@@ -55,5 +55,5 @@ ROW = EncodingRow(
     symbols=(("F", "fourier_frequencies"),),
     learns=learns,
     work=work,
-    saved=Saved(per_stack=saved),
+    saved=Saved(per_stack=kept),
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.encodings.parameters import FirstScale
-from engine.encodings.row import SINGLE, EncodingRow, Saved
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import SINGLE, Saved, kept_by_network
 from engine.encodings.shapes import Shape, dense
 from engine.encodings.work import Reading, Work, network
 from engine.settings import setting
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
-    from engine.memory import Kept
 
 
 class PositionMlpParameters(FirstScale):
@@ -25,15 +25,18 @@ def learns(c: RunConfig, rows: int, causal: bool) -> list[Shape]:
     return [*dense(1, width), *between * dense(width, width), *dense(width, c.d_model)]
 
 
+def _widths(r: Reading) -> list[int]:
+    layers = r.config.value("position_mlp_layers") * [r.config.value("position_mlp_width")]
+    return [1, *layers, r.config.d_model]
+
+
 def work(r: Reading) -> Work:
-    width, layers = r.config.value("position_mlp_width"), r.config.value("position_mlp_layers")
-    return network(r.length, [1, *layers * [width], r.config.d_model], passes=2)
+    return network(r.length, _widths(r), passes=2)
 
 
-def saved(kept: Kept, length: int, causal: bool) -> None:
-    c = kept.config
-    kept.add(SINGLE, length)  # positions
-    kept.network(length, [1, *c.value("position_mlp_layers") * [c.value("position_mlp_width")], c.d_model])
+def kept(r: Reading) -> int:
+    """Positions, and what the network keeps."""
+    return SINGLE * r.length + kept_by_network(r, _widths(r))
 
 
 ROW = EncodingRow(
@@ -48,5 +51,5 @@ ROW = EncodingRow(
     symbols=(("n", "seq_len"),),
     learns=learns,
     work=work,
-    saved=Saved(per_stack=saved),
+    saved=Saved(per_stack=kept),
 )

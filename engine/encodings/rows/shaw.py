@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.encodings.row import EncodingRow, Saved
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import Saved, size
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work, product
 from engine.settings import Parameters, setting
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
-    from engine.memory import Kept
 
 
 class ShawParameters(Parameters):
@@ -35,12 +35,12 @@ def work(r: Reading) -> Work:
     return r.layers * tables * by_offset
 
 
-def saved(kept: Kept, queries: int) -> None:
+def kept(r: Reading) -> int:
     """By offset: the queries' products with the relative keys, and the pattern for the relative values."""
-    c = kept.config
-    if c.attention_score == "additive":  # otherwise q is kept anyway
-        kept.add(queries, kept.width, kept.size)
-    kept.add(1 + c.value("shaw_values"), queries, c.n_heads, 2 * c.value("shaw_max_distance") + 1, kept.size)
+    c = r.config
+    by_offset: int = (1 + c.value("shaw_values")) * (2 * c.value("shaw_max_distance") + 1)
+    queries = c.head_width if c.attention_score == "additive" else 0  # otherwise attention keeps them itself
+    return size(r) * r.queries * (by_offset + queries)
 
 
 def reads_pattern(c: RunConfig) -> bool:
@@ -65,6 +65,6 @@ ROW = EncodingRow(
     ),
     learns=learns,
     work=work,
-    saved=Saved(per_layer=saved),
+    saved=Saved(per_layer=kept),
     reads_pattern=reads_pattern,
 )

@@ -6,7 +6,8 @@ from math import ceil, log
 from typing import TYPE_CHECKING
 
 from engine.encodings.parameters import RotationParameters
-from engine.encodings.row import EncodingRow, Saved
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import Saved
 from engine.encodings.work import Reading, Work, product, turns
 from engine.settings import setting
 
