@@ -11,6 +11,7 @@ from engine.config import RunConfig
 from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
 from engine.runs import Run
 from pages.parts.attention.chosen import Chosen
+from pages.parts.table import table
 
 LINE, TALLEST = 39, 720
 """Pixels: a line of a table, and the tallest table shown whole."""
@@ -47,14 +48,6 @@ class LookedAt:
 def shown(token: str) -> str:
     """A token as text in Markdown."""
     return SPECIAL.sub(r"\\\1", token)
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table; every column but the first is aligned to the right."""
-    line = "|" + "|".join(["---", *["---:"] * (len(head) - 1)]) + "|"
-    return "\n".join(
-        ["|" + "|".join(row) + "|" for row in (head,)] + [line] + ["|" + "|".join(row) + "|" for row in rows]
-    )
 
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from functools import partial
+from io import StringIO
+from typing import Any
 
 import streamlit as st
 
@@ -13,6 +16,7 @@ from engine.findings import findings
 from engine.link import to_query
 from engine.runs import Run
 from pages.parts.lab.address import share_link
+from pages.parts.table import table
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
 ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}
@@ -32,11 +36,15 @@ def show_lengths(run: Run) -> None:
     if finished is None or not finished.by_length:
         return
     st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
-    import pandas as pd  # 60 MB that most pages never need
+    names = list(dict.fromkeys(name for row in finished.by_length for name in row))
+    rows = [[_cell(name, row.get(name)) for name in names] for row in finished.by_length]
+    st.markdown(table([name.replace("_", " ") for name in names], rows))
 
-    table = pd.DataFrame(finished.by_length)
-    table["trained"] = table["trained"].map({True: "trained", False: "never trained"})
-    st.dataframe(table.rename(columns=lambda name: name.replace("_", " ")), hide_index=True)
+
+def _cell(name: str, value: object) -> str:
+    if name == "trained":
+        return "trained" if value else "never trained"
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def take_away(run: Run | None, config: RunConfig) -> None:
@@ -73,9 +81,7 @@ def _settings_json(run: Run) -> str:
 
 
 def _numbers_csv(run: Run) -> str:
-    import pandas as pd
-
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "step": event.step,
             "loss": event.loss,
@@ -87,7 +93,12 @@ def _numbers_csv(run: Run) -> str:
         for event in run.events
         if isinstance(event, Progress)
     ]
-    return str(pd.DataFrame(rows).to_csv(index=False))
+    names = dict.fromkeys(name for row in rows for name in row)  # validation is not measured at every step
+    written = StringIO()
+    writer = csv.DictWriter(written, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
 
 
 def _events_jsonl(run: Run) -> str:

@@ -13,6 +13,7 @@ from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import by_read_figure
 from pages.parts.live.looks import color_of
+from pages.parts.table import table
 from pages.parts.text.answers import beside_counting_models, counting_models
 from pages.parts.text.form import PLAYS
 
@@ -100,14 +101,16 @@ def show_beside(run: Run) -> None:
         st.info(str(error), icon=":material/info:")
         return
     nats, sizes = found["nats"], found["tokens"]
+    parts = [part for part in PARTS if any(part in values for values in nats.values())]
+    head = ["", *(f"{PARTS[part]} ({sizes[part]:,})" for part in parts)]
     rows = [
-        {"": _titled(name)} | {f"{title} ({sizes[part]:,})": f"{exp(values[part]):.1f}" for part, title in PARTS.items() if part in values}
+        [_titled(name), *(f"{exp(values[part]):.1f}" if part in values else "" for part in parts)]
         for name, values in nats.items()
-    ]  # fmt: skip
+    ]
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("Perplexity; in brackets the number of tokens. Lower is better.")
-        st.table(_columns(rows), border="horizontal", hide_index=True)
+        st.markdown(table(head, rows))
         st.caption(_words_apart(nats))
     with right:
         panels(
@@ -126,10 +129,6 @@ def show_words(run: Run | None) -> None:
     with st.expander("What these words mean", icon=":material/school:"):
         length = run.config.seq_len if run is not None else "16"
         st.markdown(WORDS.format(length=length))
-
-
-def _columns(rows: list[dict[str, str]]) -> dict[str, list[str]]:
-    return {name: [row.get(name, "") for row in rows] for name in rows[0]}
 
 
 def _words_apart(nats: dict[str, dict[str, float]]) -> str:
