@@ -10,9 +10,10 @@ import streamlit as st
 from engine.encodings import encoding_of
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, pick_query
-from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, show_table, shown
+from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, shown
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
+from pages.parts.table import show_table
 
 SCALES = {
     "scaled_dot": "divided by √d_head = {root:.3g}",

@@ -16,7 +16,7 @@ from engine.findings import findings
 from engine.link import to_query
 from engine.runs import Run
 from pages.parts.lab.address import share_link
-from pages.parts.table import table
+from pages.parts.table import show_table
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
 ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}
@@ -36,9 +36,11 @@ def show_lengths(run: Run) -> None:
     if finished is None or not finished.by_length:
         return
     st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
-    names = list(dict.fromkeys(name for row in finished.by_length for name in row))
+    names = list(dict.fromkeys(name for row in finished.by_length for name in row if name != "note"))
     rows = [[_cell(name, row.get(name)) for name in names] for row in finished.by_length]
-    st.markdown(table([name.replace("_", " ") for name in names], rows))
+    show_table([name.replace("_", " ") for name in names], rows)
+    for note in dict.fromkeys(row["note"] for row in finished.by_length if "note" in row):
+        st.caption(note)
 
 
 def _cell(name: str, value: object) -> str:
