@@ -19,7 +19,7 @@ from engine.runs import Run
 from pages.parts import server
 from pages.parts.attention.address import read
 from pages.parts.attention.chosen import VIEWS, Chosen, fitted
-from pages.parts.attention.looked_at import shown, table
+from pages.parts.attention.looked_at import shown
 from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
 from pages.parts.figures.heads import (
     Line,
@@ -31,6 +31,7 @@ from pages.parts.figures.heads import (
     strips_picture,
 )
 from pages.parts.recorded import recorded_run
+from pages.parts.table import table
 
 Open = Callable[..., AppTest]
 ROOT = Path(__file__).parents[2]
