@@ -33,7 +33,7 @@ from pages.parts.issues.panels import sections, status_words
 from pages.parts.issues.plain import remembering
 from pages.parts.issues.prediction import Prediction, compared
 from pages.parts.issues.shown import Growing, Shown
-from pages.parts.issues.words import published_table, with_formulas_apart
+from pages.parts.issues.words import published_table, sources_in_words, with_formulas_apart
 from tests.pages.scripted_experiment import PUBLISHED, issue_of, trials_of
 
 BLUE = role_color("control")
@@ -136,6 +136,25 @@ def test_lines_over_x_show_means_and_single_seeds() -> None:
     assert list(mean.y) == pytest.approx([0.8, 0.1])
     assert list(figure.layout.xaxis.ticktext) == ["8", "64"]
     assert figure.layout.xaxis.title.text == "test length"
+
+
+@pytest.mark.parametrize(
+    ("xs", "kind", "low", "high"),
+    [([1, 2, 4, 8], "log", 0, 0.9031), ([0.25, 0.9, 1], "linear", 0.25, 1), ([0, 0.02, 1], "category", 0, 2)],
+)
+def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: str, low: float, high: float) -> None:
+    line = OverX("table", BLUE, {x: Ended("a", BLUE, [None], [0]) for x in xs})
+    figure = over_x_figure([line], "scale", "structure")
+    assert figure.layout.xaxis.type == kind
+    start, end = figure.layout.xaxis.range
+    assert (start + end) / 2 == pytest.approx((low + high) / 2, abs=1e-3)
+    assert start < low < high < end
+    assert figure.layout.yaxis.showticklabels is False, "no numbers on an axis of which nothing is known"
+
+
+@pytest.mark.parametrize("last", ["What Do They Learn?", "How to Scale"])
+def test_the_sources_are_one_sentence(last: str) -> None:
+    assert sources_in_words(("A 2017", last))[-2:] in ("n?", "e.")
 
 
 @pytest.mark.parametrize(("direction", "where"), [("more", 0.2), ("less", -0.2)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -16,6 +17,8 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 ROW = 46
 """Pixels a row."""
+AIR = 0.06
+"""Share of an axis that is left free at either end."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ def _named(row: Ended) -> str:
 def _values_axis(label: str, known: Sequence[float]) -> dict[str, object]:
     if "accuracy" in label and all(0 <= value <= 1 for value in known):
         return axis(label, range=[-0.03, 1.03])
+    if not known:
+        return axis(label, range=[0, 1], showticklabels=False)  # no number before there is one
     if is_spread(known):
         return axis(label, type="log", exponentformat="power")
     return axis(label)
@@ -128,29 +133,41 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
                 text=[f"{named}, seed {seed}" for _, seed, _ in seeds],
                 name=named, uid=f"seeds-{place}", mode="markers", opacity=0.45, showlegend=False, legendgroup=str(place),
                 marker={"color": line.color["light"], "size": 5, "symbol": symbol}, cliponaxis=False,
-                hovertemplate="%{text}, %{x:g}: %{y:.4g}<extra></extra>", meta={"color": line.color, "label": line.name},
+                hovertemplate="%{text}, %{x}: %{y:.4g}<extra></extra>", meta={"color": line.color, "label": line.name},
             ),
             go.Scatter(
                 x=list(known), y=[float(f"{fmean(values):.5g}") for values in known.values()],
                 name=named, uid=f"line-{place}", mode="lines+markers", legendgroup=str(place), cliponaxis=False,
                 line={"color": line.color["light"], "width": 2.6, "dash": dash},
                 marker={"color": line.color["light"], "size": 8, "symbol": symbol},
-                hovertemplate=f"{named}, mean at %{{x:g}}: %{{y:.4g}}<extra></extra>",
+                hovertemplate=f"{named}, mean at %{{x}}: %{{y:.4g}}<extra></extra>",
                 meta={"color": line.color, "label": f"{line.name}, mean"},
             ),
         ]  # fmt: skip
-    xs = sorted({x for line in lines for x in line.points})
-    far = is_spread(xs) or (len(xs) > 2 and xs[0] > 0 and xs[-1] / xs[0] >= 8)
     values = [value for line in lines for ended in line.points.values() for value in ended.known]
     levels = [] if chance is None else [level(chance, f"chance {chance:.3g}")]
     return figure(
         traces,
-        xaxis=axis(x_label, tickvals=xs, ticktext=[f"{x:g}" for x in xs], type="log" if far else "linear"),
+        xaxis=_places_axis(x_label, sorted({x for line in lines for x in line.points})),
         yaxis=_values_axis(label, values),
         margin={"l": 52, "r": 14, "t": 34, "b": 42},
         hovermode="closest",
         shapes=levels,
     )
+
+
+def _places_axis(label: str, xs: Sequence[float]) -> dict[str, object]:
+    """Over all x there will be, so that it stands still while lines come in; a tick at each.
+
+    Logarithmic where they lie far apart. With a zero among them no scale would do: then they stand at equal distances.
+    """
+    if xs[0] == 0 and is_spread(xs[1:]):
+        return axis(label, type="category", categoryarray=xs, range=[-AIR * len(xs), len(xs) - 1 + AIR * len(xs)])
+    far = is_spread(xs) or (len(xs) > 2 and xs[0] > 0 and xs[-1] / xs[0] >= 8)
+    low, high = (math.log10(xs[0]), math.log10(xs[-1])) if far else (xs[0], xs[-1])
+    air = AIR * (high - low) or 1.0
+    ticks = {"tickvals": xs, "ticktext": [f"{x:g}" for x in xs], "type": "log" if far else "linear"}
+    return axis(label, range=[low - air, high + air], **ticks)
 
 
 def upright(value: float, text: str, *, dash: str = "dash") -> dict[str, object]:
