@@ -62,8 +62,8 @@ def show_issue(issue: Issue) -> str | None:
     shown: Shown | None = None
     with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
         if name and experiment:
-            experiment_board(name, experiment, curve=choose_curve(issue))
             shown = of_experiment(experiment)
+            experiment_board(name, experiment, curve=choose_curve(issue) if shown.curves else "")
             if experiment.state != "running":
                 show_comparison(predicted(name), experiment.report)
                 offer_more_seeds(issue, experiment)

@@ -21,6 +21,7 @@ from pages.parts.figures.arms import (
     metric_label,
     role_color,
     round_up,
+    with_unit,
     wrapped,
 )
 from pages.parts.figures.base import to_plain
@@ -66,10 +67,20 @@ def test_roles_have_colours_of_their_own() -> None:
         ("grad.0.q", "gradient norm, 0.q"),
         ("saved_bytes", "saved bytes"),
         ("position_probe.3", "position probe, 3"),
+        ("finite", "every step finite (1) or not (0)"),
     ],
 )
 def test_a_numbers_name_in_words(name: str, words: str) -> None:
     assert metric_label(name) == words
+
+
+@pytest.mark.parametrize(("name", "words"), [("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")])
+def test_an_axis_says_its_unit(name: str, words: str) -> None:
+    assert with_unit(name) == words
+
+
+def test_values_too_small_for_a_linear_axis_are_not_drawn_at_zero() -> None:
+    assert strip_figure([Ended("a", BLUE, [1e-22], [0])], "gradient norm").layout.xaxis.type == "log"
 
 
 @pytest.mark.parametrize(("value", "end"), [(2.31, 3), (1.01, 1.5), (100, 100), (0.042, 0.05), (0, 1)])
@@ -214,9 +225,23 @@ def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) 
 
 def test_panels_before_the_first_trial_are_empty_and_say_so() -> None:
     drawn = sections(shown_of(issue_of(3, 2), state="running", ended=0))
-    assert drawn[0]["panels"][0]["words"] == "0 of 8"
+    assert drawn[0]["panels"][0]["words"] == "0 of 8 seeds"
     assert "no seed has ended yet" in drawn[0]["panels"][0]["alt"]
     assert drawn[-1]["panels"][0]["chip"] == "waiting for seeds"
+
+
+def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
+    panel = sections(shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
+    assert panel["chip"] == "not measured"
+    assert "No seed has a value." in panel["lines"]
+
+
+def test_arms_that_are_not_trained_have_no_curves() -> None:
+    issue = issue_of(2)
+    measured = replace(issue.arms[1], settings={**issue.arms[1].settings, "steps": 1})
+    some = shown_of(replace(issue, arms=(issue.arms[0], measured)))
+    assert [panel["title"] for panel in sections(some)[0]["panels"]] == [issue.arms[0].name]
+    assert not shown_of(replace(issue, arms=(measured,), claims=()), state="running").curves
 
 
 def test_verdicts_are_so_far_while_it_runs() -> None:
@@ -229,7 +254,7 @@ def test_verdicts_are_so_far_while_it_runs() -> None:
 def test_the_status_says_what_goes_or_where_it_waits() -> None:
     issue = issue_of(2)
     going = [Growing("arm 1", 3, 0.5, {})]
-    assert "now arm 1, seed 3" in status_words(shown_of(issue, state="running", growing=going))
+    assert "now “arm 1”, seed 3" in status_words(shown_of(issue, state="running", growing=going))
     waiting = [Growing("arm 1", 3, 0.0, {}, queue_place=2)]
     assert "place 2 in the queue" in status_words(shown_of(issue, state="running", growing=waiting))
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"

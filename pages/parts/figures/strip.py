@@ -10,7 +10,7 @@ from statistics import fmean
 import plotly.graph_objects as go
 
 from pages.parts.colors import Pair
-from pages.parts.figures.arms import is_spread, wrapped
+from pages.parts.figures.arms import is_share, is_spread, wrapped
 from pages.parts.figures.base import axis, figure, level
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
@@ -19,6 +19,8 @@ ROW = 46
 """Pixels a row."""
 AIR = 0.06
 """Share of an axis that is left free at either end."""
+TINY = 1e-6
+"""Below, a linear axis would show values as zero."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
     levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}")]
     return figure(
         traces,
-        xaxis=_values_axis(label, known),
+        xaxis=_values_axis(label, known, chance),
         yaxis=axis(
             "",
             range=[len(rows) - 0.5, -0.5],
@@ -69,12 +71,12 @@ def _named(row: Ended) -> str:
     return f"{row.name} ({row.without} without)" if row.without else row.name
 
 
-def _values_axis(label: str, known: Sequence[float]) -> dict[str, object]:
-    if "accuracy" in label and all(0 <= value <= 1 for value in known):
+def _values_axis(label: str, known: Sequence[float], chance: float | None) -> dict[str, object]:
+    if is_share(label) and all(0 <= value <= 1 for value in known):
         return axis(label, range=[-0.03, 1.03])
-    if not known:
+    if not known and chance is None:
         return axis(label, range=[0, 1], showticklabels=False)  # no number before there is one
-    if is_spread(known):
+    if is_spread(known) or (known and 0 < min(known) and max(known) < TINY):
         return axis(label, type="log", exponentformat="power")
     return axis(label)
 
@@ -149,7 +151,7 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
     return figure(
         traces,
         xaxis=_places_axis(x_label, sorted({x for line in lines for x in line.points})),
-        yaxis=_values_axis(label, values),
+        yaxis=_values_axis(label, values, chance),
         margin={"l": 52, "r": 14, "t": 34, "b": 42},
         hovermode="closest",
         shapes=levels,

@@ -26,10 +26,9 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     row, name = claim.weighed, f"claim.{place}"
     facts = facts_of(claim)
     over = shown.state not in ("running", "none")
-    verdict = row.verdict if over else f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
     return {
-        "id": name, "title": claim.claim, "chip": verdict, "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
-        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds else [])],
+        "id": name, "title": claim.claim, "chip": _chip(row, over), "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
+        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds or over else [])],
         "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": remember(
@@ -37,6 +36,12 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
             lambda: effect_figure(claim.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
         ),
     }  # fmt: skip
+
+
+def _chip(row: Weighed, over: bool) -> str:
+    if over:
+        return row.verdict if row.seeds else "not measured"
+    return f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
 
 
 def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from engine.evidence.trial import Trial
 from engine.issues.issue import Issue
 from engine.predict import predict
 from engine.problems import ConfigError
-from engine.units import in_time
+from engine.units import counted, in_time
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, LARGEST_FIRST_SEED, SEEDS, key_of
@@ -79,10 +79,6 @@ def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = 
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
     return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do."
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -> None:

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from engine.issues.issue import Arm
 from pages.parts.colors import Pair
-from pages.parts.figures.arms import metric_label, role_color, stem
+from pages.parts.figures.arms import metric_label, role_color, stem, with_unit
 from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure, strip_height
 from pages.parts.issues.plain import Plain, Remember, levels_of
 from pages.parts.issues.shown import Shown
@@ -36,7 +36,7 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
 def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
     """Of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
-    label, stamp = metric_label(metric), (len(shown.trials), len(shown.seeds))
+    label, stamp = with_unit(metric), (len(shown.trials), len(shown.seeds))
     levels = levels_of(shown.trials, metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     lines, alone = _lines_of(arms, rows), [rows[arm.name] for arm in arms if not arm.line or arm.x is None]
@@ -61,7 +61,7 @@ def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
             OverX(arm.name, _color_in(arms, arm), {x: _row_of(shown, arm, metric) for x, metric in arm.points})
             for arm in arms
         ]
-        label, name = metric_label(kind), f"points.{kind}"
+        label, name = with_unit(kind), f"points.{kind}"
         drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
         ends = [line.points[max(line.points)] for line in lines]
         words = f"{label} at the last {in_a_sentence(x_label)}"
