@@ -74,7 +74,9 @@ def test_a_numbers_name_in_words(name: str, words: str) -> None:
     assert metric_label(name) == words
 
 
-@pytest.mark.parametrize(("name", "words"), [("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")]
+)
 def test_an_axis_says_its_unit(name: str, words: str) -> None:
     assert with_unit(name) == words
 

@@ -76,7 +76,7 @@ def _values_axis(label: str, known: Sequence[float], chance: float | None) -> di
         return axis(label, range=[-0.03, 1.03])
     if not known and chance is None:
         return axis(label, range=[0, 1], showticklabels=False)  # no number before there is one
-    if is_spread(known) or (known and 0 < min(known) and max(known) < TINY):
+    if is_spread(known) or (known and min(known) > 0 and max(known) < TINY):
         return axis(label, type="log", exponentformat="power")
     return axis(label)
 
