@@ -26,7 +26,7 @@ from pages.parts.figures.arms import (
 )
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.curves import curves_figure, frame_of
-from pages.parts.figures.effect import effect_figure
+from pages.parts.figures.effect import effect_figure, effect_height
 from pages.parts.figures.stack import stack_svg, touched
 from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure
 from pages.parts.issues.arms import changes_in_words, escaped
@@ -163,6 +163,14 @@ def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: s
     assert (start + end) / 2 == pytest.approx((low + high) / 2, abs=1e-3)
     assert start < low < high < end
     assert figure.layout.yaxis.showticklabels is False, "no numbers on an axis of which nothing is known"
+
+
+def test_a_long_unit_takes_a_second_line_and_the_figure_grows_by_it() -> None:
+    long = "difference of exponents over width (parameters less milliseconds)"
+    figure = effect_figure([0.3], 0.3, None, 0.2, "more", long)
+    assert figure.layout.xaxis.title.text == "difference of exponents over width (parameters<br>less milliseconds)"
+    taller = effect_height(long) - effect_height("nats")
+    assert figure.layout.margin.b - effect_figure([], None, None, 0.2, "more", "nats").layout.margin.b == taller > 0
 
 
 @pytest.mark.parametrize("last", ["What Do They Learn?", "How to Scale"])

@@ -51,7 +51,7 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
             "",
             range=[len(rows) - 0.5, -0.5],
             tickvals=list(range(len(rows))),
-            ticktext=[wrapped(_named(row)) for row in rows],
+            ticktext=[_named(row) for row in rows],
             showgrid=False,
             fixedrange=True,
         ),
@@ -68,7 +68,9 @@ def strip_height(rows: int) -> int:
 
 
 def _named(row: Ended) -> str:
-    return f"{row.name} ({row.without} without)" if row.without else row.name
+    """In at most three lines, which is what a row has room for."""
+    name = f"{row.name} ({row.without} without)" if row.without else row.name
+    return wrapped(name, max(18, len(name) // 2))
 
 
 def _values_axis(label: str, known: Sequence[float], chance: float | None) -> dict[str, object]:
@@ -77,7 +79,8 @@ def _values_axis(label: str, known: Sequence[float], chance: float | None) -> di
     if not known and chance is None:
         return axis(label, range=[0, 1], showticklabels=False)  # no number before there is one
     if is_spread(known) or (known and min(known) > 0 and max(known) < TINY):
-        return axis(label, type="log", exponentformat="power")
+        decades = math.log10(max(known) / min(known))
+        return axis(label, type="log", exponentformat="power", dtick=max(1, round(decades / 4)))
     return axis(label)
 
 

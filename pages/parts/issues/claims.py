@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from engine.evidence.report import ClaimReport
 from engine.evidence.statistics import Weighed
-from pages.parts.figures.effect import effect_figure
+from pages.parts.figures.effect import effect_figure, effect_height
 from pages.parts.issues.plain import Plain, Remember
 from pages.parts.issues.shown import Shown
 
-EFFECT_HEIGHT = 118
 ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
@@ -27,7 +26,7 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     facts = facts_of(claim)
     over = shown.state not in ("running", "none")
     return {
-        "id": name, "title": claim.claim, "chip": _chip(row, over), "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
+        "id": name, "title": claim.claim, "chip": _chip(row, over), "kind": ABOUT[claim.about], "height": effect_height(claim.unit),
         "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds or over else [])],
         "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),

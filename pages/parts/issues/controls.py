@@ -74,11 +74,12 @@ def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = 
         (predict(config).seconds_per_step, config.steps * to_train[arm.name])
         for arm in arms
         for config in [issue.config(arm)]
+        if config.steps > 1  # else it is not trained, and all its time goes into measuring
     ]
-    if len(known) == trials or any(pace is None for pace, _ in times):
+    if not times or len(known) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
-    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do."
+    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do; measuring comes on top."
 
 
 def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -> None:

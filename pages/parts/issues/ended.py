@@ -37,7 +37,8 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
     """Of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
     label, stamp = with_unit(metric), (len(shown.trials), len(shown.seeds))
-    levels = levels_of(shown.trials, metric)
+    named = {arm.name for arm in arms}
+    levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     lines, alone = _lines_of(arms, rows), [rows[arm.name] for arm in arms if not arm.line or arm.x is None]
     if lines:

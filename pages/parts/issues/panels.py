@@ -51,11 +51,11 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
     label = {"loss": "training loss"}.get(curve, metric_label(curve))
     by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
     growing = {arm.name: [g for g in shown.growing if g.arm == arm.name] for arm in shown.arms}
-    levels = levels_of(shown.trials, curve)
+    levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     all_curves = [curves.get(curve, []) for curves in _all_curves(shown)]
-    frame = frame_of(label, all_curves, list(levels.values()))
+    frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
     panels = [
-        _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels, remember)
+        _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels[arm.name], remember)
         for arm in shown.trained
     ]
     unit = " (nats)" if label.endswith("loss") else ""
