@@ -168,7 +168,7 @@ def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: s
 def test_a_long_unit_takes_a_second_line_and_the_figure_grows_by_it() -> None:
     long = "difference of exponents over width (parameters less milliseconds)"
     figure = effect_figure([0.3], 0.3, None, 0.2, "more", long)
-    assert figure.layout.xaxis.title.text == "difference of exponents over width (parameters<br>less milliseconds)"
+    assert figure.layout.xaxis.title.text == "difference of exponents over width<br>(parameters less milliseconds)"
     taller = effect_height(long) - effect_height("nats")
     assert figure.layout.margin.b - effect_figure([], None, None, 0.2, "more", "nats").layout.margin.b == taller > 0
 
@@ -244,6 +244,12 @@ def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
     panel = sections(shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
     assert panel["chip"] == "not measured"
     assert "No seed has a value." in panel["lines"]
+
+
+def test_what_was_stopped_before_a_trial_ended_shows_no_empty_panels() -> None:
+    stopped = shown_of(issue_of(3, 2), state="stopped", ended=0)
+    assert sections(stopped) == []
+    assert status_words(stopped) == "0 of 24 trials: nothing was measured"
 
 
 def test_arms_that_are_not_trained_have_no_curves() -> None:

@@ -27,7 +27,7 @@ def effect_figure(
     unit: str,
 ) -> go.Figure:
     """``effects`` one a seed, small above the dot; the shaded side is where the claim is."""
-    title = wrapped(unit, WIDTH)
+    title = _in_lines(unit)
     color, named = shade(COLOR), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
     low, high = _range([0.0, named, *known, *(interval or ())])
@@ -69,7 +69,12 @@ def effect_figure(
 
 def effect_height(unit: str) -> int:
     """Pixels."""
-    return HEIGHT + LINE * wrapped(unit, WIDTH).count("<br>")
+    return HEIGHT + LINE * _in_lines(unit).count("<br>")
+
+
+def _in_lines(unit: str) -> str:
+    """In one line, or in two of nearly one length."""
+    return wrapped(unit, WIDTH if len(unit) <= WIDTH else len(unit) // 2 + 6)
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

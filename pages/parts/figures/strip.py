@@ -17,6 +17,8 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 ROW = 46
 """Pixels a row."""
+TITLE = 34
+"""Letters that an axis has room for on a phone, beside the names of the rows."""
 AIR = 0.06
 """Share of an axis that is left free at either end."""
 TINY = 1e-6
@@ -74,14 +76,15 @@ def _named(row: Ended) -> str:
 
 
 def _values_axis(label: str, known: Sequence[float], chance: float | None) -> dict[str, object]:
+    title = wrapped(label, TITLE)
     if is_share(label) and all(0 <= value <= 1 for value in known):
-        return axis(label, range=[-0.03, 1.03])
+        return axis(title, range=[-0.03, 1.03])
     if not known and chance is None:
-        return axis(label, range=[0, 1], showticklabels=False)  # no number before there is one
+        return axis(title, range=[0, 1], showticklabels=False)  # no number before there is one
     if is_spread(known) or (known and min(known) > 0 and max(known) < TINY):
         decades = math.log10(max(known) / min(known))
-        return axis(label, type="log", exponentformat="power", dtick=max(1, round(decades / 4)))
-    return axis(label)
+        return axis(title, type="log", exponentformat="power", dtick=max(1, round(decades / 4)))
+    return axis(title)
 
 
 def _points(place: int, row: Ended) -> go.Scatter:

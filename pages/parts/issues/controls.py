@@ -108,7 +108,7 @@ def offer_more_seeds(issue: Issue, experiment: Experiment) -> None:
     """Where the seeds could not decide: more of them, beside those there are."""
     open_claims = [claim for claim in experiment.report.claims if claim.weighed.verdict == "inconclusive"]
     more = min(MOST_SEEDS, 2 * max(4, len(experiment.seeds)))
-    if open_claims and more > len(experiment.seeds):
+    if experiment.trials and open_claims and more > len(experiment.seeds):
         st.button(
             f"Inconclusive so far: go on to {more} seeds",
             icon=":material/add:",

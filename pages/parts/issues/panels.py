@@ -19,6 +19,8 @@ CURVE_HEIGHT = 150
 
 
 def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
+    if shown.state != "running" and not shown.trials:
+        return []  # stopped before a trial ended: nothing to see
     curves = [_curves(shown, curve, remember)] if shown.curves else []
     found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
     return [section for section in found if section["panels"]]
@@ -40,6 +42,8 @@ def status_words(shown: Shown) -> str:
             left = f" · waiting for a worker, place {min(places)} in the queue"
         now = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in shown.growing)
         return f"{trials}{left}" + (f" · now {now}" if now and not places else "")
+    if not ended:
+        return f"{trials}: nothing was measured"
     seeds = f"seeds {shown.seeds[0]} to {shown.seeds[-1]}" if len(shown.seeds) > 1 else f"seed {shown.seeds[0]}"
     return f"{trials} · {seeds} · {in_time(shown.report.seconds)}"
 

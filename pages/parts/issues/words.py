@@ -78,9 +78,11 @@ def show_published(issue: Issue, report: Report | None, trials: tuple[Trial, ...
     if not issue.published:
         return
     st.subheader("Published numbers beside ours", anchor=False)
-    for published in issue.published:
+    st.html("<style>[class*=st-key-issues-published] { overflow-x: auto; }</style>")
+    for place, published in enumerate(issue.published):
         st.markdown(f"**{published.source}.** {published.what}")
-        st.markdown(published_table(published, trials))
+        with st.container(key=f"issues-published-{place}"):  # a wide table is scrolled on a phone, not the page
+            st.markdown(published_table(published, trials))
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if report is None:
