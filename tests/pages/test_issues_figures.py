@@ -246,6 +246,14 @@ def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
     assert "No seed has a value." in panel["lines"]
 
 
+def test_one_place_makes_no_line() -> None:
+    issue = issue_of(2)
+    arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
+    ended = sections(shown_of(replace(issue, arms=arms)))[1]
+    assert [panel["id"] for panel in ended["panels"]] == ["strip.accuracy"]
+    assert "line" not in ended["note"]
+
+
 def test_what_was_stopped_before_a_trial_ended_shows_no_empty_panels() -> None:
     stopped = shown_of(issue_of(3, 2), state="stopped", ended=0)
     assert sections(stopped) == []

@@ -23,6 +23,7 @@ IN_WORDS = {
     "first_grad.first": "gradient norm of the first block, before training",
     "other_text.flattery": "loss on other text minus its own",
     "parameters.blocks": "parameters of the blocks",
+    "position_probe": "accuracy of the position probe",
     "pointing.last": "pointing of the last layer's attention",
 }
 """Numbers whose own names say too little."""
