@@ -45,7 +45,10 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
     """The first row on top."""
     traces = [trace for place, row in enumerate(rows) for trace in (_points(place, row), _mean_bar(place, row))]
     known = [value for row in rows for value in row.known]
-    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}")]
+    beside = (
+        "left" if is_share(label) else "center"
+    )  # the chance of a share lies at the left end, where a label would be cut off
+    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor=beside)]
     return figure(
         traces,
         xaxis=_values_axis(label, known, chance),
@@ -178,10 +181,10 @@ def _places_axis(label: str, xs: Sequence[float]) -> dict[str, object]:
     return axis(label, range=[low - air, high + air], **ticks)
 
 
-def upright(value: float, text: str, *, dash: str = "dash") -> dict[str, object]:
-    """An upright level line over the whole height, its name at the top."""
+def upright(value: float, text: str, *, dash: str = "dash", anchor: str = "center") -> dict[str, object]:
+    """An upright level line over the whole height, its name at the top; ``anchor`` is the side of the name that is on it."""
     return {
         "type": "line", "xref": "x", "x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1,
         "line": {"width": 1.2, "dash": dash}, "layer": "below", "name": text,
-        "label": {"text": text, "textposition": "end", "textangle": 0, "yanchor": "bottom", "font": {"size": 11}},
+        "label": {"text": text, "textposition": "end", "textangle": 0, "xanchor": anchor, "yanchor": "bottom", "font": {"size": 11}},
     }  # fmt: skip
