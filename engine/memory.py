@@ -13,23 +13,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 
 from engine.config import RunConfig
 from engine.encodings import ENCODINGS, encoding_of
-from engine.encodings.shapes import Shape, dense, encoding_shapes
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import BYTES
+from engine.encodings.shapes import Shape, dense
+from engine.encodings.work import Reading
 from engine.events import Memory
 
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-SINGLE = 4
-"""Bytes of what is computed in float32 at any precision: networks on positions."""
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
-
-MEASURED_ONLY = ("kerple", "fire", "cope", "designed")
-"""Encodings whose biases are computed from learned numbers pair by pair, or that are put together from parts: what is kept on
-the way has no formula here."""
 
 
 def parameter_shapes(
@@ -43,10 +38,11 @@ def parameter_shapes(
         return
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
-    per_stack = n_blocks if ENCODINGS[config.pos_encoding].per_layer else 1
+    encoding = ENCODINGS[config.pos_encoding]
+    per_stack = n_blocks if encoding.per_layer else 1
     yield "embedding", (n_tokens, config.d_model)
     for causal in (False, True) if stacks == 2 else (config.causal,):
-        own = encoding_shapes(config, max_positions=max_positions, causal=causal)
+        own = encoding.learns(config, max_positions, causal)
         yield from (("encoding", shape) for shape in per_stack * own)
     for _ in range(stacks * n_blocks):
         yield from (("attention", shape) for shape in _attention_shapes(config))
@@ -123,24 +119,22 @@ def has_formula(config: RunConfig) -> bool:
     """Whether what is saved for backward is known without running.
 
     It is not where fused attention meets dropout or a learned bias, nor for recurrent layers and convolutions: there the
-    device's library chooses among kernels that keep different things. Nor is it for :data:`MEASURED_ONLY`, and for xPos
-    where a stack looks both ways and computes its scores twice.
+    device's library chooses among kernels that keep different things. Nor is it where the encoding's row says so.
     """
-    if not config.family_row.attends or config.pos_encoding in MEASURED_ONLY:
-        return False
-    if config.pos_encoding == "xpos" and config.family != "decoder":
+    row = ENCODINGS[config.pos_encoding]
+    if not config.family_row.attends or not row.saved.known(config):
         return False
     if config.attention_impl != "fused":
         return True
-    own = _runs_fused(config, config.pos_encoding)
+    own = _runs_fused(config, row)
     if config.dropout > 0:
         return not own and config.family != "encoder_decoder"
-    return not (own and config.pos_encoding in ("t5_bias", "shaw"))
+    learned_bias = row.acts_on == "scores" and row.learns(config, config.seq_len, config.causal)
+    return not (own and learned_bias)
 
 
-def _runs_fused(config: RunConfig, encoding: str) -> bool:
-    """Shaw's relative values need the pattern, which a fused kernel does not give; cross-attention has no encoding."""
-    return config.attention_impl == "fused" and not (encoding == "shaw" and config.value("shaw_values"))
+def _runs_fused(config: RunConfig, encoding: EncodingRow) -> bool:
+    return config.attention_impl == "fused" and not encoding.reads_pattern(config)
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
@@ -169,6 +163,7 @@ class _Kept:
         self.size = BYTES[self.config.dtype]
         self.width = self.config.n_heads * self.config.head_width
         self.drops = self.config.dropout > 0
+        self.encoding = ENCODINGS[self.config.pos_encoding]
 
     def add(self, *factors: int) -> None:
         self.bytes += prod(factors)
@@ -178,7 +173,8 @@ class _Kept:
         masked = self.padded or (causal and c.mask_fault != "missing")
         if c.position_dropout > 0 and encoding_of(c).acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
-        self._positions(length, causal)
+        reading = Reading(c, length, causal, self.padded)
+        self.add(self.encoding.saved.per_stack(reading))
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:
@@ -186,6 +182,7 @@ class _Kept:
         for _ in range(c.n_layers):
             self._branch(tokens)
             self._attention(length, length, masked=masked, cross=False)
+            self.add(self.encoding.saved.per_layer(reading))
             if source_length is not None:
                 self._branch(tokens)
                 self._attention(length, source_length, masked=self.padded, cross=True)
@@ -196,30 +193,6 @@ class _Kept:
         if c.norm == "pre":
             self._norm(tokens)
         self.add(tokens, c.d_model, self.size)  # what the head, or cross-attention, reads
-
-    def _positions(self, length: int, causal: bool) -> None:
-        """What an encoding keeps that is computed from learned numbers and added to the embedding."""
-        c = self.config
-        if c.pos_encoding == "fourier":
-            waves, width = c.value("fourier_frequencies"), c.value("fourier_width")
-            self.add(SINGLE, length)  # positions
-            self.add(SINGLE, length, waves + 2 * waves)  # angles, features
-            self._network(length, [2 * waves, width, c.d_model])
-        if c.pos_encoding == "mlp":
-            width = c.value("position_mlp_width")
-            self.add(SINGLE, length)
-            self._network(length, [1, *c.value("position_mlp_layers") * [width], c.d_model])
-        if c.pos_encoding == "conv":
-            reach = c.value("conv_reach")
-            self.add(self.batch, length + (1 if causal else 2) * reach, c.d_model, self.size)
-            if self.padded:
-                self.add(self.batch, length)
-
-    def _network(self, length: int, widths: list[int]) -> None:
-        """Before and after each activation; and where they are stored in half, the weights in single precision."""
-        self.add(SINGLE, 2, length, sum(widths[1:-1]))
-        if self.size < SINGLE:
-            self.add(SINGLE, sum(inputs * outputs for inputs, outputs in pairwise(widths)))
 
     def _branch(self, tokens: int) -> None:
         """A residual branch: what its first layer reads, its norm, its dropout mask."""
@@ -238,23 +211,18 @@ class _Kept:
         c, queries = self.config, self.batch * length
         self.add(queries, self.width, self.size)  # the mixed values, read by the output projection
         self.add(self.batch * keys, self.width, self.size)  # v
-        encoding = "nope" if cross else c.pos_encoding
-        if c.attention_score != "additive" or encoding == "shaw":
-            self.add(queries, self.width, self.size)  # q
+        encoding = ENCODINGS["nope"] if cross else self.encoding
         if c.attention_score != "additive":
-            self.add(self.batch * keys, self.width, self.size)  # k
+            self.add(queries + self.batch * keys, self.width, self.size)  # q and k
         if c.attention_score == "cosine":
             # q and k before they are divided by their lengths, and one over the lengths.
             self.add(queries + self.batch * keys, self.width + c.n_heads, self.size)
         if _runs_fused(c, encoding):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
-            if encoding == "alibi" and masked:
+            if encoding.saved.mask_in_bias and masked:
                 self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)  # bias and mask in one
         else:
             self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
-        if encoding == "shaw":
-            # By offset: the queries' products with the relative keys, and the pattern for the relative values.
-            self.add(1 + c.value("shaw_values"), queries, c.n_heads, 2 * c.value("shaw_max_distance") + 1, self.size)
 
     def _matrices(self, pairs: int, *, masked: bool) -> None:
         """What is kept for every pair of query and key in every head."""
@@ -271,8 +239,8 @@ class _Kept:
     def _padding_mask(self, length: int, causal: bool) -> None:
         """One mask a stack, by query only where it is causal; a fused kernel keeps it in the model's precision."""
         queries = length if causal else 1
-        if _runs_fused(self.config, self.config.pos_encoding):
-            if self.config.pos_encoding != "alibi":  # whose bias contains it
+        if _runs_fused(self.config, self.encoding):
+            if not self.encoding.saved.mask_in_bias:
                 self.add(self.batch, queries, length, self.size)
         elif self.config.softmax_axis == "query":
             self.add(self.batch, queries, length)

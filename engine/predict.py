@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine.config import RunConfig
-from engine.encodings.work import encoding_work
+from engine.encodings import encoding_work
 from engine.events import Memory
 from engine.folders import data_folder
 from engine.framing import shapes

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import ceil, log
 from typing import TYPE_CHECKING
 
-from engine.encodings import encoding_of
-from engine.encodings.parameters import DesignedParameters
+from engine.encodings import ENCODINGS, encoding_of
 from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
@@ -56,53 +54,6 @@ def _tied_answers_are_tokens(c: RunConfig) -> tuple[str, str] | None:
     if c.tie_embeddings and not same:
         return "tie_embeddings", "false unless the answers are the very tokens that are read"
     return None
-
-
-def _sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    odd = c.family_row.attends and c.pos_encoding == "sinusoidal" and c.d_model % 2
-    return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
-
-
-def _ntk_needs_two_pairs(c: RunConfig) -> tuple[str, str] | None:
-    if getattr(c.encoding_settings, "rope_scaling", "none") != "ntk" or c.head_width >= 4:
-        return None
-    return "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
-
-
-def _yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
-    beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
-    falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
-    return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
-
-
-def _parts_fit(c: RunConfig) -> tuple[str, str] | None:
-    parts = c.encoding_settings
-    if not isinstance(parts, DesignedParameters):
-        return None
-    if parts.design_features == "convolution" and parts.design_place != "embedding":
-        return "design_place", "embedding for design_features convolution, which gives neither offsets nor angles"
-    if parts.design_place == "rotation" and parts.design_readout != "direct":
-        return "design_readout", "direct for design_place rotation, where the features are the angles"
-    return None
-
-
-DECAY_BEARS = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
-"""Largest logarithm of a factor that xPos multiplies keys by: e^88 is the end of float32, e^11 of float16."""
-
-
-def _decay_fits(c: RunConfig) -> tuple[str, str] | None:
-    if not c.family_row.attends or c.pos_encoding != "xpos":
-        return None
-    # A decoder reads its question and its answer: twice the length.
-    furthest = 2 * max(c.seq_len, *c.test_lengths, 0) * c.randomized_positions
-    gamma = c.value("xpos_gamma")
-    least = 2 * furthest * log((1 + gamma) / gamma) / DECAY_BEARS[c.dtype]
-    if c.value("xpos_scale_base") >= least:
-        return None
-    return (
-        "xpos_scale_base",
-        f"a number from {ceil(least)}: a faster decay leaves the range of {c.dtype} at these lengths",
-    )
 
 
 def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
@@ -205,11 +156,6 @@ RULES: tuple[Rule, ...] = (
     _heads_divide_width,
     _tied_answers_are_tokens,
     _rotation_needs_pairs,
-    _sinusoid_needs_pairs,
-    _ntk_needs_two_pairs,
-    _yarn_ramp_rises,
-    _parts_fit,
-    _decay_fits,
     _lengths_ordered,
     _long_enough,
     _k_fits,
@@ -227,7 +173,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def broken_rules(config: RunConfig) -> Iterator[Problem]:
-    for rule in RULES:
+    for rule in (*RULES, *ENCODINGS[config.pos_encoding].rules):
         breach = rule(config)
         if breach is not None:
             name, allowed = breach

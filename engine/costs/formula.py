@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.config import RunConfig
+from engine.encodings.saved import BYTES
 from engine.events import Memory
 from engine.framing import shapes
-from engine.memory import BYTES, count_parameters, predict_memory
+from engine.memory import count_parameters, predict_memory
 from engine.predict import Speed, flops_per_step
 
 FARTHEST = 2**40

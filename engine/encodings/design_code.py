@@ -1,4 +1,4 @@
-"""A design written out as Python: the class that would give the same encoding, and its rows in the registries. Torch-free.
+"""A design written out as Python: the class that would give the same encoding, and its row in the registry. Torch-free.
 
 Made of fixed lines chosen by the parts; nothing that a person typed goes into it but numbers.
 """
@@ -36,13 +36,11 @@ class Written:
     module: str
     """``engine/encodings/my_encoding.py``."""
     row: str
-    """Into ``ENCODINGS`` in ``engine/encodings/__init__.py``."""
-    shapes: str
-    """Into ``LEARNED`` in ``engine/encodings/shapes.py``: what it learns, so that parameters are counted beforehand."""
+    """``engine/encodings/rows/my_encoding.py``."""
 
 
 def written(parts: DesignedParameters) -> Written:
-    return Written(_module(parts), _row(parts), _shapes(parts))
+    return Written(_module(parts), _row(parts))
 
 
 def in_words(parts: DesignedParameters) -> str:
@@ -248,19 +246,41 @@ def _acts(parts: DesignedParameters) -> Lines:
 
 
 def _row(parts: DesignedParameters) -> str:
-    decided = decided_by(parts)
-    flags = "".join(
-        f"\n    {name}={value},"
-        for name, value in (("relative", decided["relative"]), ("numbered", decided["numbered"]))
-    )
-    return (
-        'EncodingRow(\n    "my_encoding",\n    "My encoding",\n'
-        f'    "{parts.design_place}",\n    p.NoParameters,\n    r"\\text{{what it computes, in TeX}}",\n    "Where it comes from",\n'
-        f'    "engine.encodings.my_encoding:MyEncoding",\n    "#F9068C",{flags}\n),\n'
-    )
+    decided, shapes = decided_by(parts), _shapes(parts)
+    dense = ["from engine.encodings.shapes import dense"] if "dense(" in shapes else []
+    return "\n".join([
+        '"""My encoding: what is known of it without running it. Torch-free."""',
+        "",
+        "from engine.encodings.parameters import NoParameters",
+        "from engine.encodings.row import EncodingRow",
+        "from engine.encodings.saved import UNKNOWN",
+        *dense,
+        "",
+        "",
+        "def learns(config, rows, causal):",
+        f"    return [{shapes}]",
+        "",
+        "",
+        "ROW = EncodingRow(",
+        '    name="my_encoding",',
+        '    label="My encoding",',
+        f'    acts_on="{parts.design_place}",',
+        "    parameters=NoParameters,",
+        '    equation=r"\\text{what it computes, in TeX}",',
+        '    source="Where it comes from",',
+        '    implementation="engine.encodings.my_encoding:MyEncoding",',
+        '    color="#F9068C",',
+        f"    relative={decided['relative']},",
+        f"    numbered={decided['numbered']},",
+        "    learns=learns,",
+        "    saved=UNKNOWN,",
+        ")",
+        "",
+    ])  # fmt: skip
 
 
 def _shapes(parts: DesignedParameters) -> str:
+    """Of what it learns."""
     width, outputs, hidden = _width(parts), OUTPUTS[parts.design_place], str(parts.design_hidden)
     if parts.design_features == "convolution":
         reach = parts.design_reach
@@ -278,4 +298,4 @@ def _shapes(parts: DesignedParameters) -> str:
         "network": [f"*dense({width}, {hidden})", f"*dense({hidden}, {outputs})"],
     }[parts.design_readout]
     shapes = (features if _learns(parts, "features") else []) + (readout if _learns(parts, "readout") else [])
-    return f'"my_encoding": lambda config, rows, causal: [{", ".join(shapes)}],\n'
+    return ", ".join(shapes)

@@ -23,14 +23,13 @@ def show_guide() -> None:
     code = written(choice().design)
     st.markdown("1. A file of its own, `engine/encodings/my_encoding.py`:")
     st.code(code.module, language="python")
-    st.markdown("2. A row in the registry `ENCODINGS` of `engine/encodings/__init__.py`:")
-    st.code(code.row, language="python")
     st.markdown(
-        "3. What it learns, in `LEARNED` of `engine/encodings/shapes.py`, so that parameters are counted beforehand; its name in "
-        "`MEASURED_ONLY` of `engine/memory.py`, since nobody has a formula for its memory yet; and, if it multiplies matrices, what "
-        "it computes in `WORK` of `engine/encodings/work.py`. The first of them:"
+        "2. What is known of it without running it, `engine/encodings/rows/my_encoding.py`. `learns` is there so that parameters are "
+        "counted beforehand; `UNKNOWN` says that nobody has a formula for its memory yet; if it multiplies matrices, its neighbours show "
+        "how `work` counts that:"
     )
-    st.code(code.shapes, language="python")
+    st.code(code.row, language="python")
+    st.markdown('3. A line in the registry, `NAMES` of `engine/encodings/__init__.py`: `"my_encoding",`')
     st.markdown("4. See whether everything that holds for encodings holds for yours:")
     st.code("pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding", language="bash")
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.config import RunConfig, parse
-from engine.encodings import EncodingRow, encoding_of, parameters
+from engine.encodings import encoding_of
 from engine.encodings.base import NoRow, PositionalEncoding
 from engine.encodings.design import design_of
 from engine.encodings.design_code import in_words, written
@@ -18,7 +18,6 @@ from engine.encodings.designed import Designed
 from engine.encodings.learned import Learned
 from engine.encodings.parameters import DesignedParameters
 from engine.encodings.rope import Rope
-from engine.encodings.shapes import dense, encoding_shapes
 from engine.encodings.sinusoidal import Sinusoidal
 from engine.problems import ConfigError
 from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_model, tokens
@@ -82,14 +81,14 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings) -> None
     assert ours.reads_before == theirs.reads_before
     for one, other in zip(acted(ours), acted(theirs), strict=True):
         torch.testing.assert_close(one, other)
-    told = eval("{" + code.shapes + "}", {"dense": dense})["my_encoding"](config, TRAINED, True)
+    known: dict[str, Any] = {}
+    exec(compile(code.row, "rows/my_encoding.py", "exec"), known)
+    row, chosen = known["ROW"], encoding_of(config)
     assert (
-        told
-        == encoding_shapes(config, max_positions=TRAINED, causal=True)
+        row.learns(config, TRAINED, True)
+        == chosen.learns(config, TRAINED, True)
         == [tuple(p.shape) for p in ours.parameters()]
     )
-    (row,) = eval(f"[{code.row}]", {"EncodingRow": EncodingRow, "p": parameters})
-    chosen = encoding_of(config)
     assert (row.acts_on, row.relative, row.numbered) == (chosen.acts_on, chosen.relative, chosen.numbered)
 
 
