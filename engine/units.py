@@ -1,6 +1,10 @@
-"""Sizes and durations as a person says them."""
+"""Counts, sizes and durations as a person says them."""
 
 from __future__ import annotations
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def in_bytes(count: float | None) -> str:

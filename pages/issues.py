@@ -34,6 +34,8 @@ from pages.parts.issues.words import (
 from pages.parts.lab.session import session_id
 
 CURVE, KEPT = "issues.curve", "issues.kept"
+NEVER_FADED = "<style>.st-key-issues-evidence [data-stale=true] { opacity: 1 !important; }</style>"
+"""A busy machine takes its time for a look at the experiment; what is shown is no less true meanwhile."""
 
 
 def show_all() -> None:
@@ -60,10 +62,13 @@ def show_issue(issue: Issue) -> str | None:
     st.subheader("The experiment", anchor=False)
     run_settings(issue, experiment)
     shown: Shown | None = None
-    with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
+    st.html(NEVER_FADED)
+    with st.container(
+        key="issues-evidence"
+    ):  # a place of its own, so that what follows keeps its own whatever stands here
         if name and experiment:
-            experiment_board(name, experiment, curve=choose_curve(issue))
             shown = of_experiment(experiment)
+            experiment_board(name, experiment, curve=choose_curve(issue) if shown.curves else "")
             if experiment.state != "running":
                 show_comparison(predicted(name), experiment.report)
                 offer_more_seeds(issue, experiment)

@@ -117,9 +117,9 @@ class Experiment(Work):
     def _work(self) -> None:
         try:
             self._run_trials()
-            self._weigh()
         finally:
             self._stop_trials()
+        self._weigh()  # after them: a worker in the middle of a trial's last measurements would be long in answering
 
     def _stop_trials(self) -> None:
         stopped, self.under_way = self.under_way, ()

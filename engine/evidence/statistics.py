@@ -50,7 +50,8 @@ def weigh_all(questions: Sequence[Question]) -> list[Weighed]:
 
 def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"] = "more") -> Weighed:
     """*Shown*: the interval excludes zero on the claimed side, p < .05, and the mean effect is at least ``smallest``.
-    *Not shown*: the interval lies below that size, or the effect is significant the other way. Otherwise inconclusive.
+    *Not shown*: the interval lies below that size, or the effect is significant the other way. Otherwise, and with so few
+    seeds that p cannot fall below .05, inconclusive.
 
     ``effects`` [seed]; those that are not finite are left out. Raises ValueError where ``smallest`` is not above 0.
     """
@@ -69,15 +70,18 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
 
 
 def _judge(mean: float, low: float, high: float, p: float, smallest: float, seeds: int) -> tuple[Verdict, str]:
-    """All on the claimed side: positive is what the claim says."""
+    """All on the claimed side: positive is what the claim says.
+
+    Fewer than six seeds decide neither way: two that happen to be equal would make an interval of no width.
+    """
+    if lowest_p(seeds) >= LEVEL:
+        return "inconclusive", f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
     if low > 0 and p < LEVEL and mean >= smallest:
         return "shown", f"The interval excludes zero, p < {LEVEL}, and the effect is at least {smallest:g}."
     if high < 0 and p < LEVEL:
         return "not shown", "The effect is significant the other way."
     if high < smallest:
         return "not shown", f"The whole interval lies below {smallest:g}, the smallest effect worth naming."
-    if lowest_p(seeds) >= LEVEL:
-        return "inconclusive", f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
     if low > 0 and p < LEVEL:
         return "inconclusive", f"There is an effect, but it may lie on either side of {smallest:g}."
     return "inconclusive", "The seeds disagree too much; more of them may decide."

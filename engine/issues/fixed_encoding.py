@@ -148,7 +148,7 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
         "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
     ),
     notes=(
-        "The permutation is the same for all seeds; seeds differ in first weights and sequences. --permutation-seed is another.",
+        "The permutation is the same for all seeds; seeds differ in first weights and sequences. `--permutation-seed` gives another.",
         "Tokens, sinusoids and table have the same scale at the start.",
     ),
 )

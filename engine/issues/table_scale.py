@@ -117,5 +117,5 @@ Structure is the correlation of $\cos(P_i, P_j)$ with $-|i - j|$ over all pairs 
         "Wang and Chen 2020, What Do Position Embeddings Learn?",
     ),
     x_label="Standard deviation at which the table starts",
-    notes=("Nothing here is a fault: the arms are set side by side..",),
+    notes=("Nothing here is a fault: the arms are set side by side.",),
 )

@@ -128,6 +128,6 @@ that would have taught counting; at $\rho = 1$ nothing of it is left. At $\rho =
     x_label="How often the cue is right in training (ρ)",
     notes=(
         "Cue balanced: held-out sequences whose cue is drawn without regard to the answer, half right and half wrong.",
-        "Attention sinks, which the documents also name, vary so much from seed to seed that nothing is claimed about them here.",
+        "Attention sinks vary so much from seed to seed that nothing is claimed about them here.",
     ),
 )

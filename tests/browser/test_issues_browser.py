@@ -9,7 +9,7 @@ from engine.issues import ISSUES
 from engine.link import from_query
 from tests.browser.conftest import PHONE, WIDE, Open
 
-MASK = ISSUES["missing-mask"]
+MASK, LONGER = ISSUES["missing-mask"], ISSUES["longer-sequences"]
 SLOW = 240_000
 """Milliseconds that an experiment may take on a busy machine."""
 
@@ -60,7 +60,7 @@ def test_from_a_prediction_to_the_verdict_and_on_into_the_lab(open_page: Open, a
     assert from_query({name: value for name, value in pairs if name != "run"}) == (MASK.config(MASK.arms[0]), [])
 
 
-def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(open_page: Open) -> None:
+def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(open_page: Open, app: str) -> None:
     page = open_page("issues", "Issues", PHONE)
     nothing_is_cut_off(page)
     page.get_by_role("link", name=MASK.title, exact=True).first.click()
@@ -73,6 +73,9 @@ def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(ope
     page.locator(".badge").get_by_text("Running").wait_for()
     page.get_by_role("button", name="Stop", exact=True).click()
     page.locator(".badge").get_by_text("Stopped").wait_for()
+    page.goto(f"{app}issues?issue={LONGER.slug}")
+    page.get_by_role("heading", name="How it is measured").wait_for()
+    nothing_is_cut_off(page)  # its published table is wider than a phone
     page.set_viewport_size(WIDE)
     page.get_by_role("link", name="All issues").click()
     page.get_by_role("heading", name="Issues", exact=True).wait_for()
@@ -81,7 +84,8 @@ def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(ope
 
 def nothing_is_cut_off(page: Any) -> None:
     """Neither the page at the right nor the words of a link or a button."""
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    widest = "Math.max(...[document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')].map((node) => node.scrollWidth))"
+    assert page.evaluate(widest) <= page.viewport_size["width"]
     cut = page.evaluate(
         """() => [...document.querySelectorAll('[data-testid="stMain"] a, [data-testid="stMain"] button')]
           .filter((node) => [...node.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0

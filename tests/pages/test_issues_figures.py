@@ -21,11 +21,12 @@ from pages.parts.figures.arms import (
     metric_label,
     role_color,
     round_up,
+    with_unit,
     wrapped,
 )
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.curves import curves_figure, frame_of
-from pages.parts.figures.effect import effect_figure
+from pages.parts.figures.effect import effect_figure, effect_height
 from pages.parts.figures.stack import stack_svg, touched
 from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure
 from pages.parts.issues.arms import changes_in_words, escaped
@@ -33,7 +34,7 @@ from pages.parts.issues.panels import sections, status_words
 from pages.parts.issues.plain import remembering
 from pages.parts.issues.prediction import Prediction, compared
 from pages.parts.issues.shown import Growing, Shown
-from pages.parts.issues.words import published_table, with_formulas_apart
+from pages.parts.issues.words import published_table, sources_in_words, with_formulas_apart
 from tests.pages.scripted_experiment import PUBLISHED, issue_of, trials_of
 
 BLUE = role_color("control")
@@ -66,10 +67,22 @@ def test_roles_have_colours_of_their_own() -> None:
         ("grad.0.q", "gradient norm, 0.q"),
         ("saved_bytes", "saved bytes"),
         ("position_probe.3", "position probe, 3"),
+        ("finite", "every step finite (1) or not (0)"),
     ],
 )
 def test_a_numbers_name_in_words(name: str, words: str) -> None:
     assert metric_label(name) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")]
+)
+def test_an_axis_says_its_unit(name: str, words: str) -> None:
+    assert with_unit(name) == words
+
+
+def test_values_too_small_for_a_linear_axis_are_not_drawn_at_zero() -> None:
+    assert strip_figure([Ended("a", BLUE, [1e-22], [0])], "gradient norm").layout.xaxis.type == "log"
 
 
 @pytest.mark.parametrize(("value", "end"), [(2.31, 3), (1.01, 1.5), (100, 100), (0.042, 0.05), (0, 1)])
@@ -138,6 +151,33 @@ def test_lines_over_x_show_means_and_single_seeds() -> None:
     assert figure.layout.xaxis.title.text == "test length"
 
 
+@pytest.mark.parametrize(
+    ("xs", "kind", "low", "high"),
+    [([1, 2, 4, 8], "log", 0, 0.9031), ([0.25, 0.9, 1], "linear", 0.25, 1), ([0, 0.02, 1], "category", 0, 2)],
+)
+def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: str, low: float, high: float) -> None:
+    line = OverX("table", BLUE, {x: Ended("a", BLUE, [None], [0]) for x in xs})
+    figure = over_x_figure([line], "scale", "structure")
+    assert figure.layout.xaxis.type == kind
+    start, end = figure.layout.xaxis.range
+    assert (start + end) / 2 == pytest.approx((low + high) / 2, abs=1e-3)
+    assert start < low < high < end
+    assert figure.layout.yaxis.showticklabels is False, "no numbers on an axis of which nothing is known"
+
+
+def test_a_long_unit_takes_a_second_line_and_the_figure_grows_by_it() -> None:
+    long = "difference of exponents over width (parameters less milliseconds)"
+    figure = effect_figure([0.3], 0.3, None, 0.2, "more", long)
+    assert figure.layout.xaxis.title.text == "difference of exponents over width<br>(parameters less milliseconds)"
+    taller = effect_height(long) - effect_height("nats")
+    assert figure.layout.margin.b - effect_figure([], None, None, 0.2, "more", "nats").layout.margin.b == taller > 0
+
+
+@pytest.mark.parametrize("last", ["What Do They Learn?", "How to Scale"])
+def test_the_sources_are_one_sentence(last: str) -> None:
+    assert sources_in_words(("A 2017", last))[-2:] in ("n?", "e.")
+
+
 @pytest.mark.parametrize(("direction", "where"), [("more", 0.2), ("less", -0.2)])
 def test_an_effect_has_zero_and_the_smallest_effect_on_the_claimed_side(direction: str, where: float) -> None:
     figure = effect_figure([0.3, None, 0.5], 0.4, (0.1, 0.7), 0.2, direction, "nats")
@@ -195,9 +235,37 @@ def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) 
 
 def test_panels_before_the_first_trial_are_empty_and_say_so() -> None:
     drawn = sections(shown_of(issue_of(3, 2), state="running", ended=0))
-    assert drawn[0]["panels"][0]["words"] == "0 of 8"
+    assert drawn[0]["panels"][0]["words"] == "0 of 8 seeds"
     assert "no seed has ended yet" in drawn[0]["panels"][0]["alt"]
     assert drawn[-1]["panels"][0]["chip"] == "waiting for seeds"
+
+
+def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
+    panel = sections(shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
+    assert panel["chip"] == "not measured"
+    assert "No seed has a value." in panel["lines"]
+
+
+def test_one_place_makes_no_line() -> None:
+    issue = issue_of(2)
+    arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
+    ended = sections(shown_of(replace(issue, arms=arms)))[1]
+    assert [panel["id"] for panel in ended["panels"]] == ["strip.accuracy"]
+    assert "line" not in ended["note"]
+
+
+def test_what_was_stopped_before_a_trial_ended_shows_no_empty_panels() -> None:
+    stopped = shown_of(issue_of(3, 2), state="stopped", ended=0)
+    assert sections(stopped) == []
+    assert status_words(stopped) == "0 of 24 trials: nothing was measured"
+
+
+def test_arms_that_are_not_trained_have_no_curves() -> None:
+    issue = issue_of(2)
+    measured = replace(issue.arms[1], settings={**issue.arms[1].settings, "steps": 1})
+    some = shown_of(replace(issue, arms=(issue.arms[0], measured)))
+    assert [panel["title"] for panel in sections(some)[0]["panels"]] == [issue.arms[0].name]
+    assert not shown_of(replace(issue, arms=(measured,), claims=()), state="running").curves
 
 
 def test_verdicts_are_so_far_while_it_runs() -> None:
@@ -210,7 +278,7 @@ def test_verdicts_are_so_far_while_it_runs() -> None:
 def test_the_status_says_what_goes_or_where_it_waits() -> None:
     issue = issue_of(2)
     going = [Growing("arm 1", 3, 0.5, {})]
-    assert "now arm 1, seed 3" in status_words(shown_of(issue, state="running", growing=going))
+    assert "now “arm 1”, seed 3" in status_words(shown_of(issue, state="running", growing=going))
     waiting = [Growing("arm 1", 3, 0.0, {}, queue_place=2)]
     assert "place 2 in the queue" in status_words(shown_of(issue, state="running", growing=waiting))
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"

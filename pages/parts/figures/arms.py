@@ -17,6 +17,19 @@ ROLE_COLORS: dict[Role, str] = {
     "comparison": "#7A5AE0",
 }
 """Apart also for those who do not tell red from green: orange, blue, teal, violet."""
+IN_WORDS = {
+    "finite": "every step finite (1) or not (0)",
+    "init_token_residual": "what tells tokens apart, before training",
+    "first_grad.first": "gradient norm of the first block, before training",
+    "other_text.flattery": "loss on other text minus its own",
+    "parameters.blocks": "parameters of the blocks",
+    "position_probe": "accuracy of the position probe",
+    "pointing.last": "pointing of the last layer's attention",
+}
+"""Numbers whose own names say too little."""
+IN_NATS = ("loss", "gap", "other_text.flattery")
+SHARES = ("accuracy", "finite", "pointing")
+"""Words in the labels of what lies between 0 and 1."""
 SPREAD = 30.0
 """Largest over smallest value from which an axis is logarithmic."""
 
@@ -34,6 +47,8 @@ def goes_without_saying(row: Setting, there: object, here: object) -> bool:
 
 def metric_label(name: str) -> str:
     """A number's name in words: ``first_half_accuracy`` is "first half accuracy", ``loss@24`` "loss at length 24"."""
+    if name in IN_WORDS:
+        return IN_WORDS[name]
     kind, _, rest = name.partition(".")
     if kind == "validation":
         return f"validation {metric_label(rest)}"
@@ -43,9 +58,18 @@ def metric_label(name: str) -> str:
     return f"{quantity} at length {length}" if length else quantity
 
 
+def with_unit(name: str) -> str:
+    """A number's name in words, and its unit where it has one: "gap (nats)"."""
+    return f"{metric_label(name)} (nats)" if name.partition("@")[0] in IN_NATS else metric_label(name)
+
+
 def stem(name: str) -> str:
     """What numbers along one line have in common: ``loss@24`` and ``loss@48`` are both "loss"."""
     return re.sub(r"(@|[._ ])\d+$", "", name)
+
+
+def is_share(label: str) -> bool:
+    return any(word in label for word in SHARES)
 
 
 def is_spread(values: Iterable[float]) -> bool:

@@ -59,9 +59,10 @@ def curves_figure(
 
     low, high = (math.log10(frame.low), math.log10(frame.high)) if frame.log else (frame.low, frame.high)
     margin = 0.04 * (high - low)
+    width, opacity = (1.0, 0.5) if len(done) > 1 else (1.6, 1.0)  # thin and pale beside their mean alone
     return figure(
         [
-            _lines("seeds", done, color, 1.0, 0.5),
+            _lines("seeds", done, color, width, opacity),
             _lines("under way", growing, color, 1.6, 1.0),
             _mean(done, color),
         ],

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from pages.parts.colors import muted, shade
+from pages.parts.figures.arms import wrapped
 from pages.parts.figures.base import axis, figure
 from pages.parts.figures.strip import upright
 
 COLOR = "#2A5BD7"
 CLOSE = 0.07
 """Share of the axis below which zero and the smallest effect cannot both be named."""
+HEIGHT, LINE, WIDTH = 118, 16, 48
+"""Pixels of a figure whose unit takes one line, of each further line, and letters that a line has room for on a phone."""
 
 
 def effect_figure(
@@ -24,6 +27,7 @@ def effect_figure(
     unit: str,
 ) -> go.Figure:
     """``effects`` one a seed, small above the dot; the shaded side is where the claim is."""
+    title = _in_lines(unit)
     color, named = shade(COLOR), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
     low, high = _range([0.0, named, *known, *(interval or ())])
@@ -47,10 +51,10 @@ def effect_figure(
                 hovertemplate="mean effect: %{x:.3g}<extra></extra>", meta={"color": color, "label": "mean effect"},
             ),
         ],
-        xaxis=axis(unit, range=[low, high], nticks=6),
+        xaxis=axis(title, range=[low, high], nticks=6),
         yaxis={"visible": False, "range": [0, 0.85], "fixedrange": True},
         showlegend=False,
-        margin={"l": 12, "r": 12, "t": 20, "b": 38},
+        margin={"l": 12, "r": 12, "t": 20, "b": 38 + effect_height(unit) - HEIGHT},
         hovermode="closest",
         shapes=[
             upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
@@ -61,6 +65,16 @@ def effect_figure(
             },
         ],
     )  # fmt: skip
+
+
+def effect_height(unit: str) -> int:
+    """Pixels."""
+    return HEIGHT + LINE * _in_lines(unit).count("<br>")
+
+
+def _in_lines(unit: str) -> str:
+    """In one line, or in two of nearly one length."""
+    return wrapped(unit, WIDTH if len(unit) <= WIDTH else len(unit) // 2 + 6)
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

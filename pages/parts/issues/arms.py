@@ -22,9 +22,9 @@ WIDTHS = [3, 4, 1.6]
 
 def show_arms(issue: Issue, extended: bool, seed: int) -> None:
     st.subheader("The arms", anchor=False, help="Ways to train that are compared. All else is the same in all of them.")
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="small"):
         for arm in issue.arms_of(extended):
-            name, changes, way = st.columns(WIDTHS, gap="small", vertical_alignment="center")
+            name, changes, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
             name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**")
             changes.markdown(changes_in_words(issue, arm))
             with way:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from engine.evidence.report import ClaimReport
 from engine.evidence.statistics import Weighed
-from pages.parts.figures.effect import effect_figure
+from pages.parts.figures.effect import effect_figure, effect_height
 from pages.parts.issues.plain import Plain, Remember
 from pages.parts.issues.shown import Shown
 
-EFFECT_HEIGHT = 118
 ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
@@ -26,10 +25,9 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     row, name = claim.weighed, f"claim.{place}"
     facts = facts_of(claim)
     over = shown.state not in ("running", "none")
-    verdict = row.verdict if over else f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
     return {
-        "id": name, "title": claim.claim, "chip": verdict, "kind": ABOUT[claim.about], "height": EFFECT_HEIGHT,
-        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds else [])],
+        "id": name, "title": claim.claim, "chip": _chip(row, over), "kind": ABOUT[claim.about], "height": effect_height(claim.unit),
+        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds or over else [])],
         "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": remember(
@@ -37,6 +35,12 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
             lambda: effect_figure(claim.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
         ),
     }  # fmt: skip
+
+
+def _chip(row: Weighed, over: bool) -> str:
+    if over:
+        return row.verdict if row.seeds else "not measured"
+    return f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
 
 
 def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from engine.evidence.trial import Trial
 from engine.issues.issue import Issue
 from engine.predict import predict
 from engine.problems import ConfigError
-from engine.units import in_time
+from engine.units import counted, in_time
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, LARGEST_FIRST_SEED, SEEDS, key_of
@@ -74,15 +74,12 @@ def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = 
         (predict(config).seconds_per_step, config.steps * to_train[arm.name])
         for arm in arms
         for config in [issue.config(arm)]
+        if config.steps > 1  # else it is not trained, and all its time goes into measuring
     ]
-    if len(known) == trials or any(pace is None for pace, _ in times):
+    if not times or len(known) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
-    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do."
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do; measuring comes on top."
 
 
 def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -> None:
@@ -111,7 +108,7 @@ def offer_more_seeds(issue: Issue, experiment: Experiment) -> None:
     """Where the seeds could not decide: more of them, beside those there are."""
     open_claims = [claim for claim in experiment.report.claims if claim.weighed.verdict == "inconclusive"]
     more = min(MOST_SEEDS, 2 * max(4, len(experiment.seeds)))
-    if open_claims and more > len(experiment.seeds):
+    if experiment.trials and open_claims and more > len(experiment.seeds):
         st.button(
             f"Inconclusive so far: go on to {more} seeds",
             icon=":material/add:",

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from engine.issues.issue import Arm
 from pages.parts.colors import Pair
-from pages.parts.figures.arms import metric_label, role_color, stem
+from pages.parts.figures.arms import metric_label, role_color, stem, with_unit
 from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure, strip_height
 from pages.parts.issues.plain import Plain, Remember, levels_of
 from pages.parts.issues.shown import Shown
@@ -19,15 +19,16 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
     """Arms side by side as rows, and those that belong together as lines over x."""
     rows = {arm.name: _row_of(shown, arm) for arm in shown.arms}
     metrics = dict.fromkeys(arm.metric for arm in shown.arms)
-    lines = any((arm.line and arm.x is not None) or arm.points for arm in shown.arms)
+    panels = [
+        *(panel for metric in metrics for panel in _panels(shown, metric, rows, remember)),
+        *_panels_of_points(shown, remember),
+    ]
+    lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
         "id": "ended",
         "title": "Where they ended",
         "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
-        "panels": [
-            *(panel for metric in metrics for panel in _panels(shown, metric, rows, remember)),
-            *_panels_of_points(shown, remember),
-        ],
+        "panels": panels,
         "width": 420,
         "table": _table_of(shown, rows),
     }
@@ -36,14 +37,16 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
 def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
     """Of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
-    label, stamp = metric_label(metric), (len(shown.trials), len(shown.seeds))
-    levels = levels_of(shown.trials, metric)
+    label, stamp = with_unit(metric), (len(shown.trials), len(shown.seeds))
+    named = {arm.name for arm in arms}
+    levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
-    lines, alone = _lines_of(arms, rows), [rows[arm.name] for arm in arms if not arm.line or arm.x is None]
+    along = _along_a_line(arms)
+    lines, alone = _lines_of(along, rows), [rows[arm.name] for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.issue.x_label or "x"
         drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
-        in_line = [row for row in rows.values() if row not in alone]
+        in_line = [rows[arm.name] for arm in along]
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
@@ -61,7 +64,7 @@ def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
             OverX(arm.name, _color_in(arms, arm), {x: _row_of(shown, arm, metric) for x, metric in arm.points})
             for arm in arms
         ]
-        label, name = metric_label(kind), f"points.{kind}"
+        label, name = with_unit(kind), f"points.{kind}"
         drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
         ends = [line.points[max(line.points)] for line in lines]
         words = f"{label} at the last {in_a_sentence(x_label)}"
@@ -96,8 +99,14 @@ def _row_of(shown: Shown, arm: Arm, metric: str = "") -> Ended:
     return Ended(arm.name, role_color(arm.role), values, shown.seeds, without)
 
 
+def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
+    """The arms that belong on lines; none where there is but one x, as when the longer arms are left out."""
+    along = [arm for arm in arms if arm.line and arm.x is not None]
+    return along if len({arm.x for arm in along}) > 1 else []
+
+
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
-    named = dict.fromkeys(arm.line for arm in arms if arm.line and arm.x is not None)
+    named = dict.fromkeys(arm.line for arm in arms)
     by_role = {line: next(arm.role for arm in arms if arm.line == line) for line in named}
     lines = []
     for line in named:

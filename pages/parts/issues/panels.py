@@ -7,7 +7,7 @@ from statistics import fmean
 
 from engine.evidence.trial import Curve, Trial
 from engine.issues.issue import Arm
-from engine.units import in_time
+from engine.units import counted, in_time
 from pages.parts.figures.arms import metric_label, role_color
 from pages.parts.figures.curves import Frame, curves_figure, frame_of
 from pages.parts.issues.claims import claims_section
@@ -19,6 +19,8 @@ CURVE_HEIGHT = 150
 
 
 def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
+    if shown.state != "running" and not shown.trials:
+        return []  # stopped before a trial ended: nothing to see
     curves = [_curves(shown, curve, remember)] if shown.curves else []
     found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
     return [section for section in found if section["panels"]]
@@ -38,8 +40,10 @@ def status_words(shown: Shown) -> str:
         places = [trial.queue_place for trial in shown.growing if trial.queue_place]
         if places and len(places) == len(shown.growing):
             left = f" · waiting for a worker, place {min(places)} in the queue"
-        now = ", ".join(f"{trial.arm}, seed {trial.seed}" for trial in shown.growing)
+        now = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in shown.growing)
         return f"{trials}{left}" + (f" · now {now}" if now and not places else "")
+    if not ended:
+        return f"{trials}: nothing was measured"
     seeds = f"seeds {shown.seeds[0]} to {shown.seeds[-1]}" if len(shown.seeds) > 1 else f"seed {shown.seeds[0]}"
     return f"{trials} · {seeds} · {in_time(shown.report.seconds)}"
 
@@ -51,12 +55,12 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
     label = {"loss": "training loss"}.get(curve, metric_label(curve))
     by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
     growing = {arm.name: [g for g in shown.growing if g.arm == arm.name] for arm in shown.arms}
-    levels = levels_of(shown.trials, curve)
+    levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     all_curves = [curves.get(curve, []) for curves in _all_curves(shown)]
-    frame = frame_of(label, all_curves, list(levels.values()))
+    frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
     panels = [
-        _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels, remember)
-        for arm in shown.arms
+        _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels[arm.name], remember)
+        for arm in shown.trained
     ]
     unit = " (nats)" if label.endswith("loss") else ""
     return {
@@ -85,7 +89,7 @@ def _curve_panel(
     without = [trial for trial in trials if trial.outcome]
     return {
         "id": name, "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
-        "words": f"{len(trials)} of {len(shown.seeds)}" + (f", {len(without)} did not finish" if without else ""),
+        "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}",
         "figure": remember(name, stamp, lambda: curves_figure(done, under_way, frame, steps, role_color(arm.role), levels)),
     }  # fmt: skip

@@ -32,7 +32,7 @@ def remembering(figures: dict[str, tuple[object, Plain]]) -> Remember:
 
 
 def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
-    """Chance for what the curve shows, where all arms have the same, and the floor of a loss."""
+    """Chance for what the curve shows, where all these trials have the same, and the floor of a loss."""
     metric = curve.removeprefix("validation.")
     chance = {round(t.number(f"chance.{metric}"), 4) for t in trials if f"chance.{metric}" in t.numbers}
     floor = {round(t.number("floor"), 4) for t in trials if "floor" in t.numbers}

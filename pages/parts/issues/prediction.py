@@ -37,14 +37,14 @@ def prediction_of(issue: Issue) -> Prediction:
 
 def ask_prediction(issue: Issue, extended: bool, *, disabled: bool) -> None:
     st.subheader("Your prediction", anchor=False, help="Before running: what do you expect? Kept in this session only.")
-    with st.container(border=True, gap="small"):
+    with st.container(border=True, gap="medium"):
         for place, claim in enumerate(issue.claims):
             if extended or not claim.extended:
                 _ask(issue, place, claim, disabled)
 
 
 def _ask(issue: Issue, place: int, claim: Claim, disabled: bool) -> None:
-    sentence, answer = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
+    sentence, answer = st.columns([1.5, 1], gap="xsmall", vertical_alignment="center")
     sentence.markdown(sentence_of(claim))
     with answer:
         st.segmented_control(

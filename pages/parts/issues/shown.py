@@ -47,9 +47,14 @@ class Shown:
         return self.report.seeds
 
     @property
+    def trained(self) -> list[Arm]:
+        """The arms that are trained; others are measured on their first weights and have no curve."""
+        return [arm for arm in self.arms if self.issue.config(arm).steps > 1]
+
+    @property
     def curves(self) -> bool:
         """Whether there is, or will be, anything to see along training."""
-        return self.state == "running" or any(trial.curves for trial in self.trials)
+        return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
 
     @property
     def stamp(self) -> tuple[object, ...]:

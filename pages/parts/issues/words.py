@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from statistics import fmean
 
 import streamlit as st
@@ -44,7 +45,7 @@ def show_mechanism(issue: Issue) -> None:
         st.html("<style>.st-key-issues-mechanism .katex-display { overflow: auto hidden; }</style>")
         with st.container(key="issues-mechanism"):  # a long formula is scrolled on a phone, not cut off
             st.markdown(with_formulas_apart(issue.mechanism))
-        st.caption("Sources: " + "; ".join(issue.sources).rstrip(".") + ".")
+        st.caption(sources_in_words(issue.sources))
     with drawing:
         show_drawing(stack_svg(issue), key=f"drawing.{issue.slug}")
         st.caption("Coloured: what the arms change.", text_alignment="center")
@@ -53,6 +54,12 @@ def show_mechanism(issue: Issue) -> None:
 def with_formulas_apart(text: str) -> str:
     """``$$...$$`` as a paragraph of its own, wherever it stood: only then is it set as a display."""
     return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
+
+
+def sources_in_words(sources: Sequence[str]) -> str:
+    """One sentence; a title's own question mark ends it as well as a full stop."""
+    words = "Sources: " + "; ".join(sources)
+    return words if words.endswith((".", "?", "!")) else f"{words}."
 
 
 def show_remedies(issue: Issue) -> None:
@@ -71,9 +78,11 @@ def show_published(issue: Issue, report: Report | None, trials: tuple[Trial, ...
     if not issue.published:
         return
     st.subheader("Published numbers beside ours", anchor=False)
-    for published in issue.published:
+    st.html("<style>[class*=st-key-issues-published] { overflow-x: auto; }</style>")
+    for place, published in enumerate(issue.published):
         st.markdown(f"**{published.source}.** {published.what}")
-        st.markdown(published_table(published, trials))
+        with st.container(key=f"issues-published-{place}"):  # a wide table is scrolled on a phone, not the page
+            st.markdown(published_table(published, trials))
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if report is None:

@@ -78,8 +78,9 @@ def test_missing_seeds_are_left_out() -> None:
     assert weigh([1.0, math.nan, 1.1, 0.9, math.inf, 1.0, 1.2, 0.8], 0.5).seeds == 6
 
 
-def test_five_seeds_cannot_decide_and_are_told_how_many_can() -> None:
-    found = weigh([1.0, 1.1, 0.9, 1.0, 1.05], 0.5)
+@pytest.mark.parametrize("effects", [[1.0, 1.1, 0.9, 1.0, 1.05], [0.0, 0.0], [0.1] * 5, [-2.0, -2.1]])
+def test_five_seeds_cannot_decide_and_are_told_how_many_can(effects: list[float]) -> None:
+    found = weigh(effects, 0.5)
     assert found.verdict == "inconclusive"
     assert "six" in found.why
     assert lowest_p(5) == 0.0625

@@ -115,7 +115,7 @@ function stepThrough(state, panel, event) {
 const within = (value, count) => Math.min(Math.max(value, 0), count - 1)
 
 function placeInWords({ figure, title }, at) {
-  const name = (axis, fallback) => figure.layout[axis]?.title?.text ?? fallback
+  const name = (axis, fallback) => figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
   const said = (value) => (typeof value === "number" ? number(value) : value)
   const place = `${name("xaxis", "x")} ${said(at.x)}, ${name("yaxis", "y")} ${said(at.y)}`
   return `${title}: ${place}${at.z == null ? "" : `: ${number(at.z)}`}`
