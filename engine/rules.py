@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.encodings import ENCODINGS, encoding_of
+from engine.encodings.row import Rule
 from engine.families import FAMILIES
 from engine.problems import Problem
 from engine.settings import to_text
@@ -14,10 +15,6 @@ from engine.text.own import NAME
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
-
-Rule = Callable[["RunConfig"], tuple[str, str] | None]
-"""Returns the setting to name and what it may be, or None where the rule holds."""
-
 
 MOST_ANSWERS = 4096
 

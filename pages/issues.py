@@ -63,9 +63,8 @@ def show_issue(issue: Issue) -> str | None:
     run_settings(issue, experiment)
     shown: Shown | None = None
     st.html(NEVER_FADED)
-    with st.container(
-        key="issues-evidence"
-    ):  # a place of its own, so that what follows keeps its own whatever stands here
+    # A place of its own, so that what follows keeps its own whatever stands here.
+    with st.container(key="issues-evidence"):
         if name and experiment:
             shown = of_experiment(experiment)
             experiment_board(name, experiment, curve=choose_curve(issue) if shown.curves else "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.encodings.saved import NOTHING, Saved
+from engine.encodings.saved import NOTHING, Saved, never
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work
 from engine.settings import Parameters
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from engine.config import RunConfig
 
 Place = Literal["nowhere", "embedding", "scores", "rotation"]
-
-
-def _never(config: RunConfig) -> bool:
-    return False
+Rule = Callable[["RunConfig"], tuple[str, str] | None]
+"""Returns the setting to name and what it may be, or None where the rule holds."""
 
 
 def _nothing_learned(config: RunConfig, rows: int, causal: bool) -> list[Shape]:
@@ -63,9 +61,9 @@ class EncodingRow:
     """What it computes in one stack. Sums, look-ups and masks cost nothing."""
     saved: Saved = NOTHING
     """What of its own is kept for backward."""
-    reads_pattern: Callable[[RunConfig], bool] = _never
+    reads_pattern: Callable[[RunConfig], bool] = never
     """Whether it needs the attention pattern, which a fused kernel never writes out."""
-    rules: tuple[Callable[[RunConfig], tuple[str, str] | None], ...] = ()
+    rules: tuple[Rule, ...] = ()
     """Between its settings and others: see :mod:`engine.rules`."""
 
     def load(self) -> Any:

@@ -37,11 +37,11 @@ def _nothing(reading: Reading) -> int:
     return 0
 
 
-def _always(config: RunConfig) -> bool:
+def always(config: RunConfig) -> bool:
     return True
 
 
-def _never(config: RunConfig) -> bool:
+def never(config: RunConfig) -> bool:
     return False
 
 
@@ -49,7 +49,7 @@ def _never(config: RunConfig) -> bool:
 class Saved:
     """What of an encoding's own is kept."""
 
-    known: Callable[[RunConfig], bool] = _always
+    known: Callable[[RunConfig], bool] = always
     """Whether there is a formula for it."""
     per_stack: Callable[[Reading], int] = _nothing
     """Once a stack."""
@@ -60,5 +60,5 @@ class Saved:
 
 
 NOTHING = Saved()
-UNKNOWN = Saved(known=_never)
+UNKNOWN = Saved(known=never)
 """For what nobody has a formula for: it is measured only."""

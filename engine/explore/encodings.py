@@ -37,7 +37,7 @@ class Effect(TypedDict):
 
 
 def pictures(config: RunConfig, shown: int) -> Pictures:
-    """The :class:`Pictures` alone of what :func:`portrait` finds, in a fifth of its time."""
+    """The :class:`Pictures` alone of what :func:`portrait` finds: its quick part."""
     picture, rows = picture_of(first_weights(config), shown)
     return pictures_of(config, picture, config.seq_len, rows)
 

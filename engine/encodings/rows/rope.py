@@ -36,14 +36,14 @@ class RopeParameters(RotationParameters):
 
 
 def ntk_needs_two_pairs(c: RunConfig) -> tuple[str, str] | None:
-    if getattr(c.encoding_settings, "rope_scaling", "none") != "ntk" or c.head_width >= 4:
+    if c.value("rope_scaling") != "ntk" or c.head_width >= 4:
         return None
     return "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
 
 
 def yarn_ramp_rises(c: RunConfig) -> tuple[str, str] | None:
-    beta: float = getattr(c.encoding_settings, "yarn_beta", 1.0)
-    falls = getattr(c.encoding_settings, "yarn_alpha", 0.0) >= beta
+    beta: float = c.value("yarn_beta")
+    falls = c.value("yarn_alpha") >= beta
     return ("yarn_alpha", f"a number below yarn_beta {beta:g}") if falls else None
 
 

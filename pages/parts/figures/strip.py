@@ -45,9 +45,8 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
     """The first row on top."""
     traces = [trace for place, row in enumerate(rows) for trace in (_points(place, row), _mean_bar(place, row))]
     known = [value for row in rows for value in row.known]
-    beside = (
-        "left" if is_share(label) else "center"
-    )  # the chance of a share lies at the left end, where a label would be cut off
+    # The chance of a share lies at the left end, where a label would be cut off.
+    beside = "left" if is_share(label) else "center"
     levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor=beside)]
     return figure(
         traces,
