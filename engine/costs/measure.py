@@ -67,7 +67,7 @@ def _visit(
         inference=inference,
         cached=None if step is None else shortest(step, on, PATIENCE),
         cache_bytes=None if step is None or not count_bytes else step(),
-        memory=measure_memory(config, model.train(), batch, optimizers) if count_bytes else None,
+        memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
     )
 

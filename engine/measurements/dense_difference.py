@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.measurements.trained import Trained
 from engine.measurements.untrained import untrained
+from engine.model.mode import in_mode
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluate import forward
@@ -37,15 +38,13 @@ def measure(trained: Trained) -> dict[str, float]:
 @torch.no_grad()
 def dense_difference(model: Transformer, batch: Batch, config: RunConfig) -> float:
     """On the tokens that the run's own blocks put out, brought to mean 0 and variance 1 as LayerNorm would."""
-    was_training = model.training
-    model.eval()
     look: dict[str, Tensor] = {}
-    forward(model, batch, look)
+    with in_mode(model, training=False):
+        forward(model, batch, look)
     tokens = torch.cat([look[f"{model.stack.name}.{layer}.out"].flatten(0, 1) for layer in range(config.n_layers)])
     tokens = F.layer_norm(tokens, tokens.shape[-1:]).unsqueeze(0)  # [1, layer * batch * length, d_model]
     blocks = model.stack.blocks
     answers = [_answer(blocks[layer % len(blocks)].mlp, tokens) for layer in range(config.n_layers)]
-    model.train(was_training)
     differences = [relative_difference(a, b) for a, b in combinations(answers, 2)]
     return sum(differences) / len(differences)
 

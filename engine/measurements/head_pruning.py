@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from engine.measurements.trained import Trained
 from engine.model.attention import Attention
+from engine.model.mode import in_mode
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluate import accuracies, forward
@@ -34,14 +35,12 @@ def measure(trained: Trained) -> dict[str, float]:
     model = trained.model
     batch = trained.data.validation_batch(size=SAMPLES).to(trained.device)
     judged, counted = _half(batch, slice(None, SAMPLES // 2)), _half(batch, slice(SAMPLES // 2, None))
-    was_training = model.training
-    model.eval()
-    scores = importance(model, judged).flatten()  # [layer * head]
-    by_importance = accuracy_along(model, counted, scores.argsort().tolist())
-    generator = torch.Generator().manual_seed(0)
-    orders = [torch.randperm(len(scores), generator=generator).tolist() for _ in range(RANDOM_ORDERS)]
-    at_random = [accuracy_along(model, counted, order) for order in orders]
-    model.train(was_training)
+    with in_mode(model, training=False):
+        scores = importance(model, judged).flatten()  # [layer * head]
+        by_importance = accuracy_along(model, counted, scores.argsort().tolist())
+        generator = torch.Generator().manual_seed(0)
+        orders = [torch.randperm(len(scores), generator=generator).tolist() for _ in range(RANDOM_ORDERS)]
+        at_random = [accuracy_along(model, counted, order) for order in orders]
     half = len(scores) // 2
     return {
         "heads.removable": removable(by_importance),

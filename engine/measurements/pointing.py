@@ -7,6 +7,7 @@ from torch import Tensor
 
 from engine.measurements import explanations
 from engine.measurements.trained import Trained
+from engine.model.mode import in_mode
 from engine.training.data import rule_of
 
 SAMPLES = 256
@@ -24,20 +25,19 @@ def measure(trained: Trained) -> dict[str, float]:
         raise ValueError(f"task is {trained.config.task}; allowed for pointing is one with a known true source.")
     model, batch = trained.model, trained.data.validation_batch(size=SAMPLES).to(trained.device)
     true = rule.true_source(batch.inputs.cpu(), trained.config.task_settings)
-    was_training = model.training
-    model.eval()
-    with torch.enable_grad():
-        times_input, norm = explanations.gradients(model, batch)
-    patterns = explanations.patterns_of(model, batch)
+    with in_mode(model, training=False):
+        with torch.enable_grad():
+            times_input, norm = explanations.gradients(model, batch)
+        patterns = explanations.patterns_of(model, batch)
+        without_one = explanations.leave_one_out(model, batch)
     scores = {
         "last": explanations.attention_of_layer(patterns, -1),
         "average": explanations.averaged_attention(patterns),
         "rollout": explanations.rollout(patterns),
         "gradient_x_input": times_input,
         "gradient_norm": norm,
-        "leave_one_out": explanations.leave_one_out(model, batch),
+        "leave_one_out": without_one,
     }
-    model.train(was_training)
     layers = [pointing(explanations.attention_of_layer(patterns, layer), true) for layer in range(len(patterns))]
     return {
         **{f"pointing.{method}": pointing(score, true) for method, score in scores.items()},

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from engine.measurements.trained import Trained
+from engine.model.mode import in_mode
 from engine.training.evaluate import forward
 
 FITTED, JUDGED = 192, 64
@@ -39,10 +40,8 @@ def residual_stream(trained: Trained) -> list[Tensor]:
     config, model = trained.config, trained.model
     batch = trained.data.validation_batch(size=FITTED + JUDGED).to(trained.device)
     look: dict[str, Tensor] = {}
-    was_training = model.training
-    model.eval()
-    forward(model, batch, look)
-    model.train(was_training)
+    with in_mode(model, training=False):
+        forward(model, batch, look)
     stack = "encoder" if config.family == "encoder" else "decoder"
     names = ["embedding", *(f"{stack}.{layer}.out" for layer in range(config.n_layers))]
     return [look[name].double().cpu() for name in names]

@@ -12,11 +12,9 @@ from engine.training.measure import measure_memory
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    config, was_training = trained.config, trained.model.training
+    config = trained.config
     batch = trained.data.validation_batch(size=config.batch_size).to(trained.device)
-    trained.model.train()
     counted = measure_memory(config, trained.model, batch, ())
-    trained.model.train(was_training)
     assert counted.saved is not None
     assert counted.scores is not None
     numbers = {"saved_bytes": float(counted.saved), "score_bytes": float(counted.scores)}

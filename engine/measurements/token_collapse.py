@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.measurements.trained import Trained
 from engine.measurements.untrained import untrained
+from engine.model.mode import in_mode
 from engine.training.data import Batch
 from engine.training.evaluate import forward
 
@@ -32,11 +33,9 @@ def measure(trained: Trained) -> dict[str, float]:
 
 @torch.no_grad()
 def collapse_by_depth(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:
-    was_training = model.training
-    model.eval()
     look: dict[str, Tensor] = {}
-    forward(model, batch, look)
-    model.train(was_training)
+    with in_mode(model, training=False):
+        forward(model, batch, look)
     stack = "encoder" if config.family == "encoder" else "decoder"
     numbers: dict[str, float] = {}
     for layer in range(config.n_layers):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from engine.config import RunConfig
 from engine.framing import shapes
+from engine.model.mode import in_mode
 from engine.text.corpus import text_of, unit_of
 from engine.text.tokens import UNKNOWN, is_word, joined
 from engine.training.positions import spread
@@ -59,18 +60,16 @@ def write_on(
     top_k: int | None = None,
     seed: int = 0,
 ) -> list[int]:
-    """So many tokens after the prompt, which has at least one. The same seed writes the same; the model's mode is put back.
+    """So many tokens after the prompt, which has at least one. The same seed writes the same.
 
     A window that slides moves every token to another position, so nothing computed for the last one can be kept.
     """
     generator = torch.Generator().manual_seed(seed)
-    was_training = model.training
-    model.eval()
     tokens = list(prompt)
-    for _ in range(length):
-        chances = distribution(next_logits(config, model, tokens), temperature, top_k)
-        tokens.append(int(torch.multinomial(chances, 1, generator=generator)))
-    model.train(was_training)
+    with in_mode(model, training=False):
+        for _ in range(length):
+            chances = distribution(next_logits(config, model, tokens), temperature, top_k)
+            tokens.append(int(torch.multinomial(chances, 1, generator=generator)))
     return tokens[len(prompt) :]
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.encodings.base import NoRow
 from engine.framing import labelled
+from engine.model.mode import in_mode
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch, Data
 
@@ -53,21 +54,16 @@ def forward(model: nn.Module, batch: Batch, look: dict[str, Tensor] | None = Non
 
 @torch.no_grad()
 def predictions(model: nn.Module, batch: Batch) -> Tensor:
-    """The likeliest class at each position, [batch, length], without dropout; the model's mode is put back."""
-    was_training = model.training
-    model.eval()
-    logits = forward(model, batch)
-    model.train(was_training)
-    return logits.argmax(-1)
+    """The likeliest class at each position, [batch, length], without dropout."""
+    with in_mode(model, training=False):
+        return forward(model, batch).argmax(-1)
 
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """``loss`` and the accuracies, without dropout; the model's mode is put back."""
-    was_training = model.training
-    model.eval()
-    logits = forward(model, batch)
-    model.train(was_training)
+    """``loss`` and the accuracies, without dropout."""
+    with in_mode(model, training=False):
+        logits = forward(model, batch)
     loss = loss_of(logits.float(), batch.targets).item()
     perplexity = {"perplexity": math.exp(min(loss, LARGEST_EXPONENT))} if batch.text else {}
     return {"loss": loss, **accuracies(logits.argmax(-1), batch), **perplexity}

@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves
 
 from engine.config import RunConfig
 from engine.events import Memory
+from engine.model.mode import in_mode
 from engine.model.scores import Pattern
 from engine.training.data import Batch
 from engine.training.evaluate import forward, loss_of
@@ -130,8 +131,8 @@ def _saved_tensors(pack: Callable[[Tensor], Tensor]) -> AbstractContextManager[N
 def measure_memory(
     config: RunConfig, model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]
 ) -> Memory:
-    """One forward and backward pass on ``batch`` in the model's present mode. Weights and random state stay as they
-    are; gradients are cleared."""
+    """One forward and backward pass on ``batch`` in training mode. Weights, mode and random state stay as they are;
+    gradients are cleared."""
 
     def loss() -> Tensor:
         return loss_of(forward(model, batch).float(), batch.targets)
@@ -139,7 +140,7 @@ def measure_memory(
     device = next(model.parameters()).device
     cuda = device.type == "cuda"
     model.zero_grad()
-    with torch.random.fork_rng(devices=[device] if cuda else []):
+    with in_mode(model, training=True), torch.random.fork_rng(devices=[device] if cuda else []):
         with torch.no_grad():
             loss()  # so that masks and tables are there before
         if cuda:

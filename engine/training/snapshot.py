@@ -12,6 +12,7 @@ from engine.config import RunConfig
 from engine.encodings.base import PositionalEncoding
 from engine.events import Sample, Snapshot, of_layer
 from engine.framing import continues
+from engine.model.mode import in_mode
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
 from engine.text.corpus import text_of, unit_of
@@ -36,11 +37,9 @@ LONGEST_MATRIX = 256
 @torch.no_grad()
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
     """Patterns of the probe samples that fit, the encoding's matrices, and the predictions on every probe sample."""
-    was_training = model.training
-    model.eval()
     look: dict[str, Tensor] = {}
-    predictions = forward(model, probe, look).argmax(-1)
-    model.train(was_training)
+    with in_mode(model, training=False):
+        predictions = forward(model, probe, look).argmax(-1)
     return Snapshot(
         step=step,
         patterns=patterns_in(look),

@@ -10,9 +10,11 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from engine.config import RunConfig, parse
+from engine.events import Finished
 from engine.framing import shapes
 from engine.model.build import build_model
 from engine.predict import predict
+from engine.train import train
 from engine.training.data import Batch, Data
 from engine.training.evaluate import forward, loss_of
 from engine.training.measure import measure_memory, saved_for_backward
@@ -93,3 +95,19 @@ def test_fused_attention_saves_memory_linear_in_length() -> None:
 
     assert saved(256, "fused") / saved(128, "fused") == pytest.approx(2.0, rel=0.01)
     assert saved(256, "materialised") / saved(128, "materialised") > 2.8
+
+
+def test_a_length_without_a_row_does_not_change_the_memory_measured_at_the_end() -> None:
+    """Evaluation ends with an error at such a length; the training step measured afterwards has dropout all the same."""
+    same = {"task": "k_back", "k": 1, "seq_len": 6, "dropout": 0.1, "attention_impl": "materialised", "steps": 2}
+    longer = parse({**same, "pos_encoding": "learned", "test_lengths": (8,)})
+    finished = list(train(longer))[-1]
+    assert isinstance(finished, Finished)
+    assert "no row" in finished.by_length[-1]["note"]
+    assert finished.memory.saved == predict(longer).memory.saved
+
+
+def test_memory_of_a_training_step_is_measured_in_training_mode_and_the_mode_is_put_back() -> None:
+    config, model, batch = ready(dropout=0.1, task="k_back", attention_impl="materialised")
+    assert measure_memory(config, model.eval(), batch, []).saved == predict(config).memory.saved
+    assert not model.training
