@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from engine.encodings.base import Positions
 from engine.families import FAMILIES
 from engine.model.dropout import Dropout
+from engine.model.embedding import token_embedding
 from engine.model.look import Look, tap
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ class Baseline(nn.Module):
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(n_tokens, config.d_model)
-        nn.init.normal_(self.embedding.weight, std=config.token_init_std)
+        self.embedding = token_embedding(config, n_tokens)
         self.dropout = Dropout(config.dropout)
         module, _, class_name = FAMILIES[config.family].layers.partition(":")
         self.body = getattr(import_module(module), class_name)(config)

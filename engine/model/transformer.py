@@ -10,10 +10,9 @@ from engine.encodings import ENCODINGS
 from engine.encodings.base import PositionalEncoding, Positions
 from engine.model.block import Block
 from engine.model.dropout import Dropout, PositionDropout
+from engine.model.embedding import token_embedding
 from engine.model.look import Look, tap
 from engine.model.masks import Mask, causal_mask, padding_mask
-from engine.model.summed_embedding import SummedEmbedding
-from engine.tasks import TASKS
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -84,10 +83,7 @@ class Transformer(nn.Module):
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> None:
         super().__init__()
         self.config = config
-        parts = TASKS[config.task].token_parts(config)
-        rows = nn.Embedding(n_tokens, config.d_model)
-        self.embedding = rows if parts is None else SummedEmbedding(rows, parts)
-        nn.init.normal_(rows.weight, std=config.token_init_std)
+        self.embedding = token_embedding(config, n_tokens)
         two = config.family == "encoder_decoder"
         self.source_stack = Stack(config, "encoder", max_positions=max_positions) if two else None
         name = "encoder" if config.family == "encoder" else "decoder"

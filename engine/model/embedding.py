@@ -1,12 +1,26 @@
-"""Tokens that are made of parts: each one's vector is the sum of its parts' rows."""
+"""The token embedding: one row a token, or for tokens that are made of parts the sum of their parts' rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
+
+from engine.tasks import TASKS
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+
+def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:
+    """Tokens [batch, length] -> [batch, length, d_model]; ``n_tokens`` rows of first values at ``token_init_std``."""
+    rows = nn.Embedding(n_tokens, config.d_model)
+    nn.init.normal_(rows.weight, std=config.token_init_std)
+    parts = TASKS[config.task].token_parts(config)
+    return rows if parts is None else SummedEmbedding(rows, parts)
 
 
 class SummedEmbedding(nn.Module):
