@@ -106,6 +106,14 @@ def layers_kept(encoding: Iterable[str]) -> int:
 
 
 @dataclass(frozen=True)
+class Measuring:
+    """All steps are done and the result is being measured. It only marks a place between two pieces of that work where a
+    caller may do something else; it is neither stored nor sent."""
+
+    step: int
+
+
+@dataclass(frozen=True)
 class Finished:
     step: int
     metrics: dict[str, float]
@@ -144,9 +152,9 @@ class Ended:
 ARRAYS = ("patterns", "more_patterns", "encoding")
 """The fields of a snapshot that hold arrays by name: in a file of their own, never in a line of events."""
 
-Event = Started | Progress | Snapshot | Finished | Failed | Ended
+Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended
 KINDS: dict[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Finished, Failed, Ended)
+    kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Measuring, Finished, Failed, Ended)
 }
 
 

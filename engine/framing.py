@@ -14,6 +14,11 @@ from typing import TypedDict
 from engine.config import RunConfig
 from engine.tasks import TASKS
 
+VALIDATION_SIZE = 256
+"""Sequences of a validation pass."""
+LONG = 128
+"""Of sequences longer than this fewer are held out."""
+
 
 class ModelShapes(TypedDict):
     n_tokens: int
@@ -45,6 +50,11 @@ class Shapes:
 def continues(config: RunConfig) -> bool:
     """Whether the model writes its answer after the question, in one sequence."""
     return config.family_row.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
+
+
+def writes_answer(config: RunConfig) -> bool:
+    """Whether the model writes its answer token by token, each after those that it wrote before."""
+    return continues(config) or config.family == "encoder_decoder"
 
 
 def embedding_rows(config: RunConfig) -> int:
@@ -90,6 +100,27 @@ def _position_range(config: RunConfig, n: int) -> int:
     if config.randomized_positions == 1:
         return _length_read(config, n)
     return config.randomized_positions * _length_read(config, max(config.seq_len, *config.test_lengths, 0))
+
+
+def validation_size(n: int) -> int:
+    """How many sequences of a length are held out for validation: fewer long ones, so that their attention matrices
+    together take no more memory than those of ``VALIDATION_SIZE`` sequences of length ``LONG``."""
+    return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
+
+
+def generation_size(n: int) -> int:
+    """How many of these a model answers token by token at the end of training."""
+    return max(4, validation_size(n) // 4)
+
+
+def keeps_past(config: RunConfig) -> bool:
+    """Whether what the model computed for a token stays valid when another token is read after it.
+
+    Not where a fault lets a token depend on later ones, and not in the CNN, which keeps nothing.
+    """
+    if not config.family_row.attends:
+        return config.family_row.sees(config) is None
+    return config.causal and config.mask_fault == "none" and config.softmax_axis == "key"
 
 
 def length_law(config: RunConfig) -> dict[int, float]:

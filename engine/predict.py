@@ -10,11 +10,13 @@ from engine.config import RunConfig
 from engine.encodings import encoding_work
 from engine.events import Memory
 from engine.folders import data_folder
-from engine.framing import shapes
+from engine.framing import generation_size, keeps_past, shapes, writes_answer
 from engine.memory import count_parameters, predict_memory
 from engine.problems import ConfigError
 from engine.tasks import TASKS
 
+TESTED = 128
+"""Sequences of each test length."""
 CPU_IS_FASTER_BELOW = 2e9
 """Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
 
@@ -43,17 +45,25 @@ class Prediction:
     steps_per_second: float | None
     """None until this machine has been timed once (``engine.training.speed``), and for a baseline, whose time goes into
     the length rather than the sums."""
+    result_seconds: float | None
+    """Of what is measured after the last step: answers written token by token, test lengths, memory. None as above."""
 
     @property
     def seconds_per_step(self) -> float | None:
         return 1 / self.steps_per_second if self.steps_per_second else None
+
+    def seconds(self, steps: int) -> float | None:
+        """Of a run of so many steps, with what is measured after the last one."""
+        if self.seconds_per_step is None or self.result_seconds is None:
+            return None
+        return steps * self.seconds_per_step + self.result_seconds
 
 
 def predict(config: RunConfig) -> Prediction:
     sizes = shapes(config)
     parts = count_parameters(config, **sizes.of_model)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
-    speed = known_speed()
+    speed = known_speed() if config.family_row.attends else None
     return Prediction(
         parameters=sum(parts.values()),
         by_part=parts,
@@ -66,8 +76,28 @@ def predict(config: RunConfig) -> Prediction:
         ),
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
         flops_per_step=flops,
-        steps_per_second=1 / speed.seconds_per_step(config, flops) if speed and config.family_row.attends else None,
+        steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,
+        result_seconds=result_seconds(config, speed, parts) if speed else None,
     )
+
+
+def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> float:
+    """Seconds of what is measured after the last step; a pass without gradient is a third of a training step (as in Kaplan
+    et al. 2020, section 2.1: the backward pass computes twice as much as the forward pass)."""
+
+    def step(n: int, sequences: int) -> float:
+        sizes = shapes(config, n)
+        flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
+        return speed.seconds_per_step(config, flops * sequences / config.batch_size)
+
+    n = config.seq_len
+    lengths = {n, *config.test_lengths} if config.test_lengths else ()
+    seconds = sum(step(length, TESTED) for length in lengths) / 3 + step(n, config.batch_size)
+    if not writes_answer(config):
+        return seconds
+    if keeps_past(config):  # one small pass for each token, together the arithmetic of one over the whole sequence
+        return seconds + (n * speed.seconds_per_step(config, 0.0) + step(n, generation_size(n))) / 3
+    return seconds + sum(step(length, generation_size(n)) for length in range(n, 2 * n)) / 6
 
 
 def added_parameters(config: RunConfig, encoding: str) -> int | None:

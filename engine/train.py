@@ -21,6 +21,8 @@ def train(
 ) -> Generator[Event, str | None, None]:
     """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
 
+    Before Finished come Measuring events, at which a caller may pause.
+
     ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next`` goes on. What is looked at changes no
     number: the training path depends on the config alone. The same config gives the same numbers on the same device.
     ``watch`` says what is looked at besides. Without ``model`` the config's own untrained one is prepared. A Failed

@@ -45,8 +45,9 @@ def show(prediction: Prediction, steps: int) -> None:
         table.add_row(part, f"{count:,}")
     console.print(table)
     console.print(memory_table(prediction.memory, "Predicted memory of a training step"))
-    if prediction.steps_per_second is not None:
-        seconds = steps / prediction.steps_per_second
+    seconds = prediction.seconds(steps)
+    if seconds is not None:
         console.print(
-            f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps on one CPU core."
+            f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps and what is "
+            f"measured after them ({prediction.result_seconds:,.1f} s), on one CPU core."
         )

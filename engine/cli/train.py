@@ -79,7 +79,8 @@ def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, pa
     except FileExistsError:
         raise ValueError(f"save is {path}; allowed is a folder that does not exist yet.") from None
     for event in run_events:
-        folder.write_events([event])
+        if not isinstance(event, events.Measuring):
+            folder.write_events([event])
         yield event
     save_weights(model, folder.weights)
 
@@ -89,6 +90,8 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
     try:
         for event in run_events:
             step = getattr(event, "step", step)
+            if isinstance(event, events.Measuring):
+                continue
             print(json.dumps(events.to_json(event)), flush=True)
             code = 0 if isinstance(event, events.Finished) else code
     except KeyboardInterrupt:
@@ -117,6 +120,8 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
                         bar.update(task, completed=event.step, description=in_words(validation))
                     case events.Progress():
                         bar.update(task, completed=event.step)
+                    case events.Measuring():
+                        bar.update(task, description="measuring the result")
                     case events.Failed():
                         bar.console.print(f"[red]Failed.[/] {event.reason}")
                         return FAILED

@@ -76,7 +76,7 @@ class Attention(nn.Module):
             q,
             k,
             v,
-            attn_mask=None if triangle else _sum(bias, mask),
+            attn_mask=None if triangle else joined_bias(bias, mask),
             dropout_p=self.pattern.dropout.p if self.training else 0.0,
             is_causal=triangle,
             scale=1.0,
@@ -97,7 +97,7 @@ class Attention(nn.Module):
         """[batch, head, query, d_head], with the scores and the pattern written out as matrices."""
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
         bias = encoding.score_bias(q, k, positions, positions)
-        scores, pattern, kept = self.pattern(q, k, _sum(bias, mask), mask)
+        scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
         tap(look, f"{name}.scores", scores)
         tap(look, f"{name}.pattern", pattern)
         mixed: Tensor = kept @ v
@@ -105,7 +105,8 @@ class Attention(nn.Module):
         return mixed if term is None else mixed + term
 
 
-def _sum(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
+def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
+    """What is added to the scores: the encoding's bias and the mask's, broadcastable to [batch, head, query, key]."""
     if mask is None:
         return bias
     return mask.bias if bias is None else bias + mask.bias

@@ -1,4 +1,4 @@
-"""Writing one token at a time without recomputing the past: keys and values are kept (Shazeer 2019, section 2.4).
+"""Reading tokens without recomputing those before them: keys and values are kept (Shazeer 2019, section 2.4).
 
 The same numbers as a pass over the whole sequence, since under a causal mask no key or value depends on a later token.
 """
@@ -11,21 +11,24 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from engine.encodings.base import PositionalEncoding
-from engine.model.attention import Attention
-from engine.model.block import Block
+from engine.encodings.base import PositionalEncoding, Positions
+from engine.model.attention import Attention, joined_bias
+from engine.model.block import NOWHERE, Block
+from engine.model.masks import Mask, causal_mask
 from engine.model.transformer import Transformer
 
 
 @dataclass
 class Cache:
-    """Keys and values of every layer so far, [batch, head, position, d_head] each; and the embedded tokens that the
-    encoding still reads, [batch, position, d_model]."""
+    """Keys and values of every layer so far, [batch, head, position, d_head] each; the embedded tokens that the
+    encoding still reads, [batch, position, d_model]; and what the encoder of an encoder-decoder made of the source,
+    [batch, source position, d_model]."""
 
     length: int = 0
     keys: dict[int, Tensor] = field(default_factory=dict)
     values: dict[int, Tensor] = field(default_factory=dict)
     embedded: Tensor | None = None
+    memory: Tensor | None = None
 
     def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         if layer in self.keys:
@@ -39,46 +42,65 @@ class Cache:
 
 
 @torch.no_grad()
-def next_logits(model: Transformer, token: Tensor, cache: Cache) -> Tensor:
-    """The logits after one more token, [batch, 1] -> [batch, 1, n_outputs]; of a decoder in evaluation mode."""
-    stack, place = model.stack, cache.length
-    read = _recent(stack.encoding, model.embedding(token), cache)
-    x = stack.encoding.add_to_embedding(read, range(place + 1 - read.shape[1], place + 1))[:, -1:]
+def next_logits(model: Transformer, tokens: Tensor, cache: Cache, positions: Positions | None = None) -> Tensor:
+    """The logits after further tokens, [batch, new] -> [batch, new, n_outputs]; of a decoder in evaluation mode.
+
+    The tokens read so far, the new ones among them, stand at ``positions``, else at 0, 1, 2 ... Into an empty cache any
+    number of tokens can be read at once, later one at a time.
+    """
+    stack, new = model.stack, tokens.shape[1]
+    if cache.length and new > 1:
+        raise ValueError(f"{new} new tokens were given; allowed is one where {cache.length} were read before.")
+    at = positions or range(cache.length + new)
+    read = _recent(stack.encoding, model.embedding(tokens), cache)
+    x = stack.encoding.add_to_embedding(read, at[len(at) - read.shape[1] :])[:, -new:]
+    mask = causal_mask(new, "none", None, x.device, x.dtype) if new > 1 else None
     for layer in range(stack.depth):
         block = cast(Block, stack.blocks[layer % len(stack.blocks)])
         encoding = cast(PositionalEncoding, stack.encodings[layer % len(stack.encodings)])
         read = block.attention_residual.before(x)
-        mixed = _attend(block.attention, encoding, read, cache, layer)
-        x = block.attention_residual.after(x, mixed)
+        x = block.attention_residual.after(x, _attend(block.attention, encoding, read, mask, cache, layer, at))
+        if block.cross is not None and block.cross_residual is not None and cache.memory is not None:
+            read = block.cross_residual.before(x)
+            x = block.cross_residual.after(x, block.cross(read, cache.memory, None, NOWHERE, at))
         if block.mlp is not None and block.mlp_residual is not None:
             x = block.mlp_residual.after(x, block.mlp(block.mlp_residual.before(x)))
-    cache.length += 1
+    cache.length += new
     logits: Tensor = model.head(stack.norm(x))
     return logits
 
 
-def _recent(encoding: PositionalEncoding, token: Tensor, cache: Cache) -> Tensor:
-    """The token after those before it that the encoding reads, [batch, position, d_model]."""
+def _recent(encoding: PositionalEncoding, new: Tensor, cache: Cache) -> Tensor:
+    """The new tokens after those before them that the encoding reads, [batch, position, d_model]."""
     if not encoding.reads_before:
-        return token
-    read = token if cache.embedded is None else torch.cat([cache.embedded, token], dim=1)
+        return new
+    read = new if cache.embedded is None else torch.cat([cache.embedded, new], dim=1)
     cache.embedded = read[:, -encoding.reads_before :]
     return read
 
 
-def _attend(attention: Attention, encoding: PositionalEncoding, x: Tensor, cache: Cache, layer: int) -> Tensor:
-    """[batch, 1, d_model] -> the same: one query over all keys so far."""
+def _attend(
+    attention: Attention,
+    encoding: PositionalEncoding,
+    x: Tensor,
+    mask: Mask | None,
+    cache: Cache,
+    layer: int,
+    positions: Positions,
+) -> Tensor:
+    """[batch, new, d_model] -> the same: the new queries over all keys so far, which stand at ``positions``."""
 
     def split(t: Tensor) -> Tensor:
-        # [batch, 1, head * d_head] -> [batch, head, 1, d_head]
+        # [batch, new, head * d_head] -> [batch, head, new, d_head]
         return t.view(*t.shape[:2], attention.n_heads, -1).transpose(1, 2)
 
-    here, so_far = range(cache.length, cache.length + 1), range(cache.length + 1)
+    here = positions[cache.length :]
     q, k = encoding.rotate(split(attention.q(x)), here), encoding.rotate_keys(split(attention.k(x)), here)
     q, k = attention.prepare(q, k)
     keys, values = cache.extend(layer, k, split(attention.v(x)))
-    _, _, pattern = attention.pattern(q, keys, encoding.score_bias(q, keys, here, so_far), None)
+    bias = joined_bias(encoding.score_bias(q, keys, here, positions), mask)
+    _, _, pattern = attention.pattern(q, keys, bias, mask)
     mixed = pattern @ values
-    term = encoding.value_term(pattern, here, so_far)
+    term = encoding.value_term(pattern, here, positions)
     out: Tensor = attention.out((mixed if term is None else mixed + term).transpose(1, 2).flatten(2))
     return out

@@ -7,7 +7,8 @@ has two biases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from torch import Tensor, nn
 
@@ -16,6 +17,9 @@ from engine.model.look import Look, tap
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
+
+State: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
+"""What a layer carries from one position to the next: [1, batch, d_model], for an LSTM two of them."""
 
 
 class Recurrent(nn.Module):
@@ -30,10 +34,18 @@ class Recurrent(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, look: Look = None) -> Tensor:
-        for place, layer in enumerate(self.layers):
-            x = self.dropout(layer(x)[0])
+        return self.resume(x, (None,) * len(self.layers), look)[0]
+
+    def resume(self, x: Tensor, states: Sequence[State], look: Look = None) -> tuple[Tensor, list[State]]:
+        """The same after tokens that left each layer in one of ``states`` (None: before the first token); with the
+        states that these tokens leave."""
+        left: list[State] = []
+        for place, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
+            x, state = layer(x, state)
+            x = self.dropout(x)
+            left.append(state)
             tap(look, f"decoder.{place}.out", x)
-        return x
+        return x, left
 
 
 class Gru(Recurrent):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.config import RunConfig
 from engine.encodings.base import Positions
-from engine.framing import continues, labelled, length_law, shapes
+from engine.framing import continues, labelled, length_law, shapes, validation_size
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
 from engine.training.positions import drawn, spread
@@ -20,9 +20,6 @@ HELD_OUT_SHARE = 5
 """One distinct sequence in so many is never trained on."""
 FEWEST_DISTINCT = 64
 """With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
-VALIDATION_SIZE = 256
-LONG = 128
-"""Of sequences longer than this fewer are held out, so that their matrices together take no more room."""
 STREAM_STEP = 0x9E3779B1
 """Between the seeds of two streams of held-out sequences; odd and large, so that those of nearby runs do not meet."""
 
@@ -199,11 +196,6 @@ class Data:
         padding = None if self.rule.pad is None else source != symbols + self.rule.pad
         padding = None if padding is None or padding.all() else padding
         return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
-
-
-def validation_size(n: int) -> int:
-    """How many sequences of that length are held out."""
-    return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
 
 
 def is_held_out(source: Tensor) -> Tensor:

@@ -12,20 +12,19 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from engine.config import RunConfig
-from engine.events import Event, Failed, Finished, Progress, Snapshot, Started
+from engine.events import Event, Failed, Progress, Snapshot, Started
 from engine.framing import loss_floor, shapes
-from engine.measurements.take import take_measurements
 from engine.measurements.trained import Trained
 from engine.model.build import build_model, parameter_part
 from engine.predict import predict
 from engine.training.data import Data
 from engine.training.device import choose_device
 from engine.training.diagnose import first_non_finite
-from engine.training.evaluate import accuracies, by_length, chance_of, evaluate, final_metrics, forward, loss_of
-from engine.training.measure import measure_memory
+from engine.training.evaluate import accuracies, chance_of, evaluate, forward, loss_of
 from engine.training.optim import build_optimizers, learning_rate_at, set_learning_rate
 from engine.training.pretraining import Pretraining
 from engine.training.randomness import RandomState
+from engine.training.result import measured_result
 from engine.training.snapshot import take_snapshot
 from engine.watch import EVERYTHING, Watch
 
@@ -44,6 +43,8 @@ def steps_of(
     config: RunConfig, model: nn.Module | None = None, watch: Watch = EVERYTHING
 ) -> Generator[Event, str | None, None]:
     """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
+
+    Before Finished come Measuring events, at which a caller may pause.
 
     ``watch`` says what is looked at besides. ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next``
     goes on. What is looked at changes no number: the training path depends on the config alone. The same config gives
@@ -105,6 +106,7 @@ def steps_of(
             optimizer.step()
         busy, seen = busy + perf_counter() - began, seen + batch.inputs.numel()
         measured = step % every == 0 or step in (1, config.steps)
+        held_out = evaluate(model, validation) if measured else None
         request = yield Progress(
             step=step,
             loss=loss_value,
@@ -112,7 +114,7 @@ def steps_of(
             learning_rate=rate,
             tokens_per_second=seen / busy,
             metrics=accuracies(logits.argmax(-1), batch) if measured else {},
-            validation=evaluate(model, validation) if measured else None,
+            validation=held_out,
             grad_norms=_norms_by_part(named, config, norm) if measured else None,
         )
         while request == LOOK:
@@ -123,14 +125,8 @@ def steps_of(
             while request == LOOK:
                 request = yield snapshot(step)
 
-    yield Finished(
-        step=config.steps,
-        metrics=final_metrics(config, model, data, device),
-        by_length=by_length(config, model, data, device),
-        memory=measure_memory(config, model, batch, optimizers) if watch.memory else prediction.memory,
-        seconds=busy,
-        measured=take_measurements(watch.measurements, Trained(config, model, data, device)),
-    )
+    trained = Trained(config, model, data, device)
+    yield (yield from measured_result(trained, held_out or {}, batch, optimizers, watch, busy))
 
 
 def _untrained(config: RunConfig, device: torch.device) -> nn.Module:

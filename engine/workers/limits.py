@@ -82,13 +82,18 @@ def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Pr
         advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
         given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
         return f"{given}a step would take {in_bytes(needed)} and this host allows {in_bytes(limits.memory)}; {advice}."
-    speed = prediction.steps_per_second
-    if speed and config.steps / speed > limits.seconds:
-        steps = int(limits.seconds * speed)
-        taken = f"would take about {in_time(config.steps / speed)} and this host allows {in_time(limits.seconds)}"
-        advice = f"set steps to {steps} or less" if steps else "choose a smaller model"
+    seconds = prediction.seconds(config.steps)
+    if seconds is not None and seconds > limits.seconds:
+        steps = most_steps(prediction, limits.seconds)
+        taken = f"would take about {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
+        advice = f"set steps to {steps} or less" if steps > 0 else "choose a smaller model or a shorter seq_len"
         return f"steps is {config.steps}: the run {taken}; {advice}."
     return None
+
+
+def most_steps(prediction: Prediction, seconds: float) -> int:
+    """Steps that end, with what is measured after them, within so many seconds; 0 or less where none do."""
+    return int((seconds - (prediction.result_seconds or 0.0)) * (prediction.steps_per_second or 0.0))
 
 
 def memory_of(prediction: Prediction) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Protocol
 
 from engine.config import RunConfig
-from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.watch import EVERYTHING, Watch
 
 SLICE = 0.05
@@ -175,8 +175,10 @@ class LiveRun:
         return event
 
     def _hear(self, event: Event) -> None:
-        self.said.append(event)
         self._last = event
+        if isinstance(event, Measuring):
+            return
+        self.said.append(event)
         if isinstance(event, Snapshot):
             self._looked_at = self._clock()
             self._shown = True

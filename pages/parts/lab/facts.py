@@ -13,8 +13,9 @@ from engine.units import in_bytes, in_time
 def show_facts(config: RunConfig) -> None:
     prediction = predict(config)
     facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** for a step"]
-    if prediction.seconds_per_step is not None:
-        facts.append(f"about **{in_time(config.steps * prediction.seconds_per_step)}**")
+    seconds = prediction.seconds(config.steps)
+    if seconds is not None:
+        facts.append(f"about **{in_time(seconds)}**")
     st.caption(" · ".join(facts), help="Predicted: memory by formula, time from a short measurement of this machine.")
     for sentence in cautions(config):
         st.caption(f":material/info: {sentence}")

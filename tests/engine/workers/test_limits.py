@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engine.config import RunConfig
 from engine.events import Memory
+from engine.predict import Prediction
 from engine.workers import host
 from engine.workers.limits import Limits, memory_of, refusal
 
 
-@dataclass(frozen=True)
-class Predicted:
-    memory: Memory
-    steps_per_second: float | None = 100.0
-    flops_per_step: float = 1e6
+def prediction(memory: Memory, steps_per_second: float | None, result_seconds: float | None) -> Prediction:
+    return Prediction(
+        parameters=1, by_part={}, memory=memory, tokens_per_step=1, flops_per_step=1e6,
+        steps_per_second=steps_per_second, result_seconds=result_seconds,
+    )  # fmt: skip
 
 
-def predict(config: RunConfig) -> Predicted:
-    """One mebibyte a sequence, position and layer."""
+def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
+    """One mebibyte a sequence, position and layer; a hundred steps a second."""
     saved = config.batch_size * config.seq_len * config.n_layers * 2**20
-    return Predicted(Memory(parameters=2**20, gradients=2**20, optimizer=2**21, saved=saved, scores=0))
+    memory = Memory(parameters=2**20, gradients=2**20, optimizer=2**21, saved=saved, scores=0)
+    return prediction(memory, 100.0, result_seconds)
 
 
-def unknown(config: RunConfig) -> Predicted:
-    return Predicted(Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None)
+def unknown(config: RunConfig) -> Prediction:
+    return prediction(Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None, None)
 
 
 def limits(**given: object) -> Limits:
@@ -71,7 +73,7 @@ def test_where_nothing_alone_helps_it_says_so() -> None:
 
 
 def test_without_a_formula_what_is_known_counts() -> None:
-    assert memory_of(unknown(RunConfig())) == 2**33  # type: ignore[arg-type]
+    assert memory_of(unknown(RunConfig())) == 2**33
     sentence = refusal(RunConfig(), limits(memory="1GiB"), unknown)
     assert sentence is not None
     assert "8 GiB" in sentence
@@ -84,6 +86,22 @@ def test_too_long_names_the_steps_that_fit() -> None:
     assert sentence.startswith("steps is 30000:")
     assert sentence.endswith("set steps to 6000 or less.")
     assert refusal(config.replace(steps=6000), limits(seconds=60), predict) is None
+
+
+def test_what_is_measured_after_the_last_step_counts() -> None:
+    slow = partial(predict, result_seconds=50.0)
+    config = RunConfig().replace(steps=2000)
+    assert refusal(config, limits(seconds=60), predict) is None
+    sentence = refusal(config, limits(seconds=60), slow)
+    assert sentence is not None
+    assert sentence.endswith("set steps to 1000 or less.")
+    assert refusal(config.replace(steps=1000), limits(seconds=60), slow) is None
+
+
+def test_where_no_number_of_steps_helps_it_says_what_does() -> None:
+    sentence = refusal(RunConfig(), limits(seconds=60), partial(predict, result_seconds=100.0))
+    assert sentence is not None
+    assert sentence.endswith("choose a smaller model or a shorter seq_len.")
 
 
 def test_limits_come_from_the_environment() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from engine.config import RunConfig
-from engine.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.watch import Watch
 from engine.workers.slices import LOOK_EVERY, ROUND, SHORT_SLICE, SLICE, LiveRun, Turns, in_words
 from tests.engine import fake_training
@@ -24,10 +24,11 @@ class Clock:
 
 @dataclass
 class Timed:
-    """A training whose every step takes the same time on the test's clock."""
+    """A training whose every step takes the same time on the test's clock; so does each piece of measuring its result."""
 
     clock: Clock
     seconds: float
+    pieces: int = 0
     steps: list[tuple[int, int]] = field(default_factory=list)
 
     def prepare(self, config: RunConfig) -> None:
@@ -40,6 +41,9 @@ class Timed:
                 event = inner.send(request)
             except StopIteration:
                 return
+            for _ in range(self.pieces if isinstance(event, Finished) else 0):
+                self.clock.now += self.seconds
+                yield Measuring(event.step)
             if isinstance(event, Progress):
                 self.clock.now += self.seconds
                 self.steps.append((config.seed, event.step))
@@ -67,6 +71,20 @@ def test_a_slice_ends_after_its_time(clock: Clock) -> None:
     run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.01), clock=clock))
     run.advance()
     assert len(run.deliver()) == round(SLICE / 0.01)
+
+
+def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(2), Timed(clock, 0.01, pieces=100), clock=clock))
+    told, slices, longest = list[Event](), 0, 0.0
+    while not run.over:
+        began = clock.now
+        run.advance()
+        told += run.deliver()
+        slices, longest = slices + 1, max(longest, clock.now - began)
+    assert slices >= 100 * 0.01 / SLICE
+    assert longest <= SLICE + 0.011
+    assert isinstance(told[-1], Finished)
+    assert not any(isinstance(event, Measuring) for event in told)
 
 
 def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:

@@ -1,0 +1,68 @@
+"""What is measured once training has ended: held-out metrics, other lengths, memory, and what the run was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from torch import optim
+
+from engine.encodings.base import NoRow
+from engine.events import Finished, Measuring
+from engine.framing import continues, generation_size, writes_answer
+from engine.measurements.take import take_measurements
+from engine.measurements.trained import Trained
+from engine.predict import TESTED, predict
+from engine.training.data import Batch
+from engine.training.evaluate import evaluate
+from engine.training.generation import generation_accuracy
+from engine.training.measure import measure_memory
+from engine.watch import Watch
+
+
+def measured_result(
+    trained: Trained,
+    validation: dict[str, float],
+    batch: Batch,
+    optimizers: Sequence[optim.Optimizer],
+    watch: Watch,
+    seconds: float,
+) -> Generator[Measuring, None, Finished]:
+    """Yields Measuring after each piece of the work, so that a caller can do other work in between; returns Finished.
+
+    ``validation``: the metrics of the validation pass after the last step. ``batch``: the last training batch, on which
+    memory is measured. ``seconds``: how long training took.
+    """
+    config, model = trained.config, trained.model
+    metrics = validation | (yield from written_metrics(trained))
+    rows = yield from by_length(trained)
+    memory = measure_memory(config, model, batch, optimizers) if watch.memory else predict(config).memory
+    yield Measuring(config.steps)
+    measured: dict[str, float] = {}
+    for name in watch.measurements:
+        measured |= take_measurements((name,), trained)
+        yield Measuring(config.steps)
+    return Finished(config.steps, metrics, rows, memory, seconds, measured)
+
+
+def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:
+    """``written_accuracy`` on held-out sequences where the model writes its answer token by token, else nothing."""
+    config = trained.config
+    if not writes_answer(config):
+        return {}
+    first = config.seq_len - 1 if continues(config) else 0
+    batch = trained.data.validation_batch().head(generation_size(config.seq_len)).to(trained.device)
+    return {"written_accuracy": (yield from generation_accuracy(config, trained.model, batch, first))}
+
+
+def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, object]]]:
+    """Held-out metrics at each test length; a note where the encoding has no row for a position."""
+    config, rows = trained.config, list[dict[str, object]]()
+    for n in sorted({config.seq_len, *config.test_lengths}) if config.test_lengths else ():
+        row: dict[str, object] = {"length": n, "trained": (config.min_seq_len or config.seq_len) <= n <= config.seq_len}
+        try:
+            row |= evaluate(trained.model, trained.data.validation_batch(n, TESTED).to(trained.device))
+        except NoRow as missing:
+            row["note"] = str(missing)
+        rows.append(row)
+        yield Measuring(config.steps)
+    return rows
