@@ -25,3 +25,11 @@ def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp
     with running("app.py", tmp_path, STREAMLIT_SERVER_ADDRESS="127.0.0.1", **environment) as (_, address):
         assert handshake(address, "lab.example.org", "https://lab.example.org") == 101
         assert handshake(address, "foreign.example", "https://foreign.example") == 403
+
+
+def test_behind_a_proxy_that_changes_the_host_the_named_origins_are_let_in(tmp_path: Path) -> None:
+    named = {"STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": "https://lab.example.org https://www.example.org"}
+    with running("app.py", tmp_path, **named) as (_, address):
+        for origin in named["STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS"].split():
+            assert handshake(address, "127.0.0.1", origin) == 101
+        assert handshake(address, "127.0.0.1", "https://foreign.example") == 403
