@@ -74,4 +74,4 @@ def warm_up() -> None:
     finally:
         sys.setswitchinterval(usual)
     gc.collect()
-    gc.freeze()  # Streamlit collects after every script run; what never dies need not be walked each time.
+    gc.freeze()  # What never dies need not be walked by each full collection.
