@@ -26,13 +26,14 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.cells import Cell
+from engine.priority import NOTEBOOK, give_way
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -134,8 +135,7 @@ def main() -> None:
     protocol = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print on their own must not mix with it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asked; its end is noticed
-    with suppress(AttributeError, OSError):
-        os.nice(5)  # the page and the training of others go first; Windows has no such call
+    give_way(NOTEBOOK)
     asked: SimpleQueue[int] = SimpleQueue()
 
     def listen() -> None:

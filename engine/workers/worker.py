@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, cast
 
 from engine.config import RunConfig
 from engine.events import Failed, Finished
+from engine.priority import TRAINING, give_way
 from engine.watch import EVERYTHING
 from engine.workers import wire
 from engine.workers.slices import LiveRun, Training, Turns, in_words
@@ -226,6 +227,7 @@ def report_to(outward: BinaryIO, message: wire.Report) -> None:
 def main() -> None:
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    give_way(TRAINING)
     parser = argparse.ArgumentParser(
         prog="python -m engine.workers.worker", description="A child of the pool; not for people."
     )

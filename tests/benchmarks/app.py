@@ -31,7 +31,8 @@ import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.pool import bare_seconds
-from tests.browser.conftest import FLAGS, ROOT
+from tests.browser.conftest import FLAGS
+from tests.serving import ROOT
 
 CLICKS = 5
 SESSIONS = 10

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.serving import running
+
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -114,44 +110,3 @@ def console_watched(chromium: Any) -> Iterator[Open]:
     for context in contexts:
         context.close()
     assert wrong == []
-
-
-@contextmanager
-def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server process and its address. It must stop when it is asked to."""
-    port, log = free_port(), folder / "log.txt"
-    options = ["--server.port", str(port), "--server.headless", "true"]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", app, *options], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
-            env=os.environ | {"ATTENTION_LAB_DATA": str(folder / "data")} | environment,
-        )  # fmt: skip
-    prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
-    address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"
-    try:
-        _until_healthy(address, process, log)
-        yield process, address
-        process.terminate()
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            pytest.fail("The server did not stop when it was asked to.")
-    finally:
-        process.kill()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
-            if answer.read() == b"ok":
-                return
-        time.sleep(0.1)
-    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')[-3000:]}")

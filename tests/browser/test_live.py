@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open, console_watched, running
+from tests.browser.conftest import Open, console_watched
 from tests.browser.prefix_proxy import proxied
+from tests.serving import running
 
 PATIENCE = 120_000
 """Milliseconds, on a machine that is busy with other things."""

@@ -17,6 +17,7 @@ from streamlit import config
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.leaving import noticing_the_end
 from pages.parts.web.live import Find, live_route
+from pages.parts.web.origins import OwnOriginOnly, configured_origins
 from pages.parts.web.plotly_script import packed, plotly_route
 
 HEAD_START = 3.0
@@ -44,10 +45,12 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
-    headers = security_headers(os.environ.get(FRAMING, "'self'"))
+    middleware = [Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'")))]
+    if config.get_option("server.enableCORS"):  # without it, Streamlit lets every origin in, and asks for nothing
+        middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {
         "routes": [live_route(find, prefix), plotly_route(prefix)],
-        "middleware": [Middleware(SecurityHeaders, headers=headers)],
+        "middleware": middleware,
         "lifespan": lifespan,
     }
 
@@ -71,4 +74,4 @@ def warm_up() -> None:
     finally:
         sys.setswitchinterval(usual)
     gc.collect()
-    gc.freeze()  # Streamlit collects after every script run; what never dies need not be walked each time.
+    gc.freeze()  # What never dies need not be walked by each full collection.

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from engine.notebooks import NOTEBOOKS, player
@@ -136,6 +137,8 @@ def test_a_real_one_goes_on_from_where_it_was_and_holds_no_torch_here() -> None:
         until(lambda: play.state != "running")
         assert (play.state, play.outcomes[CODE[0]].state) == ("waiting", "passed")
         assert "token vectors    (10, 256)" in play.outcomes[CODE[0]].text
+        process = next(child for child in psutil.Process().children() if "engine.notebooks.play" in child.cmdline())
+        assert process.nice() > psutil.Process().nice(), "pages go first"
         play.go(CODE[-1])
         assert play.wait(60)
         assert [play.outcomes[number].state for number in CODE] == ["passed"] * len(CODE)

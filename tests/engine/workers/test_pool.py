@@ -449,6 +449,11 @@ def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
 # Life
 
 
+def test_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
+    own = psutil.Process().nice()
+    assert all(psutil.Process(worker.pid).nice() > own for worker in two.health().workers)
+
+
 def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> None:
     with pool_of(tmp_path, size=2, runs_per_worker=1) as pool:
         runs = [long_run(pool), long_run(pool), pool.submit(config(5))]

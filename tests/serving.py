@@ -1,0 +1,84 @@
+"""``streamlit run`` on a free port, as a process of its own, and the handshakes that a browser makes with it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@contextmanager
+def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A server process and its address. It must stop when it is asked to."""
+    port, log = free_port(), folder / "log.txt"
+    own = {
+        "STREAMLIT_SERVER_PORT": str(port),
+        "STREAMLIT_SERVER_HEADLESS": "true",
+        "ATTENTION_LAB_DATA": str(folder / "data"),
+    }
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", app],
+            cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=os.environ | own | environment,
+        )  # fmt: skip
+    prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"
+    try:
+        _until_healthy(address, process, log)
+        yield process, address
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            pytest.fail("The server did not stop when it was asked to.")
+    finally:
+        process.kill()
+
+
+def handshake(address: str, host: str, origin: str | None) -> int:
+    """The status with which the server answers a websocket handshake: 101 where it lets the client in.
+
+    ``host`` and ``origin`` are the values of the headers; None leaves the origin out, as programs do.
+    """
+    headers = {
+        "Host": host,
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
+    }
+    if origin is not None:
+        headers["Origin"] = origin
+    with closing(HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+        connection.request("GET", f"{urlsplit(address).path}_stcore/stream", headers=headers)
+        return connection.getresponse().status
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
+            if answer.read() == b"ok":
+                return
+        time.sleep(0.1)
+    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')[-3000:]}")
