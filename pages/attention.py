@@ -12,6 +12,7 @@ from pages.parts.attention.chosen import EXPLAINED, VIEWS, Chosen, bound, chosen
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
+from pages.parts.in_markdown import in_markdown, say_ignored
 from pages.parts.live.looks import color_of
 
 SHOW = {
@@ -54,8 +55,7 @@ with views:
         **bound("view", chosen().view),
     )
 with st.container():  # places of their own, so that the figures below keep theirs whatever is said here
-    for problem in ignored:
-        st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+    say_ignored(ignored)
 now = with_run(chosen())
 run_controls(now)
 try:
@@ -67,5 +67,5 @@ try:
         with st.container(key=f"attention.view.{at.now.view}"):
             SHOW[at.now.view](at)
 except JobError as error:
-    st.error(str(error), icon=":material/error:")
+    st.error(in_markdown(error), icon=":material/error:")
 write_address(now.run)

@@ -25,6 +25,7 @@ from engine.measurements.untrained import untrained
 from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
+from engine.problems import quoted
 from engine.tasks import TASKS
 from engine.text.tokens import VISIBLE, pieces
 from engine.training.data import Batch, Data
@@ -192,7 +193,7 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
     number = {name: place for place, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
-            raise ValueError(f"Your token {name} is not known; allowed are {in_short(known)}.")
+            raise ValueError(f"Your token {quoted(name)} is not known; allowed are {in_short(known)}.")
     return [number[name] for name in names]
 
 
