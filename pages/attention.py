@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
 from pages.parts.attention.address import open_address, write_address
@@ -35,6 +36,8 @@ def looked_at(now: Chosen) -> LookedAt | None:
     if now.view != "training" and not ready(run, model):
         return None
     seen = ask("model:sequence", run.config, sample_of(now))
+    if seen["unknown"]:
+        st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]
     # Two thirds down: of a sequence that asks and answers, an answer.
     query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3

@@ -40,7 +40,7 @@ class SampleAsked:
 
     number: int = 0
     text: str = ""
-    """Tokens by name, with spaces between (of a text task: the text itself); empty for the numbered sequence."""
+    """Tokens by name, with spaces or commas between (of a text task: any text, as it is written); empty for the numbered sequence."""
 
 
 @dataclass(frozen=True)

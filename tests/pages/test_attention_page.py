@@ -103,6 +103,22 @@ def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
     assert app.session_state["attention"].layer == 1
 
 
+def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
+    config = parse({
+        "task": "shakespeare_words", "plays": 1, "vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2,
+    })  # fmt: skip
+    open_page("attention.py")
+    run = server.pool().submit(config)
+    assert run.wait_for(10**6, 60)
+    app = open_page("attention.py", run=run.id, text="To be, or not to be")
+    assert not app.error
+    assert app.text_input(key="attention.text").placeholder == "as in To be, or not to be"
+    assert "(token **or**)" in said(app) or "token **not**" in said(app)
+    app.text_input(key="attention.text").set_value("To be Gandalf, or").run()
+    assert not app.error
+    assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in said(app)
+
+
 def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
     app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
     words = said(app)

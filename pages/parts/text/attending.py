@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from engine.runs import Run
+from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.colors import sequential
@@ -17,7 +18,6 @@ from pages.parts.in_markdown import in_markdown
 from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
 from pages.parts.text.form import PLAYS
-from pages.parts.text.writing import unknown_in_words
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
 FIRST = "To be, or not to be: that is the question"

@@ -8,9 +8,8 @@ from typing import Any
 import streamlit as st
 
 from engine.explore.limits import LONGEST
-from engine.problems import quoted
 from engine.runs import Run
-from engine.text.tokens import name_of
+from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import next_figure
@@ -105,11 +104,3 @@ def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
             ],
             key="text-next", name="next token", subject=run.id,
         )  # fmt: skip
-
-
-def unknown_in_words(unknown: list[str]) -> str:
-    """The pieces that the vocabulary has not, in one sentence."""
-    named = ", ".join(quoted(name_of(piece)) for piece in unknown[:8])
-    more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-    verb = "is" if len(unknown) == 1 else "are"
-    return f"{named}{more} {verb} not in the vocabulary: the model reads the unknown token there."
