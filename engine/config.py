@@ -161,7 +161,8 @@ class RunConfig(BaseModel):
     )
 
     mask_fault: Literal["none", "missing", "transposed", "off_by_one"] = setting(
-        "none", label="Mask fault", help="Break the causal mask on purpose.", group="Faults",
+        "none", label="Mask fault", group="Faults",
+        help="Break the causal mask on purpose. The right mask lets a position see itself and the positions before it.",
         labels={
             "none": "None", "missing": "Missing", "transposed": "Transposed", "off_by_one": "Off by one (sees the next token)",
         },

@@ -36,7 +36,7 @@ def read_text(config: RunConfig, given: str) -> Read:
 
 
 def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:
-    """A mark at the very end as it stands within a text, with a space or line end behind it: the commonest known one."""
+    """A mark at the very end as it stands within a text, with a space or line end after it: the commonest known one."""
     last = parts[-1] if parts else ""
     if not last or is_word(last) or last in vocabulary.numbers:
         return parts
