@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from engine.encodings import ENCODINGS
 from engine.families import FAMILIES, FamilyRow
-from engine.problems import ConfigError, Problem, problems_in
+from engine.problems import ConfigError, Problem, problems_in, shown
 from engine.rules import broken_rules
 from engine.settings import Parameters, Setting, from_text, setting, settings_in, to_text
 from engine.tasks import TASKS
@@ -161,7 +161,8 @@ class RunConfig(BaseModel):
     )
 
     mask_fault: Literal["none", "missing", "transposed", "off_by_one"] = setting(
-        "none", label="Mask fault", help="Break the causal mask on purpose.", group="Faults",
+        "none", label="Mask fault", group="Faults",
+        help="Break the causal mask on purpose. The right mask lets a position see itself and the positions before it.",
         labels={
             "none": "None", "missing": "Missing", "transposed": "Transposed", "off_by_one": "Off by one (sees the next token)",
         },
@@ -310,7 +311,7 @@ def _culprit(given: dict[str, Any], problem: Problem) -> Problem:
             break
         except ConfigError:
             continue
-    return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {problem.given}")
+    return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {shown(problem.given)}")
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Any, Any]]:

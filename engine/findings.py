@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.config import RunConfig
-from engine.events import Event, Failed, Finished, Progress, Started
+from engine.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.framing import metric_names
+from engine.units import counted
 
 LEARNED = 0.99
 """Accuracy from which a task counts as learned."""
@@ -38,7 +39,9 @@ def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
     finished = next((event for event in rows if isinstance(event, Finished)), None)
     # With a leak, a good score is the leak showing: nothing is said of learning.
     leak = _leak(started, measured, finished)
-    return [*(leak or _learning(config, started, measured)), *_gap(measured)]
+    # Only a run that came to its end shows whether its task is learned.
+    learned = _learning(config, started, measured) if finished else _until_now(config, started, measured, rows)
+    return [*(leak or learned), *_gap(measured)]
 
 
 def clearly_above(value: float, chance: float) -> bool:
@@ -71,9 +74,30 @@ def _leak(started: Started, measured: list[Progress], finished: Finished | None)
     return found
 
 
-def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Finding]:
+def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:
+    """Where a run stands that is paused, was stopped or was lost: its last validation may lie far back."""
+    ended = next((event for event in rows if isinstance(event, Ended)), None)
+    what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
+    at = max(event.step for event in rows if isinstance(event, Progress))
+    name, label = _main_metric(config)
+    value = (measured[-1].validation or {}).get(name, math.nan)
+    return [
+        Finding(
+            "note",
+            f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
+            f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}.",
+        )
+    ]
+
+
+def _main_metric(config: RunConfig) -> tuple[str, str]:
+    """The accuracy to look at: its name, and how a sentence calls it."""
     name = metric_names(config)[0]
-    label = name.replace("_", "-").replace("-accuracy", " accuracy")
+    return name, name.replace("_", "-").replace("-accuracy", " accuracy")
+
+
+def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Finding]:
+    name, label = _main_metric(config)
     values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
@@ -87,10 +111,16 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
         return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
     if not clearly_above(best, chance):
         return [
-            Finding("note", f"Not learned in {step} steps: held-out {label} is {value:.2f}, chance is {chance:.2f}.")
+            Finding(
+                "note",
+                f"Not learned in {counted(step, 'step')}: held-out {label} is {value:.2f}, chance is {chance:.2f}.",
+            )
         ]
     return [
-        Finding("note", f"Learned in part: held-out {label} is {value:.2f} after {step} steps; chance is {chance:.2f}.")
+        Finding(
+            "note",
+            f"Learned in part: held-out {label} is {value:.2f} after {counted(step, 'step')}; chance is {chance:.2f}.",
+        )
     ]
 
 

@@ -10,6 +10,24 @@ from pydantic import ValidationError
 
 from engine.settings import Setting, to_text
 
+LONGEST_SHOWN = 80
+"""Characters of a given text that a sentence repeats."""
+VISIBLE = {"\n": "↵", "\t": "⇥"}
+
+
+def shown(given: str) -> str:
+    """A given text as a sentence repeats it: in one line, shortened, with a sign for each character that cannot be seen."""
+    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: LONGEST_SHOWN + 1])
+    if not line.strip():
+        return "empty"
+    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+
+
+def quoted(given: str) -> str:
+    """The same in quotation marks, for a sentence that names no setting. Nothing in it can end the quotation."""
+    inside = given.replace("“", '"').replace("”", '"')
+    return f"“{shown(inside)}”"
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -18,7 +36,7 @@ class Problem:
     allowed: str
 
     def __str__(self) -> str:
-        return f"{self.setting} is {self.given}; allowed is {self.allowed}."
+        return f"{shown(self.setting)} is {shown(self.given)}; allowed is {self.allowed}."
 
 
 class ConfigError(ValueError):

@@ -131,6 +131,11 @@ def from_text(values: Mapping[str, Any], model: type[BaseModel]) -> dict[str, An
     return read
 
 
+def whole_number(text: str, low: int, high: int) -> int | None:
+    """A whole number from ``low`` to ``high`` in ASCII digits, of whatever length the text is; None where it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 and low <= int(text) <= high else None
+
+
 def to_text(value: Any) -> str:
     """A setting's value as it stands in a link or on the command line; pydantic reads it back."""
     if value is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
 from pages.parts.attention.address import open_address, write_address
@@ -12,6 +13,7 @@ from pages.parts.attention.chosen import EXPLAINED, VIEWS, Chosen, bound, chosen
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
+from pages.parts.in_markdown import in_markdown, say_ignored
 from pages.parts.live.looks import color_of
 
 SHOW = {
@@ -34,6 +36,8 @@ def looked_at(now: Chosen) -> LookedAt | None:
     if now.view != "training" and not ready(run, model):
         return None
     seen = ask("model:sequence", run.config, sample_of(now))
+    if seen["unknown"]:
+        st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]
     # Two thirds down: of a sequence that asks and answers, an answer.
     query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
@@ -54,8 +58,7 @@ with views:
         **bound("view", chosen().view),
     )
 with st.container():  # places of their own, so that the figures below keep theirs whatever is said here
-    for problem in ignored:
-        st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+    say_ignored(ignored)
 now = with_run(chosen())
 run_controls(now)
 try:
@@ -67,5 +70,5 @@ try:
         with st.container(key=f"attention.view.{at.now.view}"):
             SHOW[at.now.view](at)
 except JobError as error:
-    st.error(str(error), icon=":material/error:")
+    st.error(in_markdown(error), icon=":material/error:")
 write_address(now.run)

@@ -9,9 +9,9 @@ from pages.parts.design.experiment import show_experiment
 from pages.parts.design.form import parts_form
 from pages.parts.design.guide import show_guide, show_ways
 from pages.parts.design.look import show_look
+from pages.parts.in_markdown import say_ignored
 
-for problem in open_address():
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(open_address())
 
 st.title("Design", anchor=False)
 st.markdown(

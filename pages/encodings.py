@@ -10,6 +10,7 @@ from pages.parts.encodings.choice import choose
 from pages.parts.encodings.compare import compare
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.training import through_training
+from pages.parts.in_markdown import say_ignored
 
 SHOW = {"compare": compare, "training": through_training, "choose": choose}
 
@@ -19,7 +20,6 @@ st.title("Encodings", anchor=False)
 st.markdown(
     "Attention reads a set; an encoding tells it where each token stands. See what each one says, and how that holds up."
 )
-for problem in ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(ignored)
 control("view", label_visibility="collapsed")
 SHOW[value("view")]()

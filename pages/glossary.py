@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.glossary import TERMS, Term
+from engine.problems import Problem
+from pages.parts.in_markdown import as_code, say_ignored
 
 TERM = "term"
 SEARCH = "glossary.search"
@@ -27,9 +29,7 @@ def show(term: Term) -> None:
 st.title("Glossary", anchor=False)
 asked = st.query_params.get(TERM)
 if asked is not None and asked not in TERMS:
-    st.warning(
-        f"From the link, term is {asked}; allowed is one of {', '.join(TERMS)}. Ignored.", icon=":material/link_off:"
-    )
+    say_ignored([Problem(TERM, asked, "one of " + ", ".join(TERMS))])
     asked = None
 words = st.text_input("Search", key=SEARCH, placeholder="for example mask", persist_state="session")
 if asked is not None and not words:
@@ -37,7 +37,7 @@ if asked is not None and not words:
     st.subheader("All terms", anchor=False)
 found = [term for term in TERMS.values() if matches(term, words) and (words or term.slug != asked)]
 if not found:
-    st.info(f"No term has \u201c{words}\u201d in it.", icon=":material/search_off:")
+    st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
 left, right = st.columns(2, gap="medium")
 half = -(-len(found) // 2)
 for column, terms in ((left, found[:half]), (right, found[half:])):

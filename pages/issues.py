@@ -13,6 +13,7 @@ from engine.framing import metric_names
 from engine.issues import ISSUES
 from engine.issues.issue import Issue
 from pages.parts.figures.arms import metric_label
+from pages.parts.in_markdown import say_ignored
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, key_of, open_address, write_address
 from pages.parts.issues.arms import show_arms
 from pages.parts.issues.board import experiment_board, kept_board
@@ -118,8 +119,7 @@ def forget(issue: Issue) -> None:
 
 
 asked = open_address()
-for problem in asked.ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(asked.ignored)
 found: str | None = None
 if asked.slug is None:
     show_all()

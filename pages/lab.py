@@ -7,6 +7,7 @@ import streamlit as st
 from engine.config import RunConfig
 from engine.presets import PRESETS
 from engine.problems import ConfigError
+from pages.parts.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.lab.address import read_address, write_address
 from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.facts import show_facts
@@ -29,13 +30,12 @@ linked_run, ignored = read_address()
 if linked_run is not None:
     if (found := find(linked_run)) is None:
         st.warning(
-            f"run is {linked_run}; no run of that name is kept here. The settings are unaffected.",
+            f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected.",
             icon=":material/search_off:",
         )
     else:
         show_run(found.id)
-for problem in ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(ignored)
 
 run = shown_run()
 state = run.state if run else None
@@ -46,7 +46,7 @@ unfit = ""
 try:
     config = form_config()
 except ConfigError as error:
-    unfit = str(error)
+    unfit = in_markdown(error)
 
 with right:  # first, so that the board hears of a new run before the form is drawn again
     with st.container():  # a place of its own, so that the board below keeps its own whatever is said here

@@ -14,6 +14,7 @@ from engine.costs.sweep import Sweep
 from engine.problems import ConfigError
 from engine.workers.pool import Refused
 from pages.parts import server
+from pages.parts.in_markdown import in_markdown, say_ignored
 from pages.parts.lab.session import session_id
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.address import SHOWN, open_address, write_address
@@ -30,7 +31,7 @@ def measure(plan: Plan) -> None:
     try:
         st.session_state[SHOWN] = begin(Sweep(plan, server.pool(), session=session_id()))
     except Refused as refused:
-        st.session_state[REFUSED] = str(refused)
+        st.session_state[REFUSED] = in_markdown(refused)
 
 
 def take_away(result: Result) -> None:
@@ -74,8 +75,7 @@ st.markdown(
     "Attention compares every position with every other: n² scores a head. A recurrent or convolutional model does the same work"
     " once a token. What that costs depends on how it is computed. Measure it on this machine, beside what the formulas predict."
 )
-for problem in ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(ignored)
 name = st.session_state.get(SHOWN)
 sweep = SWEEPS.find(name) if name else None
 result = result_of(name) if name else None
@@ -89,7 +89,7 @@ with left:
     try:
         plan = form.plan()
     except ConfigError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(in_markdown(error), icon=":material/error:")
     with st.container(horizontal=True):
         st.button(
             "Measure", type="primary", icon=":material/timer:", disabled=running or plan is None, on_click=measure, args=(plan,)
@@ -102,7 +102,7 @@ with right:
         if refused := st.session_state.pop(REFUSED, None):
             st.error(refused, icon=":material/block:")
         if sweep is not None and sweep.problem:
-            st.error(sweep.problem, icon=":material/error:")
+            st.error(in_markdown(sweep.problem), icon=":material/error:")
         if result is None:
             st.info(
                 "Dotted lines are predictions. Press Measure: the first points appear at once.", icon=":material/timer:"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.notebooks import Notebook
+from pages.parts.in_markdown import say_ignored
 from pages.parts.notebooks.address import open_address, write_address
 from pages.parts.notebooks.controls import mark, show_side
 from pages.parts.notebooks.overview import show_overview, show_ways
@@ -30,8 +31,7 @@ def show_notebook(notebook: Notebook) -> None:
 
 
 asked = open_address()
-for problem in asked.ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(asked.ignored)
 if asked.notebook is None:
     show_overview()
 else:

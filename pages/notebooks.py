@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.in_markdown import say_ignored
 from pages.parts.link import take_link, write_link
 from pages.parts.notebooks.address import read
 from pages.parts.notebooks.overview import NOTEBOOK_PAGE, show_overview
@@ -12,7 +13,6 @@ query = take_link("notebooks") or {}
 asked = read(query)
 if asked.notebook is not None:  # as links used to name one
     st.switch_page(NOTEBOOK_PAGE, query_params=query)
-for problem in asked.ignored:
-    st.warning(f"From the link, {problem} Ignored.", icon=":material/link_off:")
+say_ignored(asked.ignored)
 show_overview()
 write_link("notebooks", {})

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.config import RunConfig
 from engine.problems import ConfigError
+from pages.parts.in_markdown import in_markdown, say_ignored
 from pages.parts.lab.facts import show_facts
 from pages.parts.live.board import live_board
 from pages.parts.server import find
@@ -21,8 +22,7 @@ ignored = open_address()
 run = find(st.session_state.get(RUN) or "")
 state = run.state if run else None
 st.title("Text", anchor=False)
-for sentence in ignored:
-    st.warning(f"From the link, {sentence} Ignored.", icon=":material/link_off:")
+say_ignored(ignored)
 
 left, right = st.columns([1, 3.2], gap="medium")
 with left:
@@ -32,7 +32,7 @@ with left:
     try:
         config = None if waits_for_text() else form_config()
     except ConfigError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(in_markdown(error), icon=":material/error:")
     controls(run, config)
     if config is not None:
         show_facts(config)

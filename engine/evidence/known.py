@@ -8,19 +8,15 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
-import engine
+from engine.code_hash import code_hash
 from engine.evidence.store import FORMAT, folder_of, read, trial_of, write
 from engine.evidence.trial import Trial
 from engine.issues.issue import Arm, Issue
 
 KEPT = 20_000
 """The newest trials that are kept; one takes about 4 KB."""
-TRAINS = ("encodings", "measurements", "model", "tasks", "training")
-"""Packages of the engine whose code decides what a trial gives."""
 
 
 def file_of(issue: Issue, arm: Arm, seed: int) -> Path:
@@ -32,7 +28,7 @@ def _files_of(issue: Issue, arm: Arm, seeds: Iterable[int]) -> dict[int, Path]:
     watch, settings = issue.watch(arm), issue.config(arm).flat()
     files = {}
     for seed in seeds:
-        what = [_code(), settings | {"seed": seed}, watch.evaluations, watch.measurements, issue.curves]
+        what = [code_hash(), settings | {"seed": seed}, watch.evaluations, watch.measurements, issue.curves]
         files[seed] = (
             folder_of("trials") / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
         )
@@ -64,13 +60,3 @@ def forget_oldest() -> None:
     by_age = sorted(folder_of("trials").glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
     for old in by_age[KEPT:]:
         old.unlink(missing_ok=True)
-
-
-@cache
-def _code() -> str:
-    """Changes with the code that trains."""
-    sources = (file for package in TRAINS for file in sorted((Path(engine.__file__).parent / package).rglob("*.py")))
-    digest = hashlib.sha256(version("torch").encode())
-    for file in sources:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from engine.code_hash import code_hash
 from engine.config import RunConfig
 from engine.folders import data_folder
 from engine.framing import shapes
@@ -39,7 +40,7 @@ class SampleAsked:
 
     number: int = 0
     text: str = ""
-    """Tokens by name, with spaces between (of a text task: the text itself); empty for the numbered sequence."""
+    """Tokens by name, with spaces or commas between (of a text task: any text, as it is written); empty for the numbered sequence."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def weights_of_one_sequence(config: RunConfig) -> int:
 
 
 def file_of(asked: ModelAsked) -> Path:
-    """Where the weights of a model that was trained again are kept, so that it is done once a machine."""
+    """Where the weights of a model that was trained again are kept, so that this code does it once on a machine."""
     step = asked.config.steps if asked.step is None else asked.step
-    settings = json.dumps(asked.config.flat(), sort_keys=True)
+    settings = json.dumps([code_hash(), asked.config.flat()], sort_keys=True)
     return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{step}.safetensors"

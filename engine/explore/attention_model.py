@@ -25,8 +25,9 @@ from engine.measurements.untrained import untrained
 from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
+from engine.problems import quoted
 from engine.tasks import TASKS
-from engine.text.tokens import VISIBLE, pieces
+from engine.text.reading import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluate import accuracies, forward, loss_of
 from engine.training.loop import prepare, steps_of
@@ -151,20 +152,24 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
 
 
 def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:
-    """What is read: names of ``queries`` and ``keys`` by kind of attention, and how many numbered ``samples`` there are."""
+    """What is read: names of ``queries`` and ``keys`` by kind of attention, how many numbered ``samples`` there are, and the
+    pieces of the reader's own text that are ``unknown`` to the vocabulary.
+    """
+    own_text = bool(TASKS[config.task].corpus and asked.text.strip())
     batch = sample_of(config, asked)
     named = {which: tokens_at(config, batch, which) for which in places_in(config)}
     return {
         "queries": {which: queries for which, (queries, _) in named.items()},
         "keys": {which: keys for which, (_, keys) in named.items()},
         "samples": len(held_out(config).inputs),
+        "unknown": read_text(config, asked.text).unknown if own_text else [],
     }
 
 
 def own_sequence(config: RunConfig, text: str) -> Batch:
-    """The reader's own tokens with the task's answer to them. Raises ValueError: which token, and what is allowed."""
+    """The reader's own tokens with the task's answer to them; of a text task, any text. Raises ValueError with one sentence."""
     data, row = data_of(config), TASKS[config.task]
-    symbols = numbers_of(config, text)
+    symbols = read_text(config, text).tokens if row.corpus else numbers_of(config, text)
     shortest, longest = row.shortest + bool(row.corpus), config.seq_len + bool(row.corpus)
     if not shortest <= len(symbols) <= longest:
         raise ValueError(
@@ -182,17 +187,12 @@ def own_sequence(config: RunConfig, text: str) -> Batch:
 
 def numbers_of(config: RunConfig, text: str) -> list[int]:
     """Token names to numbers. Raises ValueError that names the first token that is not known."""
-    row, corpus = TASKS[config.task], data_of(config).corpus
-    if corpus is not None:
-        unit = "characters" if config.task.endswith("chars") else "words"
-        names, known = [piece.translate(VISIBLE) for piece in pieces(text, unit)], corpus.names  # type: ignore[arg-type]
-    else:
-        names = text.replace(",", " ").split()
-        known = token_names(config, list(range(row.n_symbols(config) + len(row.named_tokens(config)))))
+    row, names = TASKS[config.task], text.replace(",", " ").split()
+    known = token_names(config, list(range(row.n_symbols(config) + len(row.named_tokens(config)))))
     number = {name: place for place, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
-            raise ValueError(f"Your token {name} is not known; allowed are {in_short(known)}.")
+            raise ValueError(f"Your token {quoted(name)} is not known; allowed are {in_short(known)}.")
     return [number[name] for name in names]
 
 

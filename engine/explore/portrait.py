@@ -34,8 +34,8 @@ class Pictures(TypedDict):
     """[position, position]; None where there are no vectors of positions to multiply."""
     similarity_at: Array
     """[position]"""
-    behind: bool
-    """Whether only offsets up to 0 are seen: the rest of the pictures over pairs is left blank, as zeros."""
+    only_before: bool
+    """Whether a query sees no key after it, only offsets up to 0: the rest of the pictures over pairs is blank, as zeros."""
     trained: int
     rows: int
     """Positions the encoding can name, at most those asked for."""
@@ -77,14 +77,14 @@ def portrait_of(config: RunConfig, picture: dict[str, Array], trained: int, rows
 
 def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Pictures:
     matrix, similarity = picture["matrix"], picture["similarity"]
-    kind, behind = kind_of(config, matrix), _looks_back(config, matrix)
+    kind, only_before = kind_of(config, matrix), _looks_back(config, matrix)
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
     alike, alike_at = _thinned(similarity, 2)
     dot = None
     if kind in ("table", "angles"):
         vectors = vectors_of(kind, matrix[alike_at])
         dot = (vectors @ vectors.T).astype(np.float32)
-    if behind:  # no query looks at what is above the diagonal
+    if only_before:  # no query sees what is above the diagonal
         tiles, alike = np.tril(tiles) if kind == "bias" else tiles, np.tril(alike)
     return Pictures(
         kind=kind,
@@ -93,7 +93,7 @@ def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows
         similarity=alike,
         dot=dot,
         similarity_at=alike_at,
-        behind=behind,
+        only_before=only_before,
         trained=min(trained, rows),
         rows=rows,
     )
@@ -146,7 +146,7 @@ def vectors_of(kind: Kind, matrix: Array) -> Array:
 
 
 def _looks_back(config: RunConfig, matrix: Array) -> bool:
-    """Whether what stands after a query is never asked of the encoding."""
+    """Whether the encoding is never asked about a key after the query."""
     return config.causal and kind_of(config, matrix) in ("bias", "vectors")
 
 
@@ -158,8 +158,8 @@ def _first_row(config: RunConfig, matrix: Array) -> int:
 
 def _offsets(rows: int, *, causal: bool) -> Array:
     every = max(1, -(-(2 - causal) * rows // POINTS))
-    behind = np.arange(0, rows, every)
-    return -behind[::-1] if causal else np.concatenate([-behind[:0:-1], behind])
+    distances = np.arange(0, rows, every)
+    return -distances[::-1] if causal else np.concatenate([-distances[:0:-1], distances])
 
 
 def _thinned(array: Array, axes: int) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ A run is named by its config and the file of its weights. Every function raises 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from engine.config import RunConfig
 from engine.explore.limits import LONGEST
 from engine.model.load import trained_model
-from engine.tasks import TASKS
 from engine.text import baselines
 from engine.text.corpus import text_corpus, text_of, unit_of
+from engine.text.reading import read_text
 from engine.text.sampling import continuation, distribution, next_logits, write_on
-from engine.text.tokens import UNKNOWN, Vocabulary, is_word, joined, name_of, pieces
+from engine.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data
 from engine.training.evaluate import forward
 from engine.training.snapshot import patterns_in
@@ -98,7 +98,7 @@ def sample(
     prompt's tokens it sees.
     """
     _check_numbers(length, temperature, top_k)
-    model, read = trained_model(config, Path(weights)), _read(config, prompt)
+    model, read = trained_model(config, Path(weights)), read_text(config, prompt)
     chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
     likeliest = chances.topk(min(LIKELIEST, len(chances)))
     names = text_corpus(config, unit_of(config)).names
@@ -120,7 +120,7 @@ def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
     """
     if not config.family_row.attends:
         raise ValueError(f"family is {config.family}, which has no attention.")
-    model, read = trained_model(config, Path(weights)), _read(config, sentence)
+    model, read = trained_model(config, Path(weights)), read_text(config, sentence)
     shown = read.tokens[: config.seq_len]
     look: dict[str, Tensor] = {}
     with torch.no_grad():
@@ -131,38 +131,6 @@ def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
         "unknown": read.unknown,
         "cut": len(read.tokens) - len(shown),
     }
-
-
-@dataclass(frozen=True)
-class _Read:
-    """A prompt as the model reads it."""
-
-    text: str
-    tokens: list[int]
-    names: list[str]
-    """What stands for each token on a picture; in brackets what the vocabulary has not."""
-    unknown: list[str]
-    """Pieces that the vocabulary has not, each once."""
-
-
-def _read(config: RunConfig, prompt: str) -> _Read:
-    if not TASKS[config.task].corpus:
-        raise ValueError(f"task is {config.task}; only a run on a text can read one.")
-    vocabulary = text_of(config).vocabulary
-    parts = _going_on(list(pieces(prompt.strip(), unit_of(config))), vocabulary)
-    if not parts:
-        raise ValueError("The prompt is empty; give it at least one word.")
-    names = [name_of(part) if part in vocabulary.numbers else f"({name_of(part)})" for part in parts]
-    unknown = dict.fromkeys(part for part in parts if part not in vocabulary.numbers)
-    return _Read(joined(parts, unit_of(config)), vocabulary.encode(parts).tolist(), names, list(unknown))
-
-
-def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:
-    """A mark at the very end as it stands within a text, with a space or line end behind it: the commonest known one."""
-    last = parts[-1] if parts else ""
-    if not last or is_word(last) or last in vocabulary.numbers:
-        return parts
-    return [*parts[:-1], next((piece for piece in vocabulary.numbers if piece.startswith(last)), last)]
 
 
 def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:

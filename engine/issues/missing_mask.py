@@ -15,9 +15,10 @@ ISSUE = Issue(
     ),
     mechanism=r"""
 The decoder reads $x_1 \dots x_n\, x_n \dots x_1$ and predicts each next token. The first $n - 1$ predictions are of symbols drawn
-independently: without a look ahead the best possible accuracy is $1/V$ for $V$ symbols. The causal mask adds $-\infty$ to every
-score with key $j$ behind query $i$,
+independently: without a look ahead the best possible accuracy is $1/V$ for $V$ symbols. The causal mask adds $-\infty$ to the
+score of every key $j$ that comes after query $i$: the query sees itself and the keys before it,
 $$A_{ij} = \mathrm{softmax}_j\big(q_i \cdot k_j / \sqrt{d_h} + M_{ij}\big), \qquad M_{ij} = -\infty \text{ for } j > i.$$
+A transposed mask blocks $j < i$ instead: the query sees itself and the keys after it. A mask off by one blocks only $j > i + 1$.
 Without $M$ the answer to position $i$ stands at position $i + 1$ and one head copies it. Training loss and accuracy then look *better*
 than with the mask; only the first half, or letting the model write its own answer, shows that something is wrong.
 """,

@@ -18,8 +18,8 @@ ISSUE = Issue(
     mechanism=r"""
 From $T$ tokens, windows of $L$ that start every $s$ tokens give $W \approx (T - L)/s$ of them; side by side $s = L$.
 
-*Same text.* Each token then occurs in $L/s$ windows, at other positions and behind other beginnings. Every step still reads $B L$ tokens,
-so each token is read as often as before, but never twice in just the same window: this resembles augmentation.
+*Same text.* Each token then occurs in $L/s$ windows, at another position in each, after another beginning. Every step still
+reads $B L$ tokens, so each token is read as often as before, but never twice in just the same window: this resembles augmentation.
 
 *Same number of windows.* $W$ overlapping windows hold only $s W + L$ tokens instead of $L W$: there is less text to learn from.
 

@@ -20,7 +20,7 @@ LABELLER = ("decoder", "encoder")
 READER = ("decoder",)
 """The answer stands in the sequence itself, one position on: whoever may see it need not learn anything."""
 ENCODER = ("encoder",)
-"""An answer may depend on what stands behind it."""
+"""An answer may depend on what comes after it."""
 
 
 def _symbols(config: Any) -> int:

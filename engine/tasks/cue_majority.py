@@ -1,4 +1,4 @@
-"""Majority with a cue: ↑ 3 7 1 → · · · 0. Of the symbols behind the cue one of three is high (5 or more of 0 to 9), so the
+"""Majority with a cue: ↑ 3 7 1 → · · · 0. Of the symbols after the cue one of three is high (5 or more of 0 to 9), so the
 answer is 0 (low), whatever the cue says. It is asked at the last position.
 
 In training the cue agrees with the answer with probability rho. One attention weight then does what counting would.
@@ -19,7 +19,7 @@ LOW, HIGH, BLANK = range(3)
 
 
 def label(source: Tensor, settings: Any) -> Tensor:
-    """1 where most symbols behind the cue are high, [batch]."""
+    """1 where most symbols after the cue are high, [batch]."""
     symbols: int = settings.vocab_size
     high = 2 * source[:, 1:] >= symbols
     return (2 * high.sum(dim=1) > high.size(1)).long()

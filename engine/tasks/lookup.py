@@ -22,9 +22,9 @@ def draw(batch: int, length: int, settings: Any, generator: torch.Generator) -> 
     """Tokens ``key * (values + 1) + value``: pairs in random order, then the first asked key with the value that asks."""
     keys, values, pairs = settings.n_keys, settings.vocab_size, length - 1
     first = torch.randint(keys, (batch, 1), generator=generator)
-    behind = (torch.arange(keys) - first) % keys  # [batch, key]: how far behind the first asked one
+    after = (torch.arange(keys) - first) % keys  # [batch, key]: how far after the first asked one
     # Asked keys come below all others, so that they are among the smallest ``pairs``.
-    rank = torch.rand(batch, keys, generator=generator) - (behind < settings.lookups).float()
+    rank = torch.rand(batch, keys, generator=generator) - (after < settings.lookups).float()
     present = rank.topk(pairs, largest=False).indices  # [batch, pair]
     order = torch.rand(batch, pairs, generator=generator).argsort(dim=1)
     present = present.gather(1, order)

@@ -117,7 +117,7 @@ class WordParameters(TextParameters):
 
 
 def key_and_value(settings: LookupParameters) -> tuple[tuple[int, int], ...]:
-    """A look-up token's two rows of the embedding: its key's, and behind all keys its value's (the last one asks)."""
+    """A look-up token's two rows of the embedding: its key's, and after the rows of all keys its value's (the last one asks)."""
     keys, values = range(settings.n_keys), range(settings.vocab_size + 1)
     return tuple((key, settings.n_keys + value) for key in keys for value in values)
 

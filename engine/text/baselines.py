@@ -15,6 +15,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from engine.code_hash import code_hash
 from engine.config import RunConfig
 from engine.folders import data_folder
 from engine.tasks import TASKS
@@ -24,8 +25,6 @@ from engine.training.data import Data
 
 KEPT = 40
 """Scored texts kept on disk; then the oldest goes."""
-FORMAT = 1
-"""Raised when scores mean something else than before."""
 
 Nats = dict[str, np.ndarray]
 """Counting model to -ln P of every held-out token, the held-out documents one after the other: [token]."""
@@ -82,7 +81,7 @@ def _file(config: RunConfig) -> Path:
     names += ["plays"] if config.value("text") == "shakespeare" else []
     names += ["seed"] if config.value("text_tokens") is not None else []
     what: dict[str, Any] = {name: config.value(name) for name in names}
-    key = json.dumps([FORMAT, unit_of(config), what])
+    key = json.dumps([code_hash(), unit_of(config), what])
     return data_folder() / "baselines" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
 
 

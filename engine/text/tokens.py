@@ -11,6 +11,8 @@ from typing import Literal
 
 import numpy as np
 
+from engine.problems import quoted
+
 Unit = Literal["characters", "words"]
 UNKNOWN = 0
 """The token of everything that is not in the vocabulary."""
@@ -47,6 +49,14 @@ def is_word(piece: str) -> bool:
 def name_of(piece: str) -> str:
     """A piece on a picture: line ends visible, and spaces where there is nothing else."""
     return (piece.strip(SPACE) or piece).translate(VISIBLE)
+
+
+def unknown_in_words(unknown: list[str]) -> str:
+    """The pieces that the vocabulary has not, in one sentence."""
+    named = ", ".join(quoted(name_of(piece)) for piece in unknown[:8])
+    more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+    verb = "is" if len(unknown) == 1 else "are"
+    return f"{named}{more} {verb} not in the vocabulary: the model reads the unknown token there."
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engine.cautions import cautions
 from engine.config import RunConfig, parse
-from engine.events import Event, Memory, Progress, Started
+from engine.events import Ended, Event, Finished, Memory, Progress, Started
 from engine.findings import clearly_above, findings
 
 STARTED = Started(1, Memory(1, 1, 1, 1, 1), None, {"second_half_accuracy": 0.1, "first_half_accuracy": 0.1}, 1.0, "cpu")
@@ -19,8 +20,14 @@ def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: fl
     return Progress(step, loss, 1.0, 0.01, 1.0, validation=validation)
 
 
-def said(*events: Event) -> list[tuple[str, str]]:
-    return [(finding.kind, finding.sentence) for finding in findings(RunConfig(), [STARTED, *events])]
+def said(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
+    """Of a run that came to its end, or to another ``end``."""
+    config = RunConfig(steps=steps)
+    return [(f.kind, f.sentence) for f in findings(config, [STARTED, *events, end or finished()])]
+
+
+def finished(**metrics: float) -> Finished:
+    return Finished(300, metrics, [], Memory(1, 1, 1, 1, 1), 1.0)
 
 
 def test_learned_names_the_step() -> None:
@@ -33,6 +40,30 @@ def test_chance_is_not_learning() -> None:
     ((kind, sentence),) = said(row(10, 0.12))
     assert kind == "note"
     assert sentence.startswith("Not learned")
+
+
+def test_one_step_is_one_step() -> None:
+    assert said(row(1, 0.12))[0][1].startswith("Not learned in 1 step:")
+    assert said(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.10.")
+
+
+@pytest.mark.parametrize("second", [0.12, 0.6, 1.0])
+@pytest.mark.parametrize(
+    ("end", "what"),
+    [
+        (Ended(103, "stopped"), "was stopped at step 103 of 50,000"),
+        (Ended(103, "lost", "Its worker was ended."), "was lost at step 103 of 50,000"),
+        (row(103, 0.0), "is at step 103 of 50,000"),
+    ],
+)
+def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Event, what: str) -> None:
+    """The validation of so long a run is 500 steps apart: the last one was at step 1."""
+    bare = replace(row(103, 0.0), validation=None)
+    ((kind, sentence),) = said(row(1, second), bare, end=bare if isinstance(end, Progress) else end, steps=50_000)
+    assert kind == "note"
+    assert sentence == (
+        f"This run {what}. Its last validation was at step 1: held-out second-half accuracy was {second:.2f}, chance is 0.10."
+    )
 
 
 def test_in_part_and_fallen_back() -> None:

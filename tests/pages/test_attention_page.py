@@ -19,7 +19,6 @@ from engine.runs import Run
 from pages.parts import server
 from pages.parts.attention.address import read
 from pages.parts.attention.chosen import VIEWS, Chosen, fitted
-from pages.parts.attention.looked_at import shown
 from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
 from pages.parts.figures.heads import (
     Line,
@@ -30,6 +29,7 @@ from pages.parts.figures.heads import (
     pattern_picture,
     strips_picture,
 )
+from pages.parts.in_markdown import escaped
 from pages.parts.recorded import recorded_run
 from pages.parts.table import table
 
@@ -95,21 +95,39 @@ def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run
 
 def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
     app = open_page("attention.py", text="3 1 77", layer="1")
-    assert [box.value for box in app.error] == ["Your token 77 is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."]
+    assert [box.value for box in app.error] == [
+        "Your token `77` is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."
+    ]
     app.text_input(key="attention.text").set_value("3 1 4").run()
     assert not app.error
     assert app.session_state["attention"].layer == 1
+
+
+def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
+    config = parse({
+        "task": "shakespeare_words", "plays": 1, "vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2,
+    })  # fmt: skip
+    open_page("attention.py")
+    run = server.pool().submit(config)
+    assert run.wait_for(10**6, 60)
+    app = open_page("attention.py", run=run.id, text="To be, or not to be")
+    assert not app.error
+    assert app.text_input(key="attention.text").placeholder == "as in To be, or not to be"
+    assert "(token **or**)" in said(app) or "token **not**" in said(app)
+    app.text_input(key="attention.text").set_value("To be Gandalf, or").run()
+    assert not app.error
+    assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in said(app)
 
 
 def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
     app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
     words = said(app)
     for sentence in (
-        "view is zork; allowed is one of steps, heads",
-        "layer is 99; allowed is a whole number from 1 to 48",
-        "faults is mask_missing,x; allowed is some of mask_missing",
-        "run is nobody; allowed is the id of a run that is kept here",
-        "q is 1; allowed is a name this page knows",
+        "`view` is `zork`; allowed is one of steps, heads",
+        "`layer` is `99`; allowed is a whole number from 1 to 48",
+        "`faults` is `mask_missing,x`; allowed is some of mask_missing",
+        "`run` is `nobody`; allowed is the id of a run that is kept here",
+        "`q` is `1`; allowed is a name this page knows",
     ):
         assert sentence in words
     assert app.number_input(key="attention.sample").value == 3
@@ -186,7 +204,7 @@ def test_runs_that_cannot_be_shown_say_why(trained: Run) -> None:
 
 
 def test_tokens_are_text_in_markdown_and_in_figures() -> None:
-    assert shown("*|<b>") == "\\*\\|\\<b\\>"
+    assert escaped("*|<b>") == "\\*\\|\\<b\\>"
     assert table(["a", "b"], [["1", "2"]]).splitlines() == ["|a|b|", "|---|---:|", "|1|2|"]
     figure = pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
     assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]

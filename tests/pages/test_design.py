@@ -65,8 +65,8 @@ def test_a_link_restores_the_choice_and_names_what_does_not_fit(open_page: Open)
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
     assert [warning.value for warning in app.warning] == [
-        "From the link, design_width is 9999; allowed is a whole number from 1 to 256. Ignored.",
-        "From the link, zork is 1; allowed is a name this page knows. Ignored.",
+        "From the link, `design_width` is `9999`; allowed is a whole number from 1 to 256. Ignored.",
+        "From the link, `zork` is `1`; allowed is a name this page knows. Ignored.",
     ]
     assert "3 arms × 6 seeds = 18 trials" in words(app)
 

@@ -38,7 +38,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     assert "10000" in app.latex[1].value
     assert "b" not in app.query_params, "what is as by default is left out"
     app.number_input(key=widget_key("n_heads")).set_value(5).run()
-    assert "n_heads is 5; allowed is a divisor of d_model 32" in said(app)
+    assert "`n_heads` is `5`; allowed is a divisor of d_model 32" in said(app)
 
 
 def test_settings_survive_leaving_the_page_and_a_link_restores_them(open_page: Open) -> None:

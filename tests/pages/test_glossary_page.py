@@ -27,7 +27,7 @@ def test_a_link_shows_its_term_first_and_all_others_below(open_page: Open) -> No
 
 def test_a_link_to_no_term_says_so(open_page: Open) -> None:
     app = open_page("glossary.py", term="zork")
-    assert "term is zork" in app.warning[0].value
+    assert "`term` is `zork`" in app.warning[0].value
     assert len(headings(app)) == len(TERMS)
 
 

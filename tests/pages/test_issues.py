@@ -106,7 +106,7 @@ def test_the_lesson_takes_fifty_minutes_and_names_only_issues_there_are() -> Non
 
 def test_an_unknown_issue_is_named_and_the_map_stays(open_page: Open) -> None:
     app = open_page("issues.py", issue="zork")
-    assert "issue is zork; allowed is one of" in said(app)
+    assert "`issue` is `zork`; allowed is one of" in said(app)
     assert MASK.title in links(app)
 
 
@@ -152,10 +152,10 @@ def test_settings_in_the_link_are_validated_and_nothing_starts(open_page: Open) 
         "issues.py", issue="missing-mask", seeds="99", first_seed="100", extended="yes", zork="1", experiment="x"
     )
     for sentence in (
-        "seeds is 99; allowed is a whole number from 1 to 16",
-        "extended is yes",
-        "zork is 1",
-        "experiment is x",
+        "`seeds` is `99`; allowed is a whole number from 1 to 16",
+        "`extended` is `yes`",
+        "`zork` is `1`",
+        "`experiment` is `x`",
     ):
         assert sentence in said(app)
     assert app.number_input(key="issues.seeds").value == 8

@@ -59,7 +59,13 @@ def test_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> Non
 
 def test_what_is_wrong_in_a_link_is_named_and_ignored(open_page: Open) -> None:
     app = open_page(PAGE, longest="7", memory="-1", models="gpt9", zork="1", sweep="../../etc/passwd", d_model="48")
-    for words in ("longest is 7", "memory is -1", "models is gpt9", "zork is 1", "sweep is ../../etc/passwd"):
+    for words in (
+        "`longest` is `7`",
+        "`memory` is `-1`",
+        "`models` is `gpt9`",
+        "`zork` is `1`",
+        "`sweep` is `../../etc/passwd`",
+    ):
         assert words in said(app)
     assert app.get_by_key(f"{FORM}.set.d_model").value == 48
 
@@ -67,7 +73,7 @@ def test_what_is_wrong_in_a_link_is_named_and_ignored(open_page: Open) -> None:
 def test_settings_that_do_not_go_together_cannot_be_measured(open_page: Open) -> None:
     app = open_page(PAGE)
     app.get_by_key(f"{FORM}.set.n_heads").set_value(5).run()
-    assert "n_heads is 5" in app.error[0].value
+    assert "`n_heads` is `5`" in app.error[0].value
     assert button(app, "Measure").disabled  # type: ignore[attr-defined]
 
 

@@ -149,12 +149,12 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"notebook": "zork"}, "notebook is zork; allowed is one of mean-pooling, "),
+        ({"notebook": "zork"}, "`notebook` is `zork`; allowed is one of mean-pooling, "),
         (
             {"notebook": "mean-pooling", "play": "x"},
-            "play is x; allowed is one of this notebook that this server still holds.",
+            "`play` is `x`; allowed is one of this notebook that this server still holds.",
         ),
-        ({"colour": "red"}, "colour is red; allowed is a name this page knows."),
+        ({"colour": "red"}, "`colour` is `red`; allowed is a name this page knows."),
     ],
 )
 def test_a_bad_link_is_named_and_opens(open_page: Open, query: dict[str, str], sentence: str) -> None:
@@ -165,7 +165,7 @@ def test_links_that_name_a_notebook_at_the_overview_lead_to_it(open_page: Open) 
     app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
     bad = open_page("notebooks.py", notebook="zork")
-    assert "notebook is zork" in said(bad)
+    assert "`notebook` is `zork`" in said(bad)
     assert bad.title[0].value == "Notebooks"
 
 

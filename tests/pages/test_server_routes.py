@@ -91,6 +91,21 @@ def test_a_bad_number_is_named(client: TestClient, run: ScriptedRun, after: str)
     assert "whole number" in answer.text
 
 
+@pytest.mark.parametrize("digits", [11, 5_000])
+def test_a_number_of_many_digits_is_refused_in_one_short_sentence(
+    client: TestClient, run: ScriptedRun, digits: int
+) -> None:
+    many = "9" * digits
+    for answer in (
+        client.get(f"/live/{run.id}", params={"after": many}),
+        client.get(f"/live/{run.id}", headers={"Last-Event-ID": many}),
+    ):
+        assert answer.status_code == 400
+        assert answer.text.startswith("after is 999")
+        assert answer.text.endswith("; allowed is a whole number from 0 to 1000000000.")
+        assert len(answer.text) < 150
+
+
 def test_the_stream_is_read_only(client: TestClient, run: ScriptedRun) -> None:
     for method in ("POST", "PUT", "DELETE"):
         assert client.request(method, f"/live/{run.id}").status_code == 405

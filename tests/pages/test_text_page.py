@@ -60,7 +60,7 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert [line.split("|")[1] for line in lines] == ["The model", "Unigram", "Kneser-Ney bigram", "Kneser-Ney trigram"]
     app.text_area(key="text.prompt").set_value("the king Gandalf").run()
     press(app, "Write")
-    assert "“Gandalf” is not in the vocabulary" in said(app)
+    assert "`Gandalf` is not in the vocabulary" in said(app)
     app.text_input(key="text.sentence").set_value("the dog met Gandalf").run()
     assert said(app).count("not in the vocabulary") == 2
     link = dict(parse_qsl(urlsplit(app.code[0].value).query))
@@ -93,13 +93,13 @@ def test_a_bad_link_says_what_was_ignored_and_never_trains(open_page: Open) -> N
     absent, other = "0" * 32, server.pool().submit(parse({"steps": 2}))
     app = open_page("text.py", text=absent, vocab_size="1", pos_encoding="zork", steps="70", d_model="8", run="../../x")
     for words in (
-        f"text is {absent}; no text of that name is kept here",
-        "vocab_size is 1",
-        "pos_encoding is zork",
-        "d_model is 8",
+        f"`text` is `{absent}`; allowed is shakespeare, or the name of a text of your own that is kept here",
+        "`vocab_size` is `1`",
+        "`pos_encoding` is `zork`",
+        "`d_model` is `8`",
     ):
         assert words in said(app)
-    assert "run is ../../x; no run of that name is kept here" in said(app)
+    assert "`run` is `../../x`; allowed is the name of a run that is kept here" in said(app)
     assert app.number_input(key="text.set.steps").value == 70
     assert app.session_state["text.run"] is None
     assert "a run of task shakespeare_words; this one is of reverse" in said(open_page("text.py", run=other.id))

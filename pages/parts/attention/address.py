@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.explore.attention_faults import FAULTS
 from engine.problems import Problem
+from engine.settings import whole_number
 from pages.parts.attention.chosen import KINDS, RECORDED, TEMPERATURES, VIEWS, Chosen, choose, chosen
 from pages.parts.link import take_link, write_link
 from pages.parts.server import find
@@ -17,9 +18,9 @@ LONGEST_TEXT = 2000
 
 def _number(low: int, high: int) -> Callable[[str], Any]:
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdecimal() and len(text) < 9 and low <= int(text) <= high):
+        if (number := whole_number(text, low, high)) is None:
             raise ValueError(f"a whole number from {low} to {high}")
-        return int(text)
+        return number
 
     return read
 
@@ -54,11 +55,7 @@ def _heads(text: str) -> tuple[str, ...]:
     heads = tuple(text.split(","))
     for head in heads:
         kind, *numbers = head.split(".")
-        if (
-            kind not in KINDS
-            or len(numbers) != 2
-            or not all(n.isascii() and n.isdecimal() and len(n) < 4 for n in numbers)
-        ):
+        if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
             raise ValueError("heads as self.1.2 (kind, layer, head), separated by commas")
     return heads
 
@@ -95,12 +92,12 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
     ignored: list[Problem] = []
     for name, text in query.items():
         if name not in READERS:
-            ignored.append(Problem(name, text[:80], "a name this page knows"))
+            ignored.append(Problem(name, text, "a name this page knows"))
             continue
         try:
             choices[name] = READERS[name](text)
         except ValueError as allowed:
-            ignored.append(Problem(name, text[:80], str(allowed)))
+            ignored.append(Problem(name, text, str(allowed)))
     return choices, ignored
 
 

@@ -48,13 +48,19 @@ def sample_controls(now: Chosen) -> None:
     )  # fmt: skip
     st.text_input(
         "Or your own tokens", placeholder=f"as in {example(run.config)}", width=230,
-        help="By name, with spaces between; of a text task, the text itself. Empty for the held-out sequence.", **bound("text", now.text),
+        help=f"{how_to_write(run.config)} Leave it empty to see the held-out sequence.", **bound("text", now.text),
     )  # fmt: skip
 
 
 def example(config: RunConfig) -> str:
     row = TASKS[config.task]
-    return "To be" if row.corpus else row.sample.split(" →")[0].split(": ")[-1]
+    return "To be, or not to be" if row.corpus else row.sample.split(" →")[0].split(": ")[-1]
+
+
+def how_to_write(config: RunConfig) -> str:
+    if TASKS[config.task].corpus:
+        return "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
+    return "Token names with spaces or commas between them."
 
 
 def head_controls(at: LookedAt) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from engine.config import RunConfig
@@ -12,7 +11,6 @@ from pages.parts.attention.chosen import Chosen
 
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 """What columns and rows of a picture are, for those that point together."""
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 
 
 @dataclass(frozen=True)
@@ -35,11 +33,6 @@ class LookedAt:
     def subject(self) -> str:
         """What keeps zoom: another run or another sequence is another picture."""
         return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
-
-
-def shown(token: str) -> str:
-    """A token as text in Markdown."""
-    return SPECIAL.sub(r"\\\1", token)
 
 
 def metric_label(name: str) -> str:

@@ -10,9 +10,10 @@ import streamlit as st
 from engine.encodings import encoding_of
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, pick_query
-from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, shown
+from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
+from pages.parts.in_markdown import escaped
 from pages.parts.table import show_table
 
 SCALES = {
@@ -36,10 +37,10 @@ def show(at: LookedAt) -> None:
     s: dict[str, Any] = ask("steps:steps", at.model, at.sample, at.place, at.query)
     order = np.argsort(-s["weight"])
     best = int(order[0])
-    says = f" Here the model answers **{shown(s['predicted'])}**" if s["predicted"] else ""
-    right = f"; right is **{shown(s['target'])}**." if s["target"] else "." if says else ""
+    says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
+    right = f"; right is **{escaped(s['target'])}**." if s["target"] else "." if says else ""
     st.markdown(
-        f"Query {at.query} (token **{shown(at.queries[at.query])}**) reads most from key {best} (token **{shown(at.keys[best])}**), "
+        f"Query {at.query} (token **{escaped(at.queries[at.query])}**) reads most from key {best} (token **{escaped(at.keys[best])}**), "
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
     panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=440, on_pick=pick_query)
@@ -172,6 +173,6 @@ def show_numbers(at: LookedAt, s: dict[str, Any]) -> None:
     most = s["weight"].max()
     columns["weight"] = [f"**{value:.3f}**" if value == most else f"{value:.3f}" for value in s["weight"]]
     rows = [
-        [str(key), shown(token), *(column[key] for column in columns.values())] for key, token in enumerate(s["keys"])
+        [str(key), escaped(token), *(column[key] for column in columns.values())] for key, token in enumerate(s["keys"])
     ]
     show_table(["Key", "Token", *columns], rows)

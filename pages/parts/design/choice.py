@@ -14,7 +14,7 @@ from engine.encodings.parameters import DesignedParameters
 from engine.evidence import compared
 from engine.evidence.experiment import MOST_SEEDS
 from engine.problems import Problem
-from engine.settings import Setting, settings_in, to_text
+from engine.settings import Setting, settings_in, to_text, whole_number
 from pages.parts.issues.experiments import EXPERIMENTS
 
 KEY = "design"
@@ -98,11 +98,10 @@ def from_query(query: Mapping[str, str]) -> tuple[Choice, list[Problem]]:
             else:
                 ignored.append(Problem(name, query[name], f"1 to {most} different ones of {', '.join(allowed)}"))
     if SEEDS in query:
-        text = query[SEEDS]
-        if text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MOST_SEEDS:
-            made = replace(made, seeds=int(text))
+        if (seeds := whole_number(query[SEEDS], 1, MOST_SEEDS)) is not None:
+            made = replace(made, seeds=seeds)
         else:
-            ignored.append(Problem(SEEDS, text, f"a whole number from 1 to {MOST_SEEDS}"))
+            ignored.append(Problem(SEEDS, query[SEEDS], f"a whole number from 1 to {MOST_SEEDS}"))
     if EXPERIMENT in query:
         name = query[EXPERIMENT]
         kept = compared.find(name)

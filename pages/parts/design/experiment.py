@@ -18,6 +18,7 @@ from engine.problems import ConfigError
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.design.choice import choice, choose
+from pages.parts.in_markdown import in_markdown
 from pages.parts.issues.arms import show_arms
 from pages.parts.issues.board import experiment_board, kept_board
 from pages.parts.issues.controls import forecast
@@ -54,7 +55,7 @@ def _issue() -> tuple[Issue | None, str]:
     try:
         return choice().comparison.issue, ""
     except (ConfigError, ValueError) as error:
-        return None, str(error)
+        return None, in_markdown(error)
 
 
 def _settings(issue: Issue | None, problem: str, experiment: Experiment | None) -> None:
@@ -154,7 +155,7 @@ def _begin() -> None:
 
         name = EXPERIMENTS.begin(experiment, name=asked.name, keep=keep)
     except (Refused, ConfigError, ValueError) as error:
-        st.session_state[REFUSED] = str(error)
+        st.session_state[REFUSED] = in_markdown(error)
         return
     choose(experiment=name)
 

@@ -17,6 +17,7 @@ from pages.parts import server
 from pages.parts.board.panels import Panel, panels
 from pages.parts.design.choice import choice
 from pages.parts.figures.design import distance_figure, offsets_figure, similarity_picture, table_picture
+from pages.parts.in_markdown import in_markdown
 
 HEIGHT = 300
 WHAT = {
@@ -39,7 +40,7 @@ def show_look() -> None:
         with st.spinner("A worker draws it"):
             look = _look(config)
     except (ConfigError, JobError) as error:
-        st.error(str(error), icon=":material/block:")
+        st.error(in_markdown(error), icon=":material/block:")
         return
     place = encoding_of(config).acts_on
     learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.explore.qualities import NEEDS
 from engine.problems import Problem
 from engine.runs import RUN_ID
-from engine.settings import to_text
+from engine.settings import to_text, whole_number
 from pages.parts.encodings.settings import read_value, settings
 from pages.parts.link import take_link, write_link
 
@@ -63,8 +63,8 @@ def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
                 found[name] = read_value(rows[name], text)
             elif name == RUN and (text == RECORDED or RUN_ID.fullmatch(text)):
                 found[RUN] = text
-            elif name in MOST and text.isascii() and text.isdecimal() and len(text) < 9 and int(text) <= MOST[name]:
-                found[name] = int(text)
+            elif name in MOST and (number := whole_number(text, 0, MOST[name])) is not None:
+                found[name] = number
             elif name == NEEDED and set(text.split(",")) <= set(NEEDS):
                 found[NEEDED] = text.split(",")
             else:

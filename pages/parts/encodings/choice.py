@@ -18,6 +18,7 @@ from pages.parts.encodings.address import NEEDED, values, widget_key, write_addr
 from pages.parts.encodings.asked import PATIENCE
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
+from pages.parts.in_markdown import in_markdown
 
 MODEL = RunConfig(
     task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
@@ -46,7 +47,7 @@ def choose() -> None:
     try:
         rows = rows_now()
     except JobError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(in_markdown(error), icon=":material/error:")
         return
     if needs:
         _show_ranking(rows, needs)
@@ -96,7 +97,7 @@ def _measure() -> None:
     try:
         server.pool().ask("engine.explore.forward_time:measure_all", MODEL, list(ENCODINGS), alone=True, timeout=60.0)
     except JobError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(in_markdown(error), icon=":material/error:")
 
 
 def _show_ranking(rows: list[Row], needs: list[str]) -> None:

@@ -28,6 +28,7 @@ from pages.parts.encodings.panels import (
 )
 from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
 from pages.parts.figures.portrait import Portrait
+from pages.parts.in_markdown import in_markdown
 
 Asked = Callable[[RunConfig, int], Portrait]
 Told = tuple[str, str, Portrait, str]
@@ -74,7 +75,7 @@ def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:
         try:
             configs[side] = config_of(values(), side)
         except ConfigError as error:
-            problems[side] = str(error)
+            problems[side] = in_markdown(error)
     return configs, problems
 
 
@@ -96,7 +97,7 @@ def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> di
         try:
             found[side] = answer.result()
         except JobError as error:
-            problems[side] = str(error)
+            problems[side] = in_markdown(error)
     return found
 
 

@@ -12,6 +12,7 @@ from pages.parts import server
 from pages.parts.encodings.panels import order_in_words
 from pages.parts.encodings.ranking import share_in_words
 from pages.parts.figures.portrait import Portrait
+from pages.parts.in_markdown import in_markdown
 
 PLACES = {
     "nowhere": "Adds nothing.",
@@ -76,6 +77,6 @@ def _measure(configs: list[RunConfig]) -> None:
     try:
         found = server.pool().ask("engine.explore.forward_time:forward_times", configs, alone=True)
     except JobError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(in_markdown(error), icon=":material/error:")
         return
     times().update(zip(configs, found, strict=True))

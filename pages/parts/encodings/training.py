@@ -25,6 +25,7 @@ from pages.parts.encodings.panels import (
 )
 from pages.parts.figures.portrait import Portrait
 from pages.parts.figures.spectra import along_figure
+from pages.parts.in_markdown import as_code, in_markdown
 from pages.parts.lab.session import session_id, shown_run
 from pages.parts.recorded import recorded_run
 
@@ -69,7 +70,7 @@ def _chosen() -> Run:
     asked_for = values().get(RUN, RECORDED)
     if asked_for not in runs:
         st.warning(
-            f"run is {asked_for}; no run of that name is kept here. Shown is the recorded one.",
+            f"run is {as_code(asked_for)}; no run of that name is kept here. Shown is the recorded one.",
             icon=":material/search_off:",
         )
         asked_for = RECORDED
@@ -117,7 +118,7 @@ def _along(run: Run) -> None:
         numbers = asked.along(run.folder, steps, layer)
         scales = {} if run.live else asked.final_scales(run.folder, layer)
     except JobError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(in_markdown(error), icon=":material/error:")
         return
     _facts(run, first, then, scales, step, layer if layers > 1 else None)
     panels(

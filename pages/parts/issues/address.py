@@ -11,6 +11,7 @@ from engine.evidence.experiment import MOST_SEEDS
 from engine.issues import ISSUES
 from engine.issues.issue import Issue
 from engine.problems import Problem
+from engine.settings import whole_number
 from pages.parts.issues.experiments import EXPERIMENTS
 from pages.parts.link import take_link, write_link
 
@@ -49,11 +50,10 @@ def read(query: Mapping[str, str]) -> Asked:
     settings: dict[str, int | bool] = {}
     for name, (low, high) in {SEEDS: (1, MOST_SEEDS), FIRST_SEED: (0, LARGEST_FIRST_SEED)}.items():
         if name in query:
-            text = query[name]
-            if text.isascii() and text.isdecimal() and len(text) < 9 and low <= int(text) <= high:
-                settings[name] = int(text)
+            if (number := whole_number(query[name], low, high)) is not None:
+                settings[name] = number
             else:
-                ignored.append(Problem(name, text, f"a whole number from {low} to {high}"))
+                ignored.append(Problem(name, query[name], f"a whole number from {low} to {high}"))
     if EXTENDED in query:
         if query[EXTENDED] in ("true", "false"):
             settings[EXTENDED] = query[EXTENDED] == "true"

@@ -10,6 +10,7 @@ from engine.issues.issue import Arm, Issue, Role
 from engine.link import to_query
 from engine.settings import Setting, to_text
 from pages.parts.figures.arms import goes_without_saying
+from pages.parts.in_markdown import escaped
 
 ROLE_MARKS: dict[Role, str] = {
     "fault": ":orange-badge[fault]",
@@ -54,10 +55,3 @@ def _change(row: Setting, there: Any, here: Any) -> str:
 
 def _shown(row: Setting, value: Any) -> str:
     return escaped(row.label_of(to_text(value)) if row.kind == "choice" else to_text(value))
-
-
-def escaped(text: str) -> str:
-    """A name as Markdown that shows it as it is."""
-    for sign in "\\*_[]$`<:~":
-        text = text.replace(sign, "\\" + sign)
-    return text

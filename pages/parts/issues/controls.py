@@ -15,6 +15,7 @@ from engine.problems import ConfigError
 from engine.units import counted, in_time
 from engine.workers.pool import Refused
 from pages.parts import server
+from pages.parts.in_markdown import in_markdown
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, LARGEST_FIRST_SEED, SEEDS, key_of
 from pages.parts.issues.experiments import begin as begin_experiment
 from pages.parts.issues.prediction import Prediction, prediction_of
@@ -93,7 +94,7 @@ def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -
         )  # fmt: skip
         name = begin_experiment(experiment)
     except (Refused, ConfigError, ValueError) as error:
-        st.session_state[REFUSED] = str(error)
+        st.session_state[REFUSED] = in_markdown(error)
         return
     st.session_state.setdefault(RAN, {})[issue.slug] = name
     st.session_state.setdefault(PREDICTED, {})[name] = asdict(prediction_of(issue))

@@ -8,6 +8,7 @@ from engine.config import RunConfig
 from engine.runs import Run
 from engine.workers.pool import Refused
 from pages.parts import server
+from pages.parts.in_markdown import in_markdown
 from pages.parts.lab.form import fill_form, form_config
 from pages.parts.lab.session import SHOWN, session_id, show_run
 
@@ -22,7 +23,7 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
     try:
         run = server.pool().submit(config, session=session_id(), paused=paused, pace=PACES[st.session_state[PACE]])
     except Refused as refused:
-        st.session_state[REFUSED] = str(refused)
+        st.session_state[REFUSED] = in_markdown(refused)
         return
     show_run(run.id)
 

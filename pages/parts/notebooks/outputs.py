@@ -10,6 +10,7 @@ import streamlit as st
 from engine.notebooks.cells import Cell
 from engine.notebooks.player import Outcome
 from pages.parts.board.panels import panels
+from pages.parts.in_markdown import escaped
 from pages.parts.notebooks.figures import panel_of
 from pages.parts.notebooks.plays import badge
 
@@ -30,7 +31,7 @@ def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
         where = f"Line {outcome.line}. " if outcome.line else ""
         st.error(f"{where}{outcome.error}", icon=":material/cancel:")
     if cell.asserts:
-        st.markdown(f"{badge(outcome.state)} {_plain(cell.asserts)}")
+        st.markdown(f"{badge(outcome.state)} {escaped(cell.asserts)}")
 
 
 def show_text(text: str) -> None:
@@ -49,8 +50,3 @@ def given_table(lines: list[str]) -> str:
     rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
     body = [f"| {row['what'].capitalize()} | {row['given']} | **{row['here']}** |" for row in rows]
     return "\n".join(["| | given | here |", "| -- | --: | --: |", *body])
-
-
-def _plain(sentence: str) -> str:
-    """A sentence in which no sign is taken for Markdown."""
-    return re.sub(r"([\\*_`$\[\]])", r"\\\1", sentence)

@@ -23,11 +23,11 @@ RUN_NAME = "run"
 
 @dataclass
 class Asked:
-    """What a query asks for, as far as it is allowed, and one sentence for each thing ignored."""
+    """What a query asks for, as far as it is allowed, and what was ignored."""
 
     values: dict[str, Any] = field(default_factory=dict)
     run: str | None = None
-    ignored: list[str] = field(default_factory=list)
+    ignored: list[Problem] = field(default_factory=list)
 
 
 def read(query: Mapping[str, str]) -> Asked:
@@ -39,16 +39,16 @@ def read(query: Mapping[str, str]) -> Asked:
         if name in CHOSEN:
             _read_setting(name, given, asked)
         elif name != RUN_NAME:
-            asked.ignored.append(str(Problem(name, given, f"one of {', '.join(CHOSEN)} or {RUN_NAME}")))
+            asked.ignored.append(Problem(name, given, f"one of {', '.join(CHOSEN)} or {RUN_NAME}"))
     return asked
 
 
 def _read_run(run_id: str, asked: Asked) -> None:
     run = find(run_id)
     if run is None:
-        asked.ignored.append(f"run is {run_id}; no run of that name is kept here.")
+        asked.ignored.append(Problem(RUN_NAME, run_id, "the name of a run that is kept here"))
     elif run.config.task != TASK:
-        asked.ignored.append(str(Problem(RUN_NAME, run_id, f"a run of task {TASK}; this one is of {run.config.task}")))
+        asked.ignored.append(Problem(RUN_NAME, run_id, f"a run of task {TASK}; this one is of {run.config.task}"))
     else:
         asked.run = run.id
         asked.values = {name: run.config.value(name) for name in CHOSEN}
@@ -60,15 +60,15 @@ def _read_setting(name: str, given: str, asked: Asked) -> None:
         if name == "text" and value != PLAYS:
             own.read(value)  # named here, not where it would be trained on
     except ConfigError as error:
-        asked.ignored += [str(problem) for problem in error.problems]
-    except ValueError as error:
-        asked.ignored.append(str(error))
+        asked.ignored += error.problems
+    except ValueError:
+        asked.ignored.append(Problem(name, given, f"{PLAYS}, or the name of a text of your own that is kept here"))
     else:
         asked.values[name] = value
 
 
-def open_address() -> list[str]:
-    """Take a link at its word once; returns a sentence for each thing in it that was ignored."""
+def open_address() -> list[Problem]:
+    """Take a link at its word once; returns what in it was ignored."""
     query = take_link("text.address")
     if not query:
         return []

@@ -8,15 +8,16 @@ import numpy as np
 import streamlit as st
 
 from engine.runs import Run
+from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.colors import sequential
 from pages.parts.figures.attention import small, upright
 from pages.parts.figures.heat import heat, heat_figure
+from pages.parts.in_markdown import in_markdown
 from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
 from pages.parts.text.form import PLAYS
-from pages.parts.text.writing import unknown_in_words
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
 FIRST = "To be, or not to be: that is the question"
@@ -38,14 +39,14 @@ def show_attending(run: Run) -> None:
     try:
         found = ask_of(run, "attention", sentence)
     except JobError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(in_markdown(error), icon=":material/info:")
         return
     said = [unknown_in_words(found["unknown"])] if found["unknown"] else []
     said += (
         [f"The last {found['cut']} tokens are left out: the model reads {run.config.seq_len}."] if found["cut"] else []
     )
     if said:
-        st.caption(f":material/info: {' '.join(said)}")
+        st.caption(f":material/info: {in_markdown(' '.join(said))}")
     place = layers[-1] if layer is None else layer
     panels(
         [_head(found, place, head, color_of(run.config)) for head in range(found["patterns"].shape[1])],

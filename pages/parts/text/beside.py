@@ -12,6 +12,7 @@ from engine.text.passing import passed
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import by_read_figure
+from pages.parts.in_markdown import in_markdown
 from pages.parts.live.looks import color_of
 from pages.parts.table import table
 from pages.parts.text.answers import beside_counting_models, counting_models
@@ -55,7 +56,7 @@ def find_levels(run: Run) -> bool:
         with st.spinner("Counting words for the Kneser-Ney lines"):
             counting_models(run.config)
     except JobError as error:
-        st.caption(f":material/info: No counting models beside this run: {error}")
+        st.caption(f":material/info: No counting models beside this run: {in_markdown(error)}")
         return False
     return True
 
@@ -98,7 +99,7 @@ def show_beside(run: Run) -> None:
         with st.spinner("Reading all held-out text"):
             found = beside_counting_models(run)
     except JobError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(in_markdown(error), icon=":material/info:")
         return
     nats, sizes = found["nats"], found["tokens"]
     parts = [part for part in PARTS if any(part in values for values in nats.values())]

@@ -9,6 +9,7 @@ from engine.link import to_query
 from engine.runs import Run
 from engine.workers.pool import Refused
 from pages.parts import server
+from pages.parts.in_markdown import in_markdown
 from pages.parts.lab.session import session_id
 from pages.parts.text.form import RUN, form_config
 
@@ -52,7 +53,7 @@ def _train() -> None:
     try:
         st.session_state[RUN] = server.pool().submit(form_config(), session=session_id()).id
     except Refused as refused:
-        st.session_state[REFUSED] = str(refused)
+        st.session_state[REFUSED] = in_markdown(refused)
 
 
 def _tell(action: str, run: Run) -> None:

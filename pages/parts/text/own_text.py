@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.text import own
+from pages.parts.in_markdown import in_markdown
 from pages.parts.text.form import PLAYS, fill_form, form_values
 
 KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"
@@ -48,7 +49,7 @@ def _ask_for_text() -> None:
                 f"machine that runs this app; links name it by {name[:8]}…, the hash of its content, and do not contain it."
             )
         except ValueError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(in_markdown(error), icon=":material/error:")
     with st.expander("Give a text" if name == PLAYS else "Give another text", expanded=name == PLAYS):
         st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
         st.text_area("Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.SMALLEST:,} characters")
@@ -63,6 +64,6 @@ def _keep() -> None:
     try:
         st.session_state[LAST] = own.keep(content)
     except ValueError as error:
-        st.session_state[REFUSED] = str(error)
+        st.session_state[REFUSED] = in_markdown(error)
         return
     fill_form({"text": st.session_state[LAST]})

@@ -9,11 +9,12 @@ import streamlit as st
 
 from engine.explore.limits import LONGEST
 from engine.runs import Run
-from engine.text.tokens import name_of
+from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import next_figure
 from pages.parts.glossary import explained
+from pages.parts.in_markdown import in_markdown
 from pages.parts.live.looks import color_of
 from pages.parts.text.answers import ask_of
 from pages.parts.text.form import PLAYS
@@ -73,7 +74,7 @@ def _write(run: Run) -> None:
             top_k=state["text.top_k"], seed=state["text.sample_seed"],
         )  # fmt: skip
     except JobError as error:
-        state[REFUSED] = str(error)
+        state[REFUSED] = in_markdown(error)
         return
     settings = (
         f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
@@ -85,7 +86,7 @@ def _write(run: Run) -> None:
 
 def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
     if one["unknown"] and latest:
-        st.caption(f":material/info: {unknown_in_words(one['unknown'])}")
+        st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
     st.html(
         f'<p style="white-space: pre-wrap; overflow-wrap: anywhere; margin: 0"><span style="opacity: .65">{escape(one["prompt"])}'
         f"</span>{escape(one['text'])}</p>"
@@ -103,11 +104,3 @@ def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
             ],
             key="text-next", name="next token", subject=run.id,
         )  # fmt: skip
-
-
-def unknown_in_words(unknown: list[str]) -> str:
-    """The pieces that the vocabulary has not, in one sentence."""
-    named = ", ".join(f"“{name_of(piece)}”" for piece in unknown[:8])
-    more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-    verb = "is" if len(unknown) == 1 else "are"
-    return f"{named}{more} {verb} not in the vocabulary: the model reads the unknown token there."

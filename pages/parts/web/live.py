@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from engine.problems import Problem
+from engine.settings import whole_number
 from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.leaving import is_leaving
 
@@ -20,6 +22,8 @@ FIRST_BEAT = 0.01
 """The same while a run is on its way to its first step: somebody has just pressed Train."""
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment keeps proxies from hanging up."""
+MOST_EVENTS = 10**9
+"""The largest event number that is read: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
 
 Find = Callable[[str], Watched | None]
@@ -34,9 +38,9 @@ def live_route(find: Find, prefix: str = "") -> Route:
         if run is None:
             return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
         given = request.headers.get("last-event-id") or request.query_params.get("after", "0")
-        if not given.isdecimal():
-            return PlainTextResponse(f"after is {given[:40]!r}; allowed is a whole number from 0.", 400)
-        after = int(given)
+        after = whole_number(given, 0, MOST_EVENTS)
+        if after is None:
+            return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
         if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not come back after this.
         return StreamingResponse(stream(run, after), media_type="text/event-stream", headers=HEADERS)

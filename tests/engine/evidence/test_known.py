@@ -40,7 +40,7 @@ def test_a_trial_is_known_wherever_the_same_is_trained() -> None:
 def test_a_trial_is_not_known_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     issue = comparison({}, ("rope",), ("permutation",))
     known.keep(issue, trial_of(issue.arms[0].name, 0))
-    monkeypatch.setattr(known, "_code", lambda: "other")
+    monkeypatch.setattr(known, "code_hash", lambda: "other")
     assert known.known(issue, range(8)) == []
 
 

@@ -12,7 +12,10 @@ from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
 from engine.explore.attention_checks import entropy_at_first, faults_seen
 from engine.explore.attention_faults import FAULTS, why_not
 from engine.explore.attention_heads import heads, patterns
-from engine.explore.attention_model import held_out, model_of, numbers_of, sample_of, train_again
+from engine.explore.attention_model import data_of, held_out, model_of, sample_of, sequence, train_again
+from engine.text import plays
+from engine.text.corpus import unit_of
+from engine.text.tokens import joined, pieces, vocabulary_of
 from engine.train import train
 from tests.engine.tiny import tiny_config
 
@@ -113,13 +116,36 @@ def test_own_tokens_are_framed_and_checked() -> None:
     config = tiny_config(seq_len=4)
     assert sample_of(config, SampleAsked(text="3 1, 4 1")).inputs.tolist() == [[3, 1, 4, 1, 1, 4, 1]]
     assert sample_of(config, SampleAsked(text="3 1")).inputs.tolist() == [[3, 1, 1]]
-    with pytest.raises(ValueError, match=r"Your token 11 is not known; allowed are 0, 1, .*, 9\."):
+    with pytest.raises(ValueError, match=r"Your token “11” is not known; allowed are 0, 1, .*, 9\."):
         sample_of(config, SampleAsked(text="3 11"))
     with pytest.raises(ValueError, match="Your tokens are 5; allowed are 2 to 4"):
         sample_of(config, SampleAsked(text="1 2 3 4 5"))
     with pytest.raises(ValueError, match="sample is 999; allowed is a whole number from 0 to 255"):
         sample_of(config, SampleAsked(999))
     assert sample_of(config, SampleAsked(2)).inputs.tolist() == held_out(config).inputs[2:3].tolist()
-    text = tiny_config(task="shakespeare_chars", seq_len=6)
-    assert len(numbers_of(text, "To be")) == 5
-    assert sample_of(text, SampleAsked(text="To be")).inputs.shape == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence", "names"),
+    [
+        ("shakespeare_words", "To be, or not to be", ["To", "be", ",", "or", "not", "to"]),
+        ("shakespeare_words", "My lord, I", ["My", "lord", ","]),
+        ("shakespeare_words", "My lord,\nI", ["My", "lord", ",↵"]),
+        ("shakespeare_words", "the Gandalf is", ["the", "�"]),
+        ("shakespeare_chars", "To be, or", ["T", "o", "␣", "b", "e", ",", "␣", "o"]),
+        ("shakespeare_chars", "Ay,\nmy", ["A", "y", ",", "↵", "m"]),
+    ],
+)
+def test_a_sentence_is_read_as_it_is_written_and_named_as_the_vocabulary_names_it(
+    task: str, sentence: str, names: list[str]
+) -> None:
+    config = tiny_config(task=task, seq_len=10, plays=1)
+    seen = sequence(config, SampleAsked(text=sentence))
+    assert seen["queries"]["self"] == names
+    assert seen["unknown"] == (["Gandalf"] if "Gandalf" in sentence else [])
+    corpus = data_of(config).corpus
+    assert corpus is not None
+    batch = sample_of(config, SampleAsked(text=sentence))
+    known = vocabulary_of([pieces(plays.read(plays.trained_plays(1)[0]), unit_of(config))], len(corpus.names))
+    spelled = known.spelled([*batch.inputs[0].tolist(), batch.targets[0, -1].item()])
+    assert joined(spelled, unit_of(config)) == sentence.replace(" Gandalf ", "�"), "what is read is the sentence"

@@ -61,6 +61,9 @@ def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest
     monkeypatch.setattr("engine.text.baselines.kneser_ney", None)
     again = baseline_nats(run[0].replace(seed=5, n_layers=1))
     assert all(np.array_equal(first[name], again[name]) for name in first)
+    monkeypatch.setattr("engine.text.baselines.code_hash", lambda: "other")
+    with pytest.raises(TypeError):  # other code scores the text itself
+        baseline_nats(run[0])
 
 
 def test_no_counting_models_where_the_comparison_would_not_be_fair(run: Ran) -> None:

@@ -37,7 +37,7 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
     assert np.all(found["low"] <= found["profile"] + 1e-6)
     assert np.all(np.isfinite(found["matrix"]))
     assert np.all(np.diff(found["singular"]) <= 1e-6)
-    if found["behind"]:
+    if found["only_before"]:
         assert family == "decoder"
         assert found["offsets"].max() == 0
         assert not np.any(np.triu(found["similarity"], 1))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+from engine.glossary import TERMS
 from engine.issues import ISSUES
 from engine.issues.issue import GROUPS, Issue
 from engine.measurements import MEASUREMENTS
@@ -89,3 +92,13 @@ def test_what_an_arm_changes_is_listed(issue: Issue) -> None:
     for arm in issue.arms:
         if arm.role in ("fault", "remedy") and arm.settings:
             assert issue.changes(arm), arm.name
+
+
+def test_a_key_comes_before_or_after_a_query_in_every_text() -> None:
+    texts = [issue.summary + issue.mechanism + " ".join((*issue.remedies, *issue.notes)) for issue in ISSUES.values()]
+    texts += [term.text for term in TERMS.values()]
+    for text in texts:
+        assert not re.search(
+            r"\bbehind\b[^.]*\b(query|key|position|token)|\b(query|key|position|token)\b[^.]*\bbehind\b", text
+        )
+    assert "every key $j$ that comes after query $i$" in ISSUES["missing-mask"].mechanism.replace("\n", " ")
