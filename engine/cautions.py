@@ -7,6 +7,7 @@ from collections.abc import Callable
 from engine.config import RunConfig
 from engine.encodings import encoding_of
 from engine.framing import continues, shapes
+from engine.tasks import READER, TASKS
 
 ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
 """Tasks whose answer depends on where a symbol stands."""
@@ -106,8 +107,13 @@ def _linear(c: RunConfig) -> str | None:
     return None
 
 
+def mask_shows_answers(c: RunConfig) -> bool:
+    """Whether a position can see what it must predict: every fault of the mask shows the next token of a sequence."""
+    return c.mask_fault != "none" and (continues(c) or TASKS[c.task].families == READER)
+
+
 def _leaking_mask(c: RunConfig) -> str | None:
-    if c.mask_fault in ("missing", "off_by_one") and continues(c):
+    if mask_shows_answers(c):
         return "The mask lets a position see what it should predict: a good score here is the fault showing."
     return None
 

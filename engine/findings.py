@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.cautions import mask_shows_answers
 from engine.config import RunConfig
 from engine.events import Ended, Event, Failed, Finished, Progress, Started
-from engine.framing import metric_names
+from engine.framing import continues, metric_names
 from engine.units import counted
 
 LEARNED = 0.99
 """Accuracy from which a task counts as learned."""
 HELD_OUT_ANSWERS = 256
 """Held-out sequences behind each accuracy (engine.training.data.VALIDATION_SIZE): what chance may vary by."""
+WORSE = 0.05
+"""Accuracy lost in writing the answer from which a success is called false."""
+COPIES = "the mask lets each position see the symbol that it must predict, so the model copies it."
 GAP = 0.2
 """Nats between validation and training loss from which a gap is worth a sentence."""
 
@@ -38,7 +42,7 @@ def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
         return []
     finished = next((event for event in rows if isinstance(event, Finished)), None)
     # With a leak, a good score is the leak showing: nothing is said of learning.
-    leak = _leak(started, measured, finished)
+    leak = _leak(config, started, measured, finished)
     # Only a run that came to its end shows whether its task is learned.
     learned = _learning(config, started, measured) if finished else _until_now(config, started, measured, rows)
     return [*(leak or learned), *_gap(measured)]
@@ -49,9 +53,19 @@ def clearly_above(value: float, chance: float) -> bool:
     return value > chance + 5 * math.sqrt(chance * (1 - chance) / HELD_OUT_ANSWERS)
 
 
-def _leak(started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
-    """A decoder cannot know the symbols of the question before it reads them."""
+def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
+    """Where the mask shows the answers: a decoder cannot know the symbols of the question before it reads them."""
     last = measured[-1].validation or {}
+    name, label = _main_metric(config)
+    if mask_shows_answers(config) and not continues(config):
+        if not clearly_above(last.get(name, 0.0), started.chance.get(name, 0.0)):
+            return []
+        return [
+            Finding(
+                "alarm",
+                f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning.",
+            )
+        ]
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
     if value is None or chance is None or not clearly_above(value, chance):
         return []
@@ -63,15 +77,21 @@ def _leak(started: Started, measured: list[Progress], finished: Finished | None)
         )
     ]
     written = (finished.metrics if finished else {}).get("written_accuracy")
-    if written is not None:
-        found.append(
-            Finding(
-                "note",
-                f"Reading the right answers it scores {last.get('second_half_accuracy', math.nan):.2f} in the second half; "
-                f"writing them itself, with no future to look at, {written:.2f}.",
-            )
-        )
-    return found
+    return found if written is None else [_false_success(last.get(name, math.nan), written), *found]
+
+
+def _false_success(read: float, written: float) -> Finding:
+    """The second half twice, with the right answer to read and in the model's own writing, and what the two mean."""
+    both = (
+        f"Second-half accuracy is {read:.2f} while the model reads the right answer, and {written:.2f} when it must "
+        "write the answer itself."
+    )
+    why = f"Only the second number counts: in the first, {COPIES}"
+    if written < read - WORSE:
+        return Finding("alarm", f"False success. {both} {why}")
+    return Finding(
+        "alarm", f"This success proves nothing. {both} {why} With another seed the second may be much lower."
+    )
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:

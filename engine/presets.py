@@ -49,9 +49,10 @@ PRESETS: dict[str, Preset] = {
             {"task": "sort", "family": "encoder", "n_layers": 2, "n_heads": 4, "steps": 500, "learning_rate": 0.003},
         ),
         Preset(
-            "missing-mask", "Reverse with the mask missing", "fails",
-            "Look at the first-half accuracy: it should be chance. When it is not, the model reads what it should predict.",
-            {"mask_fault": "missing"},
+            "missing-mask", "Sort with the mask missing", "fails",
+            "Look at the accuracies: nearly all answers are right, also in the first half, which is random and which nobody can "
+            "know. Then read the alarm: it tells what the model scores when it writes the answer itself.",
+            {"task": "sort", "mask_fault": "missing"},
         ),
         Preset(
             "no-skips", "Eight layers without skip connections", "fails",

@@ -54,6 +54,8 @@ with right:  # first, so that the board hears of a new run before the form is dr
         slug = st.session_state.get("look_at")
         if slug in PRESETS and config == PRESETS[slug].config:
             st.info(PRESETS[slug].look_at, icon=":material/visibility:")
+        if run is not None:  # above the figures, which look like a success
+            show_findings(run, alarms=True)
         if run is None:
             st.info("Press Train: the curve starts at once.", icon=":material/play_arrow:")
         elif config is not None and (changed := difference(run.config, config)):
@@ -77,7 +79,7 @@ with left:
     if config is not None:
         show_facts(config)
     if run is not None:
-        show_findings(run)
+        show_findings(run, alarms=False)
     other_settings()
 
 write_address(asked_for(), run)

@@ -76,6 +76,18 @@ def test_a_first_half_above_chance_is_an_alarm_and_no_success() -> None:
     assert kinds == ["alarm"]
 
 
+@pytest.mark.parametrize(
+    ("written", "word"), [(0.2, "False success."), (1.0, "This success proves nothing.")], ids=["lower", "as high"]
+)
+def test_the_alarm_comes_first_and_sets_the_two_numbers_side_by_side(written: float, word: str) -> None:
+    (kind, sentence), (_, why) = said(row(10, 1.0, first=1.0), end=finished(written_accuracy=written))
+    assert kind == "alarm"
+    assert sentence.startswith(word)
+    assert "is 1.00 while the model reads the right answer" in sentence
+    assert f"and {written:.2f} when it must write the answer itself" in sentence
+    assert why.startswith("First-half accuracy is 1.00, chance is 0.10")
+
+
 def test_chance_fluctuation_is_no_alarm() -> None:
     assert not clearly_above(0.15, 0.1)
     assert clearly_above(0.3, 0.1)
@@ -101,6 +113,8 @@ def test_nothing_is_said_before_anything_is_measured() -> None:
         ({"skips": False, "n_layers": 8}, "skip"),
         ({"activation": "none"}, "linear"),
         ({"mask_fault": "missing"}, "fault"),
+        ({"mask_fault": "transposed"}, "fault"),
+        ({"mask_fault": "missing", "task": "markov"}, "fault"),
         ({"dtype": "float16"}, "float16"),
         ({"table_init_std": 0.02}, "0.02 times"),
         ({"task": "shakespeare_chars", "split": "windows"}, "share"),
@@ -113,5 +127,6 @@ def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
 
 def test_the_default_needs_no_caution() -> None:
     assert cautions(RunConfig()) == []
+    assert not any("fault" in caution for caution in cautions(parse({"mask_fault": "missing", "task": "k_back"})))
     apart = {"task": "shakespeare_chars", "split": "windows", "windows": "non_overlapping"}
     assert cautions(parse(apart)) == []

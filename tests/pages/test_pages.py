@@ -141,6 +141,8 @@ def test_train_runs_to_its_finding(open_page: Open) -> None:
 def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
     app = trained(open_page("lab.py", preset="missing-mask"))
     assert "First-half accuracy is 1.00, chance is 0.10" in said(app)
+    assert app.error[0].value.startswith("False success. Second-half accuracy is 1.00 while the model reads")
+    assert not app.success
     assert "Learned" not in said(app)
 
 

@@ -22,11 +22,13 @@ SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
 ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}
 
 
-def show_findings(run: Run) -> None:
-    """Sentences computed from the run's events; a failure is told by the board itself."""
+def show_findings(run: Run, *, alarms: bool) -> None:
+    """Sentences computed from the run's events, the ``alarms`` or all others; a failure is told by the board itself."""
     if run.state in ("queued", "running", "failed"):
         return
     for finding in findings(run.config, run.events):
+        if (finding.kind == "alarm") != alarms:
+            continue
         SHOW[finding.kind](finding.sentence, icon=ICONS[finding.kind])
 
 

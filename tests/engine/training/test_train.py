@@ -75,10 +75,23 @@ def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
     events = list(train(config))
     assert isinstance(events[-1], Finished)
     assert events[-1].metrics["first_half_accuracy"] >= 0.99
-    alarm = findings(config, events)[0]
-    assert alarm.kind == "alarm"
-    assert "First-half accuracy is 1.00" in alarm.sentence
-    assert not any("Learned" in finding.sentence for finding in findings(config, events))
+    assert events[-1].metrics["second_half_accuracy"] >= 0.99
+    assert events[-1].metrics["written_accuracy"] < 0.7
+    found = findings(config, events)
+    assert {finding.kind for finding in found} == {"alarm"}
+    written = f"and {events[-1].metrics['written_accuracy']:.2f} when it must write the answer itself"
+    assert found[0].sentence.startswith("False success. Second-half accuracy is 1.00 while")
+    assert written in found[0].sentence
+    assert "First-half accuracy is 1.00" in found[1].sentence
+    assert not any("Learned" in finding.sentence for finding in found)
+
+
+def test_a_mask_that_shows_the_next_token_makes_no_success_of_a_task_that_asks_for_it() -> None:
+    config = RunConfig(task="markov", mask_fault="missing", steps=60)
+    found = findings(config, list(train(config)))
+    assert found[0].kind == "alarm"
+    assert "the model copies it" in found[0].sentence
+    assert not any(finding.kind == "success" for finding in found)
 
 
 def test_the_right_mask_raises_no_alarm() -> None:
