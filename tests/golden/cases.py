@@ -1,0 +1,87 @@
+"""What the golden record covers: configs that together name every encoding, task and family, and links of all kinds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+from urllib.parse import urlencode
+
+from engine.config import parse_leniently, settings_for
+from engine.encodings import ENCODINGS
+from engine.families import FAMILIES
+from engine.link import to_query
+from engine.presets import PRESETS
+from engine.settings import to_text
+from engine.tasks import TASKS
+
+SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "batch_size": 8, "steps": 12, "device": "cpu"}
+VARIATIONS: tuple[dict[str, Any], ...] = (
+    {"dropout": 0.1, "norm": "post", "attention_impl": "materialised", "test_lengths": "4,8"},
+    {"optimizer": "muon", "schedule": "cosine", "weight_decay": 0.1, "share_layers": True},
+    {"min_seq_len": 4, "seq_len": 8, "length_decay": 0.7, "attention_score": "cosine"},
+    {"dataset_size": 100, "label_noise": 0.1, "norm": "none", "grad_clip": "auto", "learning_rate": 0.001},
+    {"pretrain_steps": 4, "randomized_positions": 3, "activation": "relu", "optimizer": "sgd"},
+    {"mask_fault": "off_by_one", "dtype": "bfloat16", "residual_scale": 0.5, "warmup_steps": 0},
+)
+
+
+def configs() -> dict[str, dict[str, Any]]:
+    """Flat settings by name: every encoding on a task and family that take it in turn, then the tasks, families and
+    variations that did not come up, then the presets, all of them small."""
+    cases: dict[str, dict[str, Any]] = {}
+
+    def add(name: str, flat: dict[str, Any]) -> None:
+        cases[name] = parse_leniently({**SMALL, **flat})[0].flat()
+
+    families = cycle(name for name, row in FAMILIES.items() if row.attends)
+    tasks = cycle(TASKS)
+    for encoding in ENCODINGS:
+        family, task = next(families), next(tasks)
+        while FAMILIES[family].reads_as not in TASKS[task].families:
+            task = next(tasks)
+        add(f"{encoding} on {task} in {family}", {"pos_encoding": encoding, "task": task, "family": family})
+    for task in TASKS:
+        if not any(flat["task"] == task for flat in cases.values()):
+            add(f"{task}", {"task": task, "family": TASKS[task].families[0], "pos_encoding": "rope"})
+    for family in FAMILIES:
+        if not any(flat["family"] == family for flat in cases.values()):
+            add(f"{family}", {"family": family, "task": "k_back"})
+    for number, variation in enumerate(VARIATIONS):
+        add(f"variation {number}", {"task": "k_back" if "label_noise" in variation else "reverse", **variation})
+    return {name: {key: to_text(value) for key, value in flat.items()} for name, flat in cases.items()}
+
+
+def links() -> list[str]:
+    """A hundred queries: full ones, short ones, wrong ones; always the same."""
+    draw = random.Random(0)
+    made = [urlencode(to_query(preset.config)) for preset in PRESETS.values()]
+    made += [urlencode({"v": "1", **flat}) for flat in configs().values()]
+    made += ["", "v=2", "v=1&seq_len=banana", "nobody=1", "seq_len=-1&n_heads=3", "task=nobody&pos_encoding=nobody"]
+    made += ["test_lengths=1,2", "test_lengths=8,,16", "d_head=auto&d_ff=auto&grad_clip=auto", "task=lookup&n_keys=2"]
+    fresh = _random_links(draw)
+    while len(made) < 100:
+        made.append(next(fresh))
+    return made[:100]
+
+
+def _random_links(draw: random.Random) -> Iterator[str]:
+    while True:
+        rows = settings_for(draw.choice(list(TASKS)), draw.choice(list(ENCODINGS)))
+        given = {row.name: _value(row, draw) for row in draw.sample(rows, 5)}
+        yield urlencode(given)
+
+
+def _value(row: Any, draw: random.Random) -> str:
+    if row.choices:
+        return str(draw.choice(row.choices))
+    if row.kind == "bool":
+        return draw.choice(("true", "false", "maybe"))
+    if row.kind in ("int", "float"):
+        low, high = float(row.minimum or 0), float(row.maximum or 0)
+        value = draw.choice((low, high, high + 1, (low + high) / 2))
+        return str(int(value)) if row.kind == "int" else repr(value)
+    return draw.choice(("", "auto", "2,4", "x"))
+
+

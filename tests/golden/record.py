@@ -1,0 +1,101 @@
+"""Makes the golden record: ``python -m tests.golden.record``. Done once, before the engine is rearranged; after that the
+record is compared, not made again, unless a number is meant to change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import torch
+
+from engine.config import parse
+from engine.costs.measure import cpu_name
+from engine.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, Started, to_json
+from engine.evidence.trial import read_trial
+from engine.issues import ISSUES
+from engine.link import from_query
+from engine.train import train
+from tests.golden.cases import configs, links
+
+FILE = Path(__file__).parent / "record.json"
+ISSUE, SEEDS = "missing-mask", (0, 1)
+CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}
+"""What a clock decides."""
+
+
+def machine() -> dict[str, str]:
+    """What has to be the same for the same bits."""
+    return {
+        "torch": str(torch.__version__),
+        "cpu": cpu_name(),
+        "kernels": torch.backends.cpu.get_cpu_capability(),
+        "system": platform.machine(),
+    }
+
+
+def fingerprint(events: Iterable[Event]) -> str:
+    """A hash of every number, name and array in the events, without those that a clock decides."""
+    digest = hashlib.sha256()
+    for event in events:
+        if isinstance(event, Measuring):
+            continue
+        row = {name: value for name, value in to_json(event).items() if name not in CLOCK}
+        digest.update(json.dumps(row, sort_keys=True).encode())
+        for field in ARRAYS if isinstance(event, Snapshot) else ():
+            for name, array in sorted(getattr(event, field).items()):
+                digest.update(f"{field} {name} {array.dtype} {array.shape}".encode())
+                digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def run_of(flat: dict[str, Any]) -> dict[str, Any]:
+    """One run's fingerprint and the numbers by which it is compared on another machine."""
+    events = list(train(parse(flat)))
+    started, last = events[0], events[-1]
+    assert isinstance(started, Started)
+    losses = [event.loss for event in events if isinstance(event, Progress)]
+    return {
+        "fingerprint": fingerprint(events),
+        "kinds": [type(event).__name__ for event in events if not isinstance(event, Measuring)],
+        "parameters": started.parameters,
+        "losses": losses,
+        "metrics": last.metrics if isinstance(last, Finished) else {},
+        "saved": last.memory.saved if isinstance(last, Finished) else None,
+    }
+
+
+def evidence() -> list[dict[str, Any]]:
+    """The trials of one issue, without what a clock decides."""
+    issue = ISSUES[ISSUE]
+    trials = []
+    for seed in SEEDS:
+        for arm in issue.arms_of(False):
+            read = read_trial(arm.name, seed, list(train(issue.config(arm, seed), watch=issue.watch(arm))), issue.curves)
+            numbers = {name: value for name, value in read.numbers.items() if name not in CLOCK}
+            trials.append({"arm": read.arm, "seed": read.seed, "outcome": read.outcome, "numbers": numbers})
+    return trials
+
+
+def config_of(link: str) -> dict[str, Any]:
+    config, problems = from_query(dict(parse_qsl(link, keep_blank_values=True)))
+    return {"config": config.model_dump(mode="json"), "ignored": [problem.setting for problem in problems]}
+
+
+def record() -> dict[str, Any]:
+    return {
+        "machine": machine(),
+        "runs": {name: {"settings": flat, **run_of(flat)} for name, flat in configs().items()},
+        "evidence": evidence(),
+        "links": {link: config_of(link) for link in links()},
+    }
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    FILE.write_text(json.dumps(record(), indent=1) + "\n")
