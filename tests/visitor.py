@@ -15,6 +15,9 @@ from websockets.typing import Origin, Subprotocol
 PATIENCE = 120.0
 """Seconds to wait for a message, on a machine that is busy with other things."""
 
+COMPLETE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
+"""How a run of the script ends when no other follows at once."""
+
 
 class Visitor:
     """One session. ``query`` is what the address bar shows after the question mark."""
@@ -31,7 +34,10 @@ class Visitor:
         self._run()
 
     def press(self, label: str) -> None:
-        """Press the button with this label; returns once the page is complete again."""
+        """Press the button with this label; returns once the page is complete again.
+
+        Once after ``open``: for a second press a browser sends the values of all other widgets along, which this does not.
+        """
         self._run(pressed=self._buttons[label])
 
     @property
@@ -46,8 +52,9 @@ class Visitor:
         if pressed:
             order.rerun_script.widget_states.widgets.add(id=pressed, trigger_value=True)
         self._socket.send(order.SerializeToString())
-        while not self._hear().HasField("script_finished"):
-            pass
+        message = self._hear()
+        while not (message.HasField("script_finished") and message.script_finished in COMPLETE):
+            message = self._hear()
 
     def _hear(self) -> Any:
         message: Any = ForwardMsg()
