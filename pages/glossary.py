@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.glossary import TERMS, Term
-from engine.problems import Problem
+from engine.foundation.glossary import TERMS, Term
+from engine.settings.errors import Problem
 from pages.parts.in_markdown import as_code, say_ignored
 
 TERM = "term"

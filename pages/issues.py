@@ -7,11 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from engine.evidence.shipped import shipped_reports
-from engine.evidence.store import latest_verdict
-from engine.framing import metric_names
-from engine.issues import ISSUES
-from engine.issues.issue import Issue
+from engine.estimate.layout import metric_names
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.published import shipped_reports
+from engine.experiments.store import latest_verdict
 from pages.parts.figures.arms import metric_label
 from pages.parts.in_markdown import say_ignored
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, key_of, open_address, write_address

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.config import RunConfig
-from engine.presets import PRESETS
-from engine.problems import ConfigError
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig
+from engine.settings.errors import ConfigError
 from pages.parts.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.lab.address import read_address, write_address
 from pages.parts.lab.controls import controls, show_refusal

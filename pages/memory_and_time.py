@@ -7,11 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from engine.costs.plan import Plan
-from engine.costs.result import Result
-from engine.costs.store import to_csv, to_json
-from engine.costs.sweep import Sweep
-from engine.problems import ConfigError
+from engine.settings.errors import ConfigError
+from engine.sweeps.plan import Plan
+from engine.sweeps.result import Result
+from engine.sweeps.store import to_csv, to_json
+from engine.sweeps.sweep import Sweep
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.in_markdown import in_markdown, say_ignored

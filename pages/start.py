@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.findings import findings
-from engine.presets import PRESETS
+from engine.config.presets import PRESETS
+from engine.runs.summary import findings
 from pages.parts import server
 from pages.parts.issues.map import show_small_map
 from pages.parts.lab.session import session_id

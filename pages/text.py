@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.config import RunConfig
-from engine.problems import ConfigError
+from engine.config.run_config import RunConfig
+from engine.settings.errors import ConfigError
 from pages.parts.in_markdown import in_markdown, say_ignored
 from pages.parts.lab.facts import show_facts
 from pages.parts.live.board import live_board

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from engine.cli import cost, encodings, issue, issues, predict, sample, train
-from engine.problems import ConfigError
+from engine.settings.errors import ConfigError
 
 COMMANDS: dict[str, Any] = {
     "train": train,

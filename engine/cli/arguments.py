@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from engine.config import RunConfig, parse, settings_for
+from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.settings import Setting, to_text
+from engine.settings.fields import Setting, to_text
 from engine.tasks import TASKS
 
 

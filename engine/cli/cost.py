@@ -14,17 +14,17 @@ from rich.table import Table
 
 from engine.cli.arguments import flag
 from engine.cli.following import follow
-from engine.costs import KINDS
-from engine.costs.at_scale import PRECISIONS, takes
-from engine.costs.plan import SETTINGS, read_plan
-from engine.costs.result import Result
-from engine.costs.store import keep, to_json
-from engine.costs.sweep import Sweep
-from engine.costs.visit import QUANTITIES
-from engine.costs.well_known import WELL_KNOWN
-from engine.runs import Runs
-from engine.settings import to_text
-from engine.units import in_bytes, in_fine_time
+from engine.estimate.at_scale import PRECISIONS, takes
+from engine.estimate.published import WELL_KNOWN
+from engine.foundation.formatting import in_bytes, in_fine_time
+from engine.runs.store import Runs
+from engine.settings.fields import to_text
+from engine.sweeps import KINDS
+from engine.sweeps.plan import SETTINGS, read_plan
+from engine.sweeps.result import Result
+from engine.sweeps.store import keep, to_json
+from engine.sweeps.sweep import Sweep
+from engine.sweeps.visit import QUANTITIES
 from engine.workers.pool import Pool
 
 HELP = "measure memory and time against length or depth"

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.explore.qualities import QUALITIES
-from engine.predict import added_flops, added_parameters
+from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.properties import QUALITIES
 
 if TYPE_CHECKING:
-    from engine.explore.choice import Cell
+    from engine.experiments.choice import Cell
 
 HELP = "list the positional encodings"
 
@@ -46,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show_evidence(*, as_json: bool) -> int:
-    from engine.explore.choice import evidence_table  # late: it weighs, and imports torch
+    from engine.experiments.choice import evidence_table  # late: it weighs, and imports torch
 
     rows = evidence_table()
     if as_json:

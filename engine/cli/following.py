@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
-from engine.work import Work
+from engine.foundation.background import Work
 
 LOOK_EVERY = 0.2
 """Seconds between two looks."""

@@ -14,13 +14,13 @@ from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 from engine.cli.following import LOOK_EVERY, follow
-from engine.evidence.experiment import Experiment, seed_range
-from engine.evidence.report import Report
-from engine.evidence.store import keep
-from engine.evidence.table import write_evidence
-from engine.issues import ISSUES
-from engine.issues.issue import Issue
-from engine.runs import Runs
+from engine.experiments.experiment import Experiment, seed_range
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.report import Report
+from engine.experiments.store import keep
+from engine.experiments.table import write_evidence
+from engine.runs.store import Runs
 from engine.workers.pool import Pool
 
 HELP = "run a documented issue as a controlled experiment and print its verdict"

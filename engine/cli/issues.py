@@ -8,8 +8,8 @@ import json
 from rich.console import Console
 from rich.table import Table
 
-from engine.issues import ISSUES
-from engine.issues.issue import GROUPS
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import GROUPS
 
 HELP = "list the documented issues"
 

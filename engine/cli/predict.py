@@ -11,7 +11,7 @@ from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
-from engine.predict import Prediction, known_speed, predict
+from engine.estimate.prediction import Prediction, known_speed, predict
 
 HELP = "say what a run would take"
 

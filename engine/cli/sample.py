@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from engine.run_folder import RunFolder
+from engine.runs.folder import RunFolder
 
 HELP = "let a saved run on a text write on from a prompt"
 
@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
-    from engine.explore.text import sample  # brings torch: only once there is a run
+    from engine.analysis.text import sample  # brings torch: only once there is a run
 
     told = sample(
         config, str(folder.weights), given.prompt, length=given.length, temperature=given.temperature, top_k=given.top_k,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from engine.events import Memory
-from engine.units import in_bytes
+from engine.foundation.formatting import in_bytes
+from engine.runs.events import Memory
 
 
 def memory_table(memory: Memory, title: str) -> Table:

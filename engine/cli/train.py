@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from engine import events
 from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
-from engine.config import RunConfig
-from engine.run_folder import RunFolder
+from engine.config.run_config import RunConfig
+from engine.runs import events
+from engine.runs.folder import RunFolder
 from engine.tasks import TASKS
 from engine.text import own
 
@@ -41,7 +41,7 @@ def run(given: argparse.Namespace) -> int:
     config = config_from(given)
     import torch  # only once the settings are known to be good
 
-    from engine.train import prepare, train
+    from engine.training.train import prepare, train
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
     model = prepare(config)
@@ -57,7 +57,7 @@ def run(given: argparse.Namespace) -> int:
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     """What Kneser-Ney scores on the same held-out windows, with the same vocabulary."""
-    from engine.explore.text import counting_models
+    from engine.analysis.text import counting_models
 
     told = counting_models(config)
     if as_json:

@@ -14,7 +14,7 @@ from engine.encodings.row import EncodingRow
 from engine.encodings.work import Reading, Work
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 NAMES = (
     "nope",

@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.encodings.base import PositionalEncoding, Positions, constant, offsets
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 def slopes(n_heads: int) -> tuple[float, ...]:

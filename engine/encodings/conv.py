@@ -17,7 +17,7 @@ from engine.encodings.base import PositionalEncoding, Positions, cosines
 from engine.encodings.dense import hold
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class DepthwiseConvolution(nn.Module):

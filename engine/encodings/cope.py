@@ -20,7 +20,7 @@ from engine.encodings.base import PositionalEncoding, Positions, offsets
 from engine.encodings.dense import at_least_single
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 INIT_STD = 0.02
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.encodings.parameters import DesignedParameters
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 Shape = tuple[int, ...]
 

@@ -19,7 +19,7 @@ from engine.encodings.features import FEATURES, Waves, read_out
 from engine.encodings.rope import partners
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 PROBE = 64
 """Random tokens over which the first scale of a convolution is measured."""

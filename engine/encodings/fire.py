@@ -20,7 +20,7 @@ from engine.encodings.base import PositionalEncoding, Positions, bias_picture, i
 from engine.encodings.dense import Dense, at_least_single
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class Fire(PositionalEncoding):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.encodings import ENCODINGS
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 def with_numbers(config: RunConfig) -> str:

@@ -18,7 +18,7 @@ from engine.encodings.base import PositionalEncoding, Positions, bias_picture, o
 from engine.encodings.dense import at_least_single
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 SMALLEST = 0.01
 """Below this no first value is drawn, as in the authors' code."""

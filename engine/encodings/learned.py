@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from engine.encodings.base import NoRow, PositionalEncoding, Positions, cosines, index_of
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class Learned(PositionalEncoding):

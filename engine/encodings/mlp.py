@@ -15,7 +15,7 @@ from engine.encodings.base import PositionalEncoding, Positions, index_of, rows_
 from engine.encodings.dense import Dense, at_least_single, root_mean_square
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class PositionMlp(PositionalEncoding):

@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.encodings.base import PositionalEncoding
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class NoEncoding(PositionalEncoding):

@@ -17,7 +17,7 @@ from engine.encodings.base import PositionalEncoding, Positions, constant, index
 from engine.encodings.rope_scaling import Rotation
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 def angles(positions: Positions, rotation: Rotation) -> Tensor:

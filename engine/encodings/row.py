@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from engine.encodings.saved import NOTHING, Saved, never
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work
-from engine.settings import Parameters
+from engine.settings.fields import Parameters
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 Place = Literal["nowhere", "embedding", "scores", "rotation"]
 Rule = Callable[["RunConfig"], tuple[str, str] | None]
@@ -64,7 +64,7 @@ class EncodingRow:
     reads_pattern: Callable[[RunConfig], bool] = never
     """Whether it needs the attention pattern, which a fused kernel never writes out."""
     rules: tuple[Rule, ...] = ()
-    """Between its settings and others: see :mod:`engine.rules`."""
+    """Between its settings and others: see :mod:`engine.config.validators`."""
 
     def load(self) -> Any:
         """The class that implements it. Imports torch: workers only."""

@@ -1,6 +1,6 @@
 """How rows say what their encodings keep for backward, in bytes. Torch-free.
 
-Counted on top of what attention keeps (:mod:`engine.memory`). Look-ups and sums keep nothing of their own.
+Counted on top of what attention keeps (:mod:`engine.estimate.memory`). Look-ups and sums keep nothing of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.encodings.work import Reading
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Of a number at each precision."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from engine.encodings.base import PositionalEncoding, Positions, constant, cosines, offsets
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 @constant(keep=16)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from engine.encodings.base import PositionalEncoding, Positions, constant, offsets
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 def bucket(offset: Tensor, *, buckets: int, furthest: int, causal: bool) -> Tensor:

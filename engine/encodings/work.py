@@ -1,8 +1,8 @@
 """How rows say what their encodings compute: the floating-point operations added to a training step. Torch-free.
 
-Counted as for the model (:mod:`engine.predict`): sums, look-ups, activations and masks cost nothing. An encoding that only looks up
-and adds (a table, T5's buckets, ALiBi) therefore computes nothing. Time is another matter: what gathers and sums along
-rows (Shaw, CoPE) moves many numbers for few operations, and takes longer than its share says.
+Counted as for the model (:mod:`engine.estimate.prediction`): sums, look-ups, activations and masks cost nothing. An
+encoding that only looks up and adds (a table, T5's buckets, ALiBi) therefore computes nothing. Time is another matter:
+gathering and summing along rows (Shaw, CoPE) moves many numbers for few operations, and takes longer than the count says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from engine.encodings.rope import angles, cos_and_sin, partners
 from engine.encodings.rope_scaling import Rotation
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 CPU = torch.device("cpu")
 

@@ -13,7 +13,7 @@ from engine.model.masks import Mask
 from engine.model.scores import PREPARE, Pattern
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class Attention(nn.Module):

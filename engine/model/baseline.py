@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
+from engine.architectures import FAMILIES
 from engine.encodings.base import Positions
-from engine.families import FAMILIES
 from engine.model.dropout import Dropout
 from engine.model.embedding import token_embedding
 from engine.model.look import Look, tap
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class Baseline(nn.Module):

@@ -15,7 +15,7 @@ from engine.model.look import Look, tap
 from engine.model.masks import Mask
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 NOWHERE = PositionalEncoding()
 """Cross-attention gets no encoding: the two sequences' positions are not comparable."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from engine.families import FAMILIES
+from engine.architectures import FAMILIES
 from engine.model.baseline import Baseline
 from engine.model.transformer import Transformer
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 PARTS = {"attention": "", "cross": "cross_"}
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from engine.families import KERNEL
+from engine.architectures import KERNEL
 from engine.model.block import ACTIVATIONS, Residual
 from engine.model.look import Look, tap
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class Convolutions(nn.Module):

@@ -12,7 +12,7 @@ from torch.nn.functional import embedding
 from engine.tasks import TASKS
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from safetensors.torch import load_model
 
-from engine.config import RunConfig
-from engine.framing import shapes
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import shapes
 from engine.model.build import build_model
 
 if TYPE_CHECKING:

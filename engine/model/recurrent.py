@@ -16,7 +16,7 @@ from engine.model.dropout import Dropout
 from engine.model.look import Look, tap
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 State: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
 """What a layer carries from one position to the next: [1, batch, d_model], for an LSTM two of them."""

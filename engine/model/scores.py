@@ -12,7 +12,7 @@ from engine.model.dropout import Dropout
 from engine.model.masks import Mask
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 Pair = tuple[Tensor, Tensor]
 

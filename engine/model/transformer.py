@@ -15,7 +15,7 @@ from engine.model.look import Look, tap
 from engine.model.masks import Mask, causal_mask, padding_mask
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class Stack(nn.Module):

@@ -31,9 +31,9 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from engine.foundation.priority import NOTEBOOK, give_way
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.cells import Cell
-from engine.priority import NOTEBOOK, give_way
 
 Say = Callable[[dict[str, Any]], None]
 

@@ -18,8 +18,8 @@ from typing import IO, Any, Literal, cast
 
 import psutil
 
+from engine.foundation.formatting import in_bytes, in_time
 from engine.notebooks import Notebook
-from engine.units import in_bytes, in_time
 from engine.workers.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[2]

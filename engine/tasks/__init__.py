@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.settings import Parameters
+from engine.settings.fields import Parameters
 from engine.tasks import parameters as p
 from engine.tasks.markov_source import source_of
 

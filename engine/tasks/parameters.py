@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from engine.settings import Parameters, setting
+from engine.settings.fields import Parameters, setting
 
 
 class SymbolParameters(Parameters):

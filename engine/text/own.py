@@ -9,7 +9,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from engine.folders import data_folder
+from engine.foundation.paths import data_folder
 
 LARGEST = 1_000_000
 """Bytes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.tasks import TASKS
 from engine.text.corpus import text_of, unit_of
 from engine.text.tokens import Vocabulary, is_word, joined, name_of, pieces

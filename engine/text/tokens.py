@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from engine.problems import quoted
+from engine.settings.errors import quoted
 
 Unit = Literal["characters", "words"]
 UNKNOWN = 0

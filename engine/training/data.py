@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings.base import Positions
-from engine.framing import continues, labelled, length_law, shapes, validation_size
+from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
 from engine.training.positions import drawn, spread

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from engine.config import RunConfig
-from engine.predict import CPU_IS_FASTER_BELOW
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import CPU_IS_FASTER_BELOW
 
 
 def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.device, str]:

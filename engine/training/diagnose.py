@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.training.data import Batch
-from engine.training.evaluate import forward, loss_of
+from engine.training.evaluation import forward, loss_of
 
 
 def first_non_finite(model: nn.Module, batch: Batch) -> tuple[int | None, str]:

@@ -8,17 +8,17 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings.base import Positions
-from engine.events import Measuring
-from engine.framing import keeps_past
+from engine.estimate.layout import keeps_past
 from engine.model.baseline import Baseline
 from engine.model.cached import Cache, next_logits
 from engine.model.mode import in_mode
 from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
+from engine.runs.events import Measuring
 from engine.training.data import Batch
-from engine.training.evaluate import forward
+from engine.training.evaluation import forward
 
 Read = Callable[[Tensor], Tensor]
 """All tokens so far [batch, length] -> logits of the token after them [batch, n_outputs]. Each call adds tokens at the

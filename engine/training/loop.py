@@ -11,22 +11,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
-from engine.config import RunConfig
-from engine.events import Event, Failed, Progress, Snapshot, Started
-from engine.framing import loss_floor, shapes
-from engine.measurements.trained import Trained
+from engine.analysis.measurements.trained import Trained
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import loss_floor, shapes
+from engine.estimate.prediction import predict
 from engine.model.build import build_model, parameter_part
-from engine.predict import predict
+from engine.runs.events import Event, Failed, Progress, Snapshot, Started
+from engine.runs.record_options import EVERYTHING, Watch
 from engine.training.data import Data
 from engine.training.device import choose_device
 from engine.training.diagnose import first_non_finite
-from engine.training.evaluate import accuracies, chance_of, evaluate, forward, loss_of
-from engine.training.optim import build_optimizers, learning_rate_at, set_learning_rate
+from engine.training.evaluation import accuracies, chance_of, evaluate, forward, loss_of
+from engine.training.optimizers import build_optimizers, learning_rate_at, set_learning_rate
 from engine.training.pretraining import Pretraining
 from engine.training.randomness import RandomState
 from engine.training.result import measured_result
 from engine.training.snapshot import take_snapshot
-from engine.watch import EVERYTHING, Watch
 
 LOOK = "look"
 """Send this to the generator to get a snapshot of now."""

@@ -13,8 +13,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.config import RunConfig
-from engine.framing import labelled
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import labelled
 from engine.tasks.rule import IGNORE
 from engine.training.data import Batch, Data
 

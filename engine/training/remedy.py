@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.config import RunConfig
-from engine.events import Failed, Progress
-from engine.problems import ConfigError
-from engine.settings import to_text
+from engine.config.run_config import RunConfig
+from engine.runs.events import Failed, Progress
+from engine.settings.errors import ConfigError
+from engine.settings.fields import to_text
 from engine.training.loop import steps_of
 
 LONGEST_TRIAL = 60

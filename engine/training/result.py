@@ -6,17 +6,17 @@ from collections.abc import Generator, Sequence
 
 from torch import optim
 
+from engine.analysis.measurements.take import take_measurements
+from engine.analysis.measurements.trained import Trained
 from engine.encodings.base import NoRow
-from engine.events import Finished, Measuring
-from engine.framing import continues, generation_size, writes_answer
-from engine.measurements.take import take_measurements
-from engine.measurements.trained import Trained
-from engine.predict import TESTED, predict
+from engine.estimate.layout import continues, generation_size, writes_answer
+from engine.estimate.prediction import TESTED, predict
+from engine.runs.events import Finished, Measuring
+from engine.runs.record_options import Watch
 from engine.training.data import Batch
-from engine.training.evaluate import evaluate
+from engine.training.evaluation import evaluate
 from engine.training.generation import generation_accuracy
-from engine.training.measure import measure_memory
-from engine.watch import Watch
+from engine.training.measured_memory import measure_memory
 
 
 def measured_result(

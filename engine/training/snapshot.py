@@ -8,18 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings.base import PositionalEncoding
-from engine.events import Sample, Snapshot, of_layer
-from engine.framing import continues
+from engine.estimate.layout import continues
 from engine.model.mode import in_mode
+from engine.runs.events import Sample, Snapshot, of_layer
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE
 from engine.text.corpus import text_of, unit_of
-from engine.text.sampling import continuation, write_on
 from engine.text.tokens import joined
 from engine.training.data import Batch, rule_of
-from engine.training.evaluate import forward
+from engine.training.evaluation import forward
+from engine.training.sampling import continuation, write_on
 
 LARGEST_PATTERNS = 1_000_000
 """Weights in one snapshot; longer sequences are shown up to the position that fits."""
@@ -51,7 +51,7 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
 
 
 def pictures_of(model: nn.Module, length: int) -> dict[str, np.ndarray]:
-    """The encoding's matrices by name, those of each layer where it has its own (:func:`engine.events.of_layer`)."""
+    """The encoding's matrices by name, those of each layer where it has its own (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
     shown = min(length, int(LONGEST_MATRIX / len(encodings) ** 0.5))
     kept: dict[str, np.ndarray] = {}

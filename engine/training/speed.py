@@ -5,9 +5,9 @@ from __future__ import annotations
 from statistics import quantiles
 from time import perf_counter
 
-from engine.config import RunConfig
-from engine.events import Progress
-from engine.predict import Speed, predict, remember_speed
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Speed, predict, remember_speed
+from engine.runs.events import Progress
 from engine.training.loop import steps_of
 
 SMALL = RunConfig(steps=1000, device="cpu")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
-from engine.config import RunConfig
-from engine.problems import ConfigError
-from engine.units import in_bytes, in_time
+from engine.config.run_config import RunConfig
+from engine.foundation.formatting import in_bytes, in_time
+from engine.settings.errors import ConfigError
 from engine.workers import host
 
 if TYPE_CHECKING:
-    from engine.predict import Prediction
+    from engine.estimate.prediction import Prediction
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.workers.child import Child, Job, Ticket
+from engine.workers.process import Child, Job, Ticket
 
 
 def worker_for_run(children: Iterable[Child], ticket: Ticket, most: int) -> Child | None:

@@ -8,19 +8,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from engine.config import RunConfig
-from engine.predict import CPU_IS_FASTER_BELOW, Prediction, predict
-from engine.runs import Run, Runs
-from engine.units import in_time
-from engine.watch import EVERYTHING, Watch
-from engine.workers import wire
-from engine.workers.child import Job, Ticket
-from engine.workers.crew import Crew
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction, predict
+from engine.foundation.errors import Explained
+from engine.foundation.formatting import in_time
+from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.store import Run, Runs
+from engine.workers import protocol
 from engine.workers.health import Health
 from engine.workers.limits import Limits, refusal
+from engine.workers.process import Job, Ticket
+from engine.workers.supervisor import Crew
 
 
-class Refused(ValueError):
+class Refused(Explained, ValueError):
     """The run was not started; one sentence says which setting to lower to what."""
 
 
@@ -28,7 +29,7 @@ class NoRoom(Refused):
     """There is no room now; later there may be."""
 
 
-class JobError(RuntimeError):
+class JobError(Explained, RuntimeError):
     """A job came to nothing; one sentence says why."""
 
 
@@ -44,7 +45,7 @@ class Pool:
         limits: Limits | None = None,
         size: int | None = None,
         *,
-        training: str = "engine.train",
+        training: str = "engine.training.train",
         predict: Callable[[RunConfig], Prediction] = predict,
     ) -> None:
         self.runs = runs
@@ -110,21 +111,21 @@ class Pool:
 
     def pause(self, run_id: str) -> None:
         """Pause after the step in progress, with a snapshot."""
-        self._crew.tell(wire.Pause(run_id))
+        self._crew.tell(protocol.Pause(run_id))
 
     def step(self, run_id: str) -> None:
         """Exactly one optimizer step, then a snapshot; a run that was going is paused by it."""
-        self._crew.tell(wire.Step(run_id))
+        self._crew.tell(protocol.Step(run_id))
 
     def resume(self, run_id: str) -> None:
-        self._crew.tell(wire.Resume(run_id))
+        self._crew.tell(protocol.Resume(run_id))
 
     def set_pace(self, run_id: str, steps_per_second: float | None) -> None:
         """``None`` is full speed."""
         run = self.runs.get(run_id)
         if run is not None:
             run.pace = steps_per_second
-        self._crew.tell(wire.SetPace(run_id, steps_per_second))
+        self._crew.tell(protocol.SetPace(run_id, steps_per_second))
 
     def stop(self, run_id: str) -> None:
         """End a run after the step in progress; its weights are kept. One that does not yield is ended by force."""
@@ -138,7 +139,7 @@ class Pool:
         JobError with one sentence where the function raised, its worker died or it took longer than ``timeout``
         (s); a worker that is still at it then is ended.
         """
-        job = Job(wire.Ask(secrets.token_hex(8), function, args, kwargs), alone)
+        job = Job(protocol.Ask(secrets.token_hex(8), function, args, kwargs), alone)
         self._crew.add_job(job)
         if not job.done.wait(timeout):
             self._crew.give_up_job(job, timeout)
@@ -146,7 +147,7 @@ class Pool:
         if job.error:
             raise JobError(job.error)
         try:
-            return wire.read_value(job.value)
+            return protocol.read_value(job.value)
         except TypeError as error:
             raise JobError(f"{function}: {error}") from error
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.units import in_bytes, in_time
-from engine.workers.child import Child, Verdict
+from engine.foundation.formatting import in_bytes, in_time
 from engine.workers.limits import Limits
-from engine.workers.wire import Stop
+from engine.workers.process import Child, Verdict
+from engine.workers.protocol import Stop
 
 START_SECONDS = 120.0
 """A worker that is not warm by then is ended."""

@@ -1,6 +1,6 @@
 """``python -m engine.workers.worker``: one child process that trains.
 
-Commands come in on stdin and reports go out on stdout (see :mod:`engine.workers.wire`). Between two slices of training
+Commands come in on stdin and reports go out on stdout (see :mod:`engine.workers.protocol`). Between two slices of training
 it takes commands and answers short jobs, so that a click or a picture never waits for a run. It ends when its
 parent does.
 """
@@ -22,24 +22,24 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, cast
 
-from engine.config import RunConfig
-from engine.events import Failed, Finished
-from engine.priority import TRAINING, give_way
-from engine.watch import EVERYTHING
-from engine.workers import wire
-from engine.workers.slices import LiveRun, Training, Turns, in_words
+from engine.config.run_config import RunConfig
+from engine.foundation.priority import TRAINING, give_way
+from engine.runs.events import Failed, Finished
+from engine.runs.record_options import EVERYTHING
+from engine.workers import protocol
+from engine.workers.scheduler import LiveRun, Training, Turns, in_words
 
 
 class Worker:
     """The loop: commands, then waiting jobs, then one slice of the run whose turn it is."""
 
     def __init__(
-        self, training: Training, commands: SimpleQueue[wire.Command], report: Callable[[wire.Report], None]
+        self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
         self._turns = Turns()
         self._folders: dict[str, Path] = {}
-        self._jobs: deque[wire.Ask] = deque()
+        self._jobs: deque[protocol.Ask] = deque()
         self._doing: str | None = None
 
     def work(self) -> None:
@@ -69,37 +69,37 @@ class Worker:
     def _turn_to(self, task_id: str | None) -> None:
         if task_id != self._doing:
             self._doing = task_id
-            self._report(wire.Doing(task_id))
+            self._report(protocol.Doing(task_id))
 
-    def _obey(self, command: wire.Command) -> None:
+    def _obey(self, command: protocol.Command) -> None:
         match command:
-            case wire.Ask():
+            case protocol.Ask():
                 self._jobs.append(command)
-            case wire.Forget(job_id):
+            case protocol.Forget(job_id):
                 self._jobs = deque(job for job in self._jobs if job.job_id != job_id)
-            case wire.Start(run_id, config, folder, pace, alone, paused, watch):
+            case protocol.Start(run_id, config, folder, pace, alone, paused, watch):
                 self._folders[run_id] = Path(folder)
                 self._turns.add(LiveRun(run_id, config, self._training, pace, alone, paused, watch))
                 if not paused:
-                    self._report(wire.Turned(run_id, "running"))
+                    self._report(protocol.Turned(run_id, "running"))
             case _:
                 run = self._turns.find(command.run_id)
                 if run is not None:
                     self._control(run, command)
 
-    def _control(self, run: LiveRun, command: wire.Control) -> None:
+    def _control(self, run: LiveRun, command: protocol.Control) -> None:
         self._turn_to(run.run_id)
         match command:
-            case wire.Pause():
+            case protocol.Pause():
                 run.pause()
-            case wire.Step():
+            case protocol.Step():
                 run.allow_step()
-            case wire.Resume():
+            case protocol.Resume():
                 run.resume()
-                self._report(wire.Turned(run.run_id, "running"))
-            case wire.SetPace(_, steps_per_second):
+                self._report(protocol.Turned(run.run_id, "running"))
+            case protocol.SetPace(_, steps_per_second):
                 run.set_pace(steps_per_second)
-            case wire.Stop(_, reason):
+            case protocol.Stop(_, reason):
                 run.stop(reason)
         self._deliver(run)
 
@@ -109,10 +109,10 @@ class Worker:
             self._see_off(run)
             return
         if run.deliverable:
-            self._report(wire.Said(run.run_id, run.deliver()))
+            self._report(protocol.Said(run.run_id, run.deliver()))
         if run.waiting and not run.announced_pause:
             self._leave_weights(run)
-            self._report(wire.Turned(run.run_id, "paused"))
+            self._report(protocol.Turned(run.run_id, "paused"))
         run.announced_pause = run.waiting
 
     def _see_off(self, run: LiveRun) -> None:
@@ -122,8 +122,8 @@ class Worker:
         if not any(isinstance(event, Failed) for event in events):
             self._leave_weights(run)
         del self._folders[run.run_id]
-        self._report(wire.Said(run.run_id, events))
-        self._report(wire.Over(run.run_id))
+        self._report(protocol.Said(run.run_id, events))
+        self._report(protocol.Over(run.run_id))
         del run.model
         free_memory()
 
@@ -136,14 +136,14 @@ class Worker:
         except Exception:
             traceback.print_exc(file=sys.stderr)
 
-    def _answer(self, job: wire.Ask) -> None:
+    def _answer(self, job: protocol.Ask) -> None:
         self._turn_to(job.job_id)
         try:
             value = function_named(job.function)(*job.args, **job.kwargs)
-            answer = wire.Answer(job.job_id, wire.write_value(value))
+            answer = protocol.Answer(job.job_id, protocol.write_value(value))
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
-            answer = wire.Answer(job.job_id, error=in_words(error))
+            answer = protocol.Answer(job.job_id, error=in_words(error))
         self._report(answer)
 
 
@@ -208,18 +208,18 @@ def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
     return inward, outward
 
 
-def listen(inward: BinaryIO, commands: SimpleQueue[wire.Command]) -> None:
+def listen(inward: BinaryIO, commands: SimpleQueue[protocol.Command]) -> None:
     """Queue what comes; when the parent is gone, go too, even in the middle of a step."""
     try:
         while True:
-            commands.put(wire.receive(inward))
+            commands.put(protocol.receive(inward))
     except EOFError:
         os._exit(0)
 
 
-def report_to(outward: BinaryIO, message: wire.Report) -> None:
+def report_to(outward: BinaryIO, message: protocol.Report) -> None:
     try:
-        wire.send(outward, message)
+        protocol.send(outward, message)
     except OSError:  # the parent is gone
         os._exit(0)
 
@@ -231,15 +231,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m engine.workers.worker", description="A child of the pool; not for people."
     )
-    parser.add_argument("--training", default="engine.train", help="module with prepare and train")
+    parser.add_argument("--training", default="engine.training.train", help="module with prepare and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
     options = parser.parse_args()
     inward, outward = take_over_pipes()
-    commands: SimpleQueue[wire.Command] = SimpleQueue()
+    commands: SimpleQueue[protocol.Command] = SimpleQueue()
     Thread(target=listen, args=(inward, commands), daemon=True).start()
     training = cast(Training, import_module(options.training))
     report = partial(report_to, outward)
-    report(wire.Ready(warm_up(training, options.slot)))
+    report(protocol.Ready(warm_up(training, options.slot)))
     Worker(training, commands, report).work()
 
 

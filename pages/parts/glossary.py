@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.glossary import OF_SETTING, TERMS
+from engine.foundation.glossary import OF_SETTING, TERMS
 
 PAGE = "glossary"
 """The page's address, which lies beside every other page's."""

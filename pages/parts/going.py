@@ -9,7 +9,7 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Generic, TypeVar
 
-from engine.work import Work
+from engine.foundation.background import Work
 from engine.workers.pool import Refused
 
 KEPT = 60

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from engine.problems import ConfigError, Problem, shown
+from engine.settings.errors import ConfigError, Problem, shown
 from engine.workers.pool import Refused
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")

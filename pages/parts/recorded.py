@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import engine
-from engine.run_folder import RunFolder
-from engine.runs import Run
+from engine.runs.folder import RunFolder
+from engine.runs.store import Run
 from pages.parts.live.feed import Payload, feed
 
-RECORDED = Path(engine.__file__).parent / "recorded" / "reverse"
+RECORDED = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
 
 
 @cache

@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported when it is first needed: the server is up half a second sooner
-    from engine.runs import Run
+    from engine.runs.store import Run
     from engine.workers.pool import Pool
 
 _making = Lock()
@@ -16,7 +16,7 @@ _pool: Pool | None = None
 
 def pool() -> Pool:
     """The worker pool. Sessions come and go; it stays until :func:`close`. What it is given waits until it is awake."""
-    from engine.runs import Runs
+    from engine.runs.store import Runs
     from engine.workers.limits import Limits
     from engine.workers.pool import Pool
 
@@ -29,7 +29,7 @@ def pool() -> Pool:
 
 def wake() -> None:
     """Start the workers, if they are not: after the first page, which would otherwise share its cores with them."""
-    from engine.predict import known_speed
+    from engine.estimate.prediction import known_speed
 
     workers = pool()
     if workers.start() and known_speed() is None:

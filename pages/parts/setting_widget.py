@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.settings import Setting
+from engine.settings.fields import Setting
 from pages.parts.glossary import setting_help
 
 SEGMENTS = 3

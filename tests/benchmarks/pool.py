@@ -23,11 +23,11 @@ from pathlib import Path
 
 import psutil
 
-from engine.config import RunConfig
-from engine.events import Progress
-from engine.runs import Run, Runs
-from engine.workers.child import KEPT_BLOCKS
+from engine.config.run_config import RunConfig
+from engine.runs.events import Progress
+from engine.runs.store import Run, Runs
 from engine.workers.pool import Pool
+from engine.workers.process import KEPT_BLOCKS
 
 CLASSIC = RunConfig()
 LONG = CLASSIC.replace(steps=50_000)
@@ -35,9 +35,9 @@ TIMED = CLASSIC.replace(steps=2000)
 PAIRS = 3
 BARE = """
 import sys, time, torch
-from engine.config import RunConfig
-from engine.events import Progress
-from engine.train import train
+from engine.config.run_config import RunConfig
+from engine.runs.events import Progress
+from engine.training.train import train
 torch.set_num_threads(1)
 for _ in train(RunConfig().replace(steps=5)): pass
 began = None

@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine.events import Progress
-from engine.folders import DATA_VARIABLE
-from engine.runs import Runs
-from engine.text.passing import passed
-from engine.text.recipe import text_config
+from engine.config.text_recipe import text_config
+from engine.foundation.paths import DATA_VARIABLE
+from engine.runs.events import Progress
+from engine.runs.passing import passed
+from engine.runs.store import Runs
 from engine.workers.pool import Pool
 
 
@@ -31,7 +31,7 @@ def measure(settings: dict[str, str]) -> dict[str, Any]:
         before = os.getloadavg()[0]
         began = time.monotonic()
         run = pool.submit(config)
-        known = pool.ask("engine.explore.text:counting_models", config, timeout=180.0)
+        known = pool.ask("engine.analysis.text:counting_models", config, timeout=180.0)
         seconds: dict[int, float] = {}
         seen = 0
         while run.live or seen < len(run.events):

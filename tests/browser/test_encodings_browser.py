@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from engine.explore.qualities import NEEDS
-from engine.issues import ISSUES
+from engine.experiments.issues import ISSUES
+from engine.experiments.properties import NEEDS
 from pages.parts.encodings.settings import VIEWS
 from tests.browser.conftest import PHONE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.glossary import TERMS
+from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, Open
 
 

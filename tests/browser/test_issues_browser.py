@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.issues import ISSUES
-from engine.link import from_query
+from engine.config.link import from_query
+from engine.experiments.issues import ISSUES
 from tests.browser.conftest import PHONE, WIDE, Open
 
 MASK, LONGER = ISSUES["missing-mask"], ISSUES["longer-sequences"]

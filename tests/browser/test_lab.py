@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.config import RunConfig
-from engine.link import from_query
-from engine.presets import PRESETS
+from engine.config.link import from_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig
 from tests.browser.conftest import PHONE, WIDE, Open
 
 LONG = "steps=20000&seq_len=8"

@@ -1,4 +1,4 @@
-"""A stand-in for ``engine.train`` without torch: the pool's tests are fast, and each run misbehaves as its seed says."""
+"""A stand-in for ``engine.training.train`` without torch: the pool's tests are fast, and each run misbehaves as its seed says."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.config import RunConfig
-from engine.events import Event, Finished, Memory, Progress, Sample, Snapshot, Started
-from engine.watch import EVERYTHING, Watch
+from engine.config.run_config import RunConfig
+from engine.runs.events import Event, Finished, Memory, Progress, Sample, Snapshot, Started
+from engine.runs.record_options import EVERYTHING, Watch
 
 RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS = range(101, 108)
 """Seeds of runs that go wrong at step 3."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.config import RunConfig, parse
+from engine.config.run_config import RunConfig, parse
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
 

@@ -8,12 +8,12 @@ from itertools import cycle
 from typing import Any
 from urllib.parse import urlencode
 
-from engine.config import parse_leniently, settings_for
+from engine.architectures import FAMILIES
+from engine.config.link import to_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import parse_leniently, settings_for
 from engine.encodings import ENCODINGS
-from engine.families import FAMILIES
-from engine.link import to_query
-from engine.presets import PRESETS
-from engine.settings import to_text
+from engine.settings.fields import to_text
 from engine.tasks import TASKS
 
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "batch_size": 8, "steps": 12, "device": "cpu"}
@@ -83,5 +83,3 @@ def _value(row: Any, draw: random.Random) -> str:
         value = draw.choice((low, high, high + 1, (low + high) / 2))
         return str(int(value)) if row.kind == "int" else repr(value)
     return draw.choice(("", "auto", "2,4", "x"))
-
-

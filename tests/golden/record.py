@@ -14,13 +14,13 @@ from urllib.parse import parse_qsl
 
 import torch
 
-from engine.config import parse
-from engine.costs.measure import cpu_name
-from engine.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, Started, to_json
-from engine.evidence.trial import read_trial
-from engine.issues import ISSUES
-from engine.link import from_query
-from engine.train import train
+from engine.config.link import from_query
+from engine.config.run_config import parse
+from engine.experiments.issues import ISSUES
+from engine.experiments.trial import read_trial
+from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, Started, to_json
+from engine.sweeps.measure import cpu_name
+from engine.training.train import train
 from tests.golden.cases import configs, links
 
 FILE = Path(__file__).parent / "record.json"
@@ -76,7 +76,9 @@ def evidence() -> list[dict[str, Any]]:
     trials = []
     for seed in SEEDS:
         for arm in issue.arms_of(False):
-            read = read_trial(arm.name, seed, list(train(issue.config(arm, seed), watch=issue.watch(arm))), issue.curves)
+            read = read_trial(
+                arm.name, seed, list(train(issue.config(arm, seed), watch=issue.watch(arm))), issue.curves
+            )
             numbers = {name: value for name, value in read.numbers.items() if name not in CLOCK}
             trials.append({"arm": read.arm, "seed": read.seed, "outcome": read.outcome, "numbers": numbers})
     return trials

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.config import RunConfig
-from engine.events import Event, Finished, Memory, Progress, Started
-from engine.evidence.trial import Trial, read_trial
-from engine.issues.issue import Arm, Claim, Issue, Published, Role, difference
+from engine.config.run_config import RunConfig
+from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Role, difference
+from engine.experiments.trial import Trial, read_trial
+from engine.runs.events import Event, Finished, Memory, Progress, Started
 from engine.workers.worker import function_named
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.config import parse
-from engine.events import Snapshot
-from engine.explore.attention_asked import ModelAsked, file_of
-from engine.runs import Run
+from engine.analysis.attention_asked import ModelAsked, file_of
+from engine.config.run_config import parse
+from engine.runs.events import Snapshot
+from engine.runs.store import Run
 from pages.parts import server
 from pages.parts.attention.address import read
 from pages.parts.attention.chosen import VIEWS, Chosen, fitted

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.costs.at_scale import PRECISIONS, takes
-from engine.costs.fit import Fit
-from engine.costs.result import Level
-from engine.costs.well_known import WELL_KNOWN
-from engine.events import Memory
+from engine.estimate.at_scale import PRECISIONS, takes
+from engine.estimate.published import WELL_KNOWN
+from engine.runs.events import Memory
+from engine.sweeps.fit import Fit
+from engine.sweeps.result import Level
 from pages.parts.figures.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
 from pages.parts.figures.scale import scale_figure
 

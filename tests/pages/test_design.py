@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.comparison import BASE, comparison, design_config
+from engine.config.link import from_query as lab_config
+from engine.config.link import to_query as lab_query
 from engine.encodings.design_code import written
 from engine.encodings.parameters import DesignedParameters
-from engine.evidence.experiment import Experiment
-from engine.link import from_query as lab_config
-from engine.link import to_query as lab_query
+from engine.experiments.comparison import BASE, comparison, design_config
+from engine.experiments.experiment import Experiment
 from pages.parts.design.choice import Choice, fitting, from_query, to_query
 from pages.parts.design.form import numbers_of
 from pages.parts.figures.design import distance_figure, offsets_figure, similarity_picture, table_picture
@@ -108,7 +108,7 @@ def test_numbers_in_sight_are_those_that_matter() -> None:
 def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.comparison.BASE", {**BASE, "steps": 4})
+    monkeypatch.setattr("engine.experiments.comparison.BASE", {**BASE, "steps": 4})
     app = open_page("design.py", against="nope", tasks="permutation", seeds="2")
     press(app, "Run")
     name = app.session_state["design"].experiment

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.config import parse
+from engine.analysis.encodings import portrait
+from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
-from engine.explore.encodings import portrait
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,

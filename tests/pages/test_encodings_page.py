@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.explore.qualities import QUALITIES
+from engine.experiments.properties import QUALITIES
 from pages.parts import server
 from pages.parts.encodings.address import read, widget_key
 from pages.parts.encodings.evidence_table import table_html

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.encodings import ENCODINGS
-from engine.events import Memory
+from engine.runs.events import Memory
 from pages.parts.colors import INK, LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
 from pages.parts.figures.attention import gap, in_blocks, mosaic_figure, pattern_figure
 from pages.parts.figures.encoding import matrix_figure, similarity_figure

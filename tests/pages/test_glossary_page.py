@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from engine.glossary import TERMS
+from engine.foundation.glossary import TERMS
 from pages.parts.live.board import TERMS as BOARD_TERMS
 from pages.parts.live.board import TITLES
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.workers.pool import Refused
 from pages.parts.going import KEPT, Going
-from tests.engine.test_work_in_a_thread import Scripted, until_stopped
+from tests.engine.foundation.test_background import Scripted, until_stopped
 
 
 def test_one_of_a_session_at_a_time() -> None:

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from streamlit.testing.v1 import AppTest
 
-from engine.problems import LONGEST_SHOWN, ConfigError, Problem, quoted
+from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
 from pages.parts.in_markdown import as_code, in_markdown
 
 Open = Callable[..., AppTest]

@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.config import RunConfig
-from engine.evidence.experiment import Experiment
-from engine.evidence.store import latest_verdict
-from engine.issues import ISSUES
-from engine.issues.issue import GROUPS, Issue
-from engine.link import from_query, to_query
+from engine.config.link import from_query, to_query
+from engine.config.run_config import RunConfig
+from engine.experiments.experiment import Experiment
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.store import latest_verdict
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.issues.controls import RAN

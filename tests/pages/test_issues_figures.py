@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.config import settings_for
-from engine.evidence.report import report
-from engine.issues import ISSUES
-from engine.issues.issue import Issue
+from engine.config.run_config import settings_for
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.report import report
 from pages.parts.colors import LINE_CONTRAST, SURFACE, contrast
 from pages.parts.figures.arms import (
     ROLE_COLORS,

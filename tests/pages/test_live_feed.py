@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.config import parse
-from engine.events import Ended, Progress, Snapshot, of_layer
+from engine.config.run_config import parse
+from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from pages.parts.board.grids import CELLS, coarsen, grid
 from pages.parts.live.columns import columns_of, thin
 from pages.parts.live.feed import BYTES, feed, few_of, layers_of, status_of

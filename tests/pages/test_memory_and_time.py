@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.costs.fit import Fit
-from engine.costs.plan import Plan
-from engine.costs.result import Result, line_name
-from engine.predict import Speed
+from engine.estimate.prediction import Speed
+from engine.sweeps.fit import Fit
+from engine.sweeps.plan import Plan
+from engine.sweeps.result import Result, line_name
 from pages.parts.memory_and_time import tables
 from pages.parts.memory_and_time.address import SHOWN
 from pages.parts.memory_and_time.form import FORM
@@ -141,7 +141,7 @@ def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None
 CODE = """
 import sys
 import pages.parts.memory_and_time.board, pages.parts.memory_and_time.at_scale, pages.parts.memory_and_time.address
-from engine.costs.plan import Plan
+from engine.sweeps.plan import Plan
 from pages.parts.memory_and_time.board import UNMEASURED
 UNMEASURED.lines
 print([name for name in ("torch", "scipy", "pandas") if name in sys.modules])

@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.config import RunConfig, settings_of
-from engine.issues import ISSUES
-from engine.link import from_query, to_query
-from engine.presets import PRESETS
+from engine.config.link import from_query, to_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig, settings_of
+from engine.experiments.issues import ISSUES
 from pages.parts import server
 
 Open = Callable[..., AppTest]

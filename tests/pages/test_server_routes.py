@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from engine.events import Progress
+from engine.runs.events import Progress
 from pages.parts.web import leaving
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.config import parse
+from engine.config.run_config import parse
+from engine.config.text_recipe import text_config
 from engine.text import own
-from engine.text.recipe import text_config
 from pages.parts import server
 from pages.parts.figures.loss import level_lines, loss_figure
 from pages.parts.figures.text import by_read_figure, next_figure

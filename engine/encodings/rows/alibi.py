@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.encodings.row import EncodingRow
 from engine.encodings.saved import Saved
-from engine.settings import Parameters, setting
+from engine.settings.fields import Parameters, setting
 
 
 class AlibiParameters(Parameters):

@@ -12,7 +12,7 @@ from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work, pointwise, product, turns
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 def parts_fit(c: RunConfig) -> tuple[str, str] | None:

@@ -9,10 +9,10 @@ from engine.encodings.row import EncodingRow
 from engine.encodings.saved import SINGLE, Saved, kept_by_network
 from engine.encodings.shapes import Shape, dense
 from engine.encodings.work import Reading, Work, network, pointwise
-from engine.settings import setting
+from engine.settings.fields import setting
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class FourierParameters(FirstScale):

@@ -8,10 +8,10 @@ from engine.encodings.row import EncodingRow
 from engine.encodings.saved import UNKNOWN
 from engine.encodings.shapes import Shape
 from engine.encodings.work import Reading, Work, pointwise
-from engine.settings import Parameters, setting
+from engine.settings.fields import Parameters, setting
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class KerpleParameters(Parameters):

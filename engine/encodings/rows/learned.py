@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from engine.encodings.row import EncodingRow
 from engine.encodings.shapes import Shape
-from engine.settings import Parameters, setting
+from engine.settings.fields import Parameters, setting
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class LearnedParameters(Parameters):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 from engine.encodings.parameters import RotationParameters
 from engine.encodings.row import EncodingRow
 from engine.encodings.work import turns
-from engine.settings import setting
+from engine.settings.fields import setting
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class RopeParameters(RotationParameters):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from engine.encodings.row import EncodingRow
-from engine.settings import Parameters, setting
+from engine.settings.fields import Parameters, setting
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class SinusoidalParameters(Parameters):

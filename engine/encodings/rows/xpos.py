@@ -9,10 +9,10 @@ from engine.encodings.parameters import RotationParameters
 from engine.encodings.row import EncodingRow
 from engine.encodings.saved import Saved
 from engine.encodings.work import Reading, Work, product, turns
-from engine.settings import setting
+from engine.settings.fields import setting
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.config.run_config import RunConfig
 
 
 class XposParameters(RotationParameters):

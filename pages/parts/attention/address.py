@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from engine.explore.attention_faults import FAULTS
-from engine.problems import Problem
-from engine.settings import whole_number
+from engine.analysis.attention_faults import FAULTS
+from engine.settings.errors import Problem
+from engine.settings.fields import whole_number
 from pages.parts.attention.chosen import KINDS, RECORDED, TEMPERATURES, VIEWS, Chosen, choose, chosen
 from pages.parts.link import take_link, write_link
 from pages.parts.server import find

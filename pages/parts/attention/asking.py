@@ -16,4 +16,4 @@ PATIENCE = 60.0
 def ask(function: str, *args: Any) -> Any:
     """The answer of ``attention_<module>:<function>``, a pure function of its arguments. Raises JobError with a sentence."""
     server.wake()  # a deep link may be the first page of the server's life
-    return server.pool().ask(f"engine.explore.attention_{function}", *args, timeout=PATIENCE)
+    return server.pool().ask(f"engine.analysis.attention_{function}", *args, timeout=PATIENCE)

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.explore.attention_asked import Place, places_in
+from engine.analysis.attention_asked import Place, places_in
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import TEMPERATURES, bound, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label

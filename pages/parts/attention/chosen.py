@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import RunConfig
-from engine.explore.attention_asked import Place, SampleAsked, Which, places_in
+from engine.analysis.attention_asked import Place, SampleAsked, Which, places_in
+from engine.config.run_config import RunConfig
 from pages.parts.board.panels import Picked
 
 STATE = "attention"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.config import RunConfig
-from engine.explore.attention_asked import places_in
-from engine.link import to_query
+from engine.analysis.attention_asked import places_in
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig
 from engine.tasks import TASKS
 from pages.parts.attention.chosen import KINDS, RECORDED, Chosen, bound
 from pages.parts.attention.looked_at import LookedAt

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.explore.attention_faults import FAULTS, why_not
+from engine.analysis.attention_faults import FAULTS, why_not
 from pages.parts.attention.asking import ask
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.chosen import choose, key_of, name_of_head

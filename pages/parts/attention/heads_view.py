@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.explore.attention_asked import Place
+from engine.analysis.attention_asked import Place
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import choose, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt

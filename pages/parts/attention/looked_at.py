@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.config import RunConfig
-from engine.explore.attention_asked import ModelAsked, Place, SampleAsked
-from engine.runs import Run
+from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
+from engine.config.run_config import RunConfig
+from engine.runs.store import Run
 from pages.parts.attention.chosen import Chosen
 
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")

@@ -8,14 +8,14 @@ from datetime import datetime
 
 import streamlit as st
 
-from engine.config import RunConfig
+from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
+from engine.config.run_config import RunConfig
 from engine.encodings import encoding_of
-from engine.events import Progress, Snapshot
-from engine.explore.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
-from engine.predict import predict
-from engine.runs import Run
+from engine.estimate.prediction import predict
+from engine.foundation.formatting import in_time
+from engine.runs.events import Progress, Snapshot
+from engine.runs.store import Run
 from engine.tasks import TASKS
-from engine.units import in_time
 from pages.parts import server
 from pages.parts.attention.asking import PATIENCE
 from pages.parts.attention.chosen import RECORDED, Chosen
@@ -122,7 +122,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         return False
     server.wake()
     with st.empty():
-        while (at := server.pool().ask("engine.explore.attention_model:train_again", asked, SLICE, timeout=PATIENCE))[
+        while (at := server.pool().ask("engine.analysis.attention_model:train_again", asked, SLICE, timeout=PATIENCE))[
             "step"
         ] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")

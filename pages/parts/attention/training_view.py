@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.events import Snapshot
-from engine.explore.attention_asked import SampleAsked, Which
+from engine.analysis.attention_asked import SampleAsked, Which
+from engine.runs.events import Snapshot
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, name_of_head, pick_query
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt

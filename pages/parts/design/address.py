@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.problems import Problem
+from engine.settings.errors import Problem
 from pages.parts.design.choice import KEY, choice, from_query, to_query
 from pages.parts.link import take_link, write_link
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from engine.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
-from engine.config import parse_leniently
+from engine.config.run_config import parse_leniently
 from engine.encodings.parameters import DesignedParameters
-from engine.evidence import compared
-from engine.evidence.experiment import MOST_SEEDS
-from engine.problems import Problem
-from engine.settings import Setting, settings_in, to_text, whole_number
+from engine.experiments import design_store
+from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
+from engine.experiments.experiment import MOST_SEEDS
+from engine.settings.errors import Problem
+from engine.settings.fields import Setting, settings_in, to_text, whole_number
 from pages.parts.issues.experiments import EXPERIMENTS
 
 KEY = "design"
@@ -104,7 +104,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Choice, list[Problem]]:
             ignored.append(Problem(SEEDS, query[SEEDS], f"a whole number from 1 to {MOST_SEEDS}"))
     if EXPERIMENT in query:
         name = query[EXPERIMENT]
-        kept = compared.find(name)
+        kept = design_store.find(name)
         if kept is None and EXPERIMENTS.find(name) is None:
             ignored.append(Problem(EXPERIMENT, name, "one that goes here or is kept on this machine"))
         elif kept is not None and len(query) == 1:  # the link names only the experiment: its settings go with it

@@ -6,15 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from engine.comparison import MOST_RIVALS, RIVALS, TASKS, Comparison
 from engine.encodings import ENCODINGS
 from engine.encodings.design_code import in_words
 from engine.encodings.parameters import DesignedParameters
-from engine.evidence import compared, known
-from engine.evidence.experiment import MOST_SEEDS, Experiment
-from engine.evidence.store import Evidence
-from engine.issues.issue import Issue
-from engine.problems import ConfigError
+from engine.experiments import design_store, trial_cache
+from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS, Comparison
+from engine.experiments.experiment import MOST_SEEDS, Experiment
+from engine.experiments.issues.issue import Issue
+from engine.experiments.store import Evidence
+from engine.settings.errors import ConfigError
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.design.choice import choice, choose
@@ -47,7 +47,7 @@ def show_experiment() -> None:
     with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
         if name and experiment:
             _follow(name, experiment)
-        elif name and (kept := compared.find(name)):
+        elif name and (kept := design_store.find(name)):
             _show_kept(name, *kept)
 
 
@@ -89,7 +89,7 @@ def _settings(issue: Issue | None, problem: str, experiment: Experiment | None) 
         if issue is None:
             st.caption(f":material/block: {problem}")
         else:
-            st.caption(forecast(issue, choice().seeds, False, known.known(issue, range(choice().seeds))))
+            st.caption(forecast(issue, choice().seeds, False, trial_cache.known(issue, range(choice().seeds))))
 
 
 def _follow(name: str, experiment: Experiment) -> None:
@@ -146,12 +146,12 @@ def _begin() -> None:
         issue = asked.issue
         experiment = Experiment(
             issue, server.pool(), seeds=asked.seeds, session=session_id(),
-            known=known.known(issue, range(asked.seeds)), keep=partial(known.keep, issue),
+            known=trial_cache.known(issue, range(asked.seeds)), keep=partial(trial_cache.keep, issue),
         )  # fmt: skip
 
         def keep(_: str) -> None:
-            compared.keep(asked, experiment)
-            known.forget_oldest()
+            design_store.keep(asked, experiment)
+            trial_cache.forget_oldest()
 
         name = EXPERIMENTS.begin(experiment, name=asked.name, keep=keep)
     except (Refused, ConfigError, ValueError) as error:

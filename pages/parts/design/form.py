@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from engine.encodings.parameters import DesignedParameters
-from engine.settings import Setting
+from engine.settings.fields import Setting
 from pages.parts.design.choice import PARTS, choice, set_part
 from pages.parts.setting_widget import setting_widget
 

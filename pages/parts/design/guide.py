@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.comparison import design_config
+from engine.config.link import to_query as lab_query
 from engine.encodings.design_code import written
-from engine.link import to_query as lab_query
-from engine.problems import ConfigError
-from engine.settings import to_text
+from engine.experiments.comparison import design_config
+from engine.settings.errors import ConfigError
+from engine.settings.fields import to_text
 from pages.parts.design.choice import PARTS, choice, to_query
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from engine.comparison import design_config
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import encoding_of
 from engine.encodings.design_code import in_words
-from engine.problems import ConfigError
+from engine.experiments.comparison import design_config
+from engine.settings.errors import ConfigError
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.board.panels import Panel, panels
@@ -29,7 +29,7 @@ WHAT = {
 
 @lru_cache(64)
 def _look(config: RunConfig) -> dict[str, Any]:
-    found: dict[str, Any] = server.pool().ask("engine.explore.design:first_look", config)
+    found: dict[str, Any] = server.pool().ask("engine.analysis.design:first_look", config)
     return found
 
 

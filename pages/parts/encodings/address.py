@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from engine.explore.qualities import NEEDS
-from engine.problems import Problem
-from engine.runs import RUN_ID
-from engine.settings import to_text, whole_number
+from engine.experiments.properties import NEEDS
+from engine.runs.store import RUN_ID
+from engine.settings.errors import Problem
+from engine.settings.fields import to_text, whole_number
 from pages.parts.encodings.settings import read_value, settings
 from pages.parts.link import take_link, write_link
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from pages.parts import server
 from pages.parts.figures.portrait import Portrait
 
-EXPLORE = "engine.explore.encodings"
+EXPLORE = "engine.analysis.encodings"
 PATIENCE = 90.0
 """Seconds: the first question of a visit may come while the workers wake up."""
 

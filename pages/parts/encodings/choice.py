@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.explore.qualities import BAR, NEEDS, QUALITIES
-from engine.folders import data_folder
-from engine.predict import added_flops, added_parameters
+from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.properties import BAR, NEEDS, QUALITIES
+from engine.foundation.paths import data_folder
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
@@ -79,8 +79,8 @@ def kept_since() -> tuple[str, ...]:
 def _rows(kept: tuple[str, ...]) -> list[Row]:
     """Asks a worker, which reads what is stored; only after something new was measured."""
     pool = server.pool()
-    cells: list[dict[str, Any]] = pool.ask("engine.explore.choice:evidence_table", timeout=PATIENCE)
-    times: dict[str, dict[str, float]] = pool.ask("engine.explore.forward_time:known_times", timeout=PATIENCE)
+    cells: list[dict[str, Any]] = pool.ask("engine.experiments.choice:evidence_table", timeout=PATIENCE)
+    times: dict[str, dict[str, float]] = pool.ask("engine.analysis.forward_time:known_times", timeout=PATIENCE)
     return [
         Row(
             name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
@@ -95,7 +95,7 @@ def _take() -> None:
 
 def _measure() -> None:
     try:
-        server.pool().ask("engine.explore.forward_time:measure_all", MODEL, list(ENCODINGS), alone=True, timeout=60.0)
+        server.pool().ask("engine.analysis.forward_time:measure_all", MODEL, list(ENCODINGS), alone=True, timeout=60.0)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
 

@@ -8,10 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
-from engine.problems import ConfigError
+from engine.settings.errors import ConfigError
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.board.panels import Panel, panels

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from engine.encodings import ENCODINGS
-from engine.explore.qualities import QUALITIES
+from engine.experiments.properties import QUALITIES
 from pages.parts.encodings.ranking import Row, cell_in_words, share_in_words
 
 TONE = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import encoding_of
-from engine.predict import added_flops, added_parameters
+from engine.estimate.prediction import added_flops, added_parameters
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.encodings.panels import order_in_words
@@ -75,7 +75,7 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 def _measure(configs: list[RunConfig]) -> None:
     try:
-        found = server.pool().ask("engine.explore.forward_time:forward_times", configs, alone=True)
+        found = server.pool().ask("engine.analysis.forward_time:forward_times", configs, alone=True)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.encodings import ENCODINGS
-from engine.explore.qualities import QUALITIES
+from engine.experiments.properties import QUALITIES
 
 Group = Literal["supported", "open", "against"]
 GROUPS: dict[Group, tuple[str, str]] = {

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.config import RunConfig, parse, settings_for
+from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.settings import AUTO, Setting, settings_in
+from engine.settings.fields import AUTO, Setting, settings_in
 
 SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}

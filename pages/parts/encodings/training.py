@@ -7,8 +7,8 @@ from datetime import datetime
 import streamlit as st
 
 from engine.encodings import ENCODINGS
-from engine.events import Snapshot, layers_kept
-from engine.runs import Run
+from engine.runs.events import Snapshot, layers_kept
+from engine.runs.store import Run
 from engine.workers.pool import JobError
 from pages.parts import server
 from pages.parts.board.panels import Panel, panels

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Iterable
 
-from engine.issues.issue import Role
-from engine.settings import Setting
+from engine.experiments.issues.issue import Role
+from engine.settings.fields import Setting
 from pages.parts.colors import Pair, shade
 
 ROLE_COLORS: dict[Role, str] = {

@@ -8,10 +8,10 @@ from math import log10
 
 import plotly.graph_objects as go
 
-from engine.costs.fit import Fit
-from engine.costs.result import Level
-from engine.events import Memory
-from engine.units import in_bytes, in_fine_time
+from engine.foundation.formatting import in_bytes, in_fine_time
+from engine.runs.events import Memory
+from engine.sweeps.fit import Fit
+from engine.sweeps.result import Level
 from pages.parts.colors import muted, shade
 from pages.parts.figures.base import axis, figure, uid_of
 from pages.parts.figures.memory import part_colors, parts_of

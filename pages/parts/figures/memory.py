@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from engine.events import Memory
+from engine.runs.events import Memory
 from pages.parts.colors import INK, MUTED, Pair, shade
 from pages.parts.figures.base import axis, figure, uid_of
 

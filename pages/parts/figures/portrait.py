@@ -1,4 +1,4 @@
-"""Figures of an encoding's portrait (:mod:`engine.explore.encodings`): what it is, likeness, distance, spectra, components."""
+"""Figures of an encoding's portrait (:mod:`engine.analysis.encodings`): what it is, likeness, distance, spectra, components."""
 
 from __future__ import annotations
 

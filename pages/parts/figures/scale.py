@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from engine.costs.at_scale import Takes
-from engine.units import in_bytes
+from engine.estimate.at_scale import Takes
+from engine.foundation.formatting import in_bytes
 from pages.parts.colors import INK, MUTED, Pair, shade
 from pages.parts.figures.base import axis, figure, uid_of
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from engine.config import RunConfig
+from engine.architectures import FAMILIES
+from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.families import FAMILIES
-from engine.issues.issue import Issue
-from engine.settings import Setting
+from engine.experiments.issues.issue import Issue
+from engine.settings.fields import Setting
 from engine.tasks import TASKS
 from pages.parts.figures.arms import ROLE_COLORS, goes_without_saying
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.evidence.experiment import MOST_SEEDS
-from engine.issues import ISSUES
-from engine.issues.issue import Issue
-from engine.problems import Problem
-from engine.settings import whole_number
+from engine.experiments.experiment import MOST_SEEDS
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.settings.errors import Problem
+from engine.settings.fields import whole_number
 from pages.parts.issues.experiments import EXPERIMENTS
 from pages.parts.link import take_link, write_link
 

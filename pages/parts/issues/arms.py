@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from engine.issues.issue import Arm, Issue, Role
-from engine.link import to_query
-from engine.settings import Setting, to_text
+from engine.config.link import to_query
+from engine.experiments.issues.issue import Arm, Issue, Role
+from engine.settings.fields import Setting, to_text
 from pages.parts.figures.arms import goes_without_saying
 from pages.parts.in_markdown import escaped
 

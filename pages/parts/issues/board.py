@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.evidence.experiment import Experiment
+from engine.experiments.experiment import Experiment
 from pages.parts.board.component import mount
 from pages.parts.issues.panels import sections, status
 from pages.parts.issues.plain import Plain, remembering

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.evidence.report import ClaimReport
-from engine.evidence.statistics import Weighed
+from engine.experiments.report import ClaimReport
+from engine.experiments.statistics import Weighed
 from pages.parts.figures.effect import effect_figure, effect_height
 from pages.parts.issues.plain import Plain, Remember
 from pages.parts.issues.shown import Shown

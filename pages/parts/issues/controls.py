@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from engine.evidence.experiment import MOST_SEEDS, Experiment
-from engine.evidence.trial import Trial
-from engine.issues.issue import Issue
-from engine.predict import predict
-from engine.problems import ConfigError
-from engine.units import counted, in_time
+from engine.estimate.prediction import predict
+from engine.experiments.experiment import MOST_SEEDS, Experiment
+from engine.experiments.issues.issue import Issue
+from engine.experiments.trial import Trial
+from engine.foundation.formatting import counted, in_time
+from engine.settings.errors import ConfigError
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.in_markdown import in_markdown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from engine.issues.issue import Arm
+from engine.experiments.issues.issue import Arm
 from pages.parts.colors import Pair
 from pages.parts.figures.arms import metric_label, role_color, stem, with_unit
 from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure, strip_height

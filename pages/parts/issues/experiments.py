@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.evidence.experiment import Experiment
-from engine.evidence.store import keep
+from engine.experiments.experiment import Experiment
+from engine.experiments.store import keep
 from pages.parts.going import Going
 
 EXPERIMENTS: Going[Experiment] = Going()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.issues import ISSUES
-from engine.issues.issue import GROUPS, Group, Issue
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import GROUPS, Group, Issue
 from pages.parts.issues.states import COLORS, ICONS, state_of
 
 PAGE = "issues.py"

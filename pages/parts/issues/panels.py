@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from engine.evidence.trial import Curve, Trial
-from engine.issues.issue import Arm
-from engine.units import counted, in_time
+from engine.experiments.issues.issue import Arm
+from engine.experiments.trial import Curve, Trial
+from engine.foundation.formatting import counted, in_time
 from pages.parts.figures.arms import metric_label, role_color
 from pages.parts.figures.curves import Frame, curves_figure, frame_of
 from pages.parts.issues.claims import claims_section

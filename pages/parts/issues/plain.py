@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from engine.evidence.trial import Trial
+from engine.experiments.trial import Trial
 from pages.parts.figures.base import to_plain
 
 Plain = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Literal
 
 import streamlit as st
 
-from engine.evidence.report import ClaimReport, Report
-from engine.evidence.statistics import Verdict
-from engine.issues.issue import Claim, Issue
+from engine.experiments.issues.issue import Claim, Issue
+from engine.experiments.report import ClaimReport, Report
+from engine.experiments.statistics import Verdict
 
 Guess = Literal["will hold", "will not hold", "cannot be told"]
 MEANS: dict[Guess, Verdict] = {"will hold": "shown", "will not hold": "not shown", "cannot be told": "inconclusive"}

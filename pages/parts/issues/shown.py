@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.evidence.experiment import Experiment
-from engine.evidence.report import Report
-from engine.evidence.shipped import trials_of
-from engine.evidence.store import Evidence, latest
-from engine.evidence.trial import Curve, Trial, curves_of
-from engine.issues.issue import Arm, Issue
+from engine.experiments.experiment import Experiment
+from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.published import trials_of
+from engine.experiments.report import Report
+from engine.experiments.store import Evidence, latest
+from engine.experiments.trial import Curve, Trial, curves_of
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from engine.evidence.store import latest_verdict
-from engine.issues.issue import Issue
+from engine.experiments.issues.issue import Issue
+from engine.experiments.store import latest_verdict
 from pages.parts.issues.experiments import EXPERIMENTS
 
 State = Literal["not run", "running", "shown", "not shown", "inconclusive"]

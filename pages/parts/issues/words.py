@@ -8,10 +8,10 @@ from statistics import fmean
 
 import streamlit as st
 
-from engine.evidence.report import Report
-from engine.evidence.trial import Trial
-from engine.issues import ISSUES
-from engine.issues.issue import GROUPS, Issue, Published
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import GROUPS, Issue, Published
+from engine.experiments.report import Report
+from engine.experiments.trial import Trial
 from pages.parts.figures.stack import stack_svg
 from pages.parts.issues.drawing import show_drawing
 from pages.parts.issues.map import PAGE, issue_link, wrapping

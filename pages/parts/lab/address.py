@@ -6,12 +6,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.config import RunConfig, settings_for
-from engine.link import from_query, to_query
-from engine.presets import PRESETS
-from engine.problems import Problem
-from engine.runs import Run
-from engine.settings import to_text
+from engine.config.link import from_query, to_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig, settings_for
+from engine.runs.store import Run
+from engine.settings.errors import Problem
+from engine.settings.fields import to_text
 from pages.parts.lab.form import FORM, fill_form
 from pages.parts.server import find
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.cautions import cautions
-from engine.config import RunConfig
-from engine.predict import predict
-from engine.units import in_bytes, in_time
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import predict
+from engine.estimate.warnings import cautions
+from engine.foundation.formatting import in_bytes, in_time
 
 
 def show_facts(config: RunConfig) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import RunConfig, changed, parse, settings_for
-from engine.settings import Setting, to_text
+from engine.config.run_config import RunConfig, changed, parse, settings_for
+from engine.settings.fields import Setting, to_text
 from pages.parts.setting_widget import setting_widget
 
 FORM = "form"

@@ -10,11 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import RunConfig
-from engine.events import Finished, Progress, to_json
-from engine.findings import findings
-from engine.link import to_query
-from engine.runs import Run
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig
+from engine.runs.events import Finished, Progress, to_json
+from engine.runs.store import Run
+from engine.runs.summary import findings
 from pages.parts.lab.address import share_link
 from pages.parts.table import show_table
 

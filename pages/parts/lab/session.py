@@ -6,9 +6,9 @@ import secrets
 
 import streamlit as st
 
-from engine.config import RunConfig, changes_between
-from engine.runs import Run
-from engine.settings import Setting, to_text
+from engine.config.run_config import RunConfig, changes_between
+from engine.runs.store import Run
+from engine.settings.fields import Setting, to_text
 from pages.parts import server
 
 SHOWN = "run"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from engine.events import Event, Progress
+from engine.runs.events import Event, Progress
 
 POINTS = 500
 """At most so many points a line."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from engine.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
 from engine.tasks import TASKS
 from pages.parts.figures.base import to_plain
 from pages.parts.figures.gradients import gradients_figure

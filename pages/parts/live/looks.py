@@ -7,9 +7,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS, encoding_of
-from engine.events import Snapshot, layers_kept
+from engine.runs.events import Snapshot, layers_kept
 from pages.parts.board.grids import CELLS, Grid, coarsen, grid
 from pages.parts.figures.attention import mosaic_figure, pattern_figure
 from pages.parts.figures.encoding import matrix_figure, similarity_figure

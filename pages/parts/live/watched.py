@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # the routes know a run by this, and are there before the engine is imported
-    from engine.config import RunConfig
-    from engine.events import Event
+    from engine.config.run_config import RunConfig
+    from engine.runs.events import Event
 
 LIVE_STATES = ("queued", "running", "paused")
 """In any other state a run says nothing more."""
 
 
 class Watched(Protocol):
-    """The part of ``engine.runs.Run`` that is read here; events grow at the end while others read."""
+    """The part of ``engine.runs.store.Run`` that is read here; events grow at the end while others read."""
 
     @property
     def id(self) -> str: ...

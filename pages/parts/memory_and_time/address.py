@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from engine.costs.plan import Plan, checked, leniently, read_plan
-from engine.problems import Problem
-from engine.settings import to_text
+from engine.settings.errors import Problem
+from engine.settings.fields import to_text
+from engine.sweeps.plan import Plan, checked, leniently, read_plan
 from pages.parts.link import take_link, write_link
 from pages.parts.memory_and_time.form import FORM, defaults, fill, values
 from pages.parts.memory_and_time.sweeps import result_of

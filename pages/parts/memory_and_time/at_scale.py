@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.costs.at_scale import PRECISIONS, Takes, longest_trained, longest_written, takes
-from engine.costs.well_known import WELL_KNOWN, Published
-from engine.units import in_bytes
+from engine.estimate.at_scale import PRECISIONS, Takes, longest_trained, longest_written, takes
+from engine.estimate.published import WELL_KNOWN, Published
+from engine.foundation.formatting import in_bytes
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.scale import scale_figure
 from pages.parts.memory_and_time.form import models, widget

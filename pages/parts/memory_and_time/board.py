@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.costs import KINDS
-from engine.costs.formula import cache_bytes_at, memory_at, seconds_at
-from engine.costs.plan import Plan
-from engine.costs.result import Result
-from engine.costs.sweep import Sweep
-from engine.predict import known_speed
-from engine.units import in_bytes, in_time
+from engine.estimate.by_length import cache_bytes_at, memory_at, seconds_at
+from engine.estimate.prediction import known_speed
+from engine.foundation.formatting import in_bytes, in_time
+from engine.sweeps import KINDS
+from engine.sweeps.plan import Plan
+from engine.sweeps.result import Result
+from engine.sweeps.sweep import Sweep
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.tables import show_laws, show_skips

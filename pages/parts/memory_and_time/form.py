@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from engine.costs import KINDS
-from engine.costs.plan import SETTINGS as PLAN_SETTINGS
-from engine.costs.plan import Plan, checked, read_plan
-from engine.costs.well_known import WELL_KNOWN
+from engine.estimate.published import WELL_KNOWN
+from engine.sweeps import KINDS
+from engine.sweeps.plan import SETTINGS as PLAN_SETTINGS
+from engine.sweeps.plan import Plan, checked, read_plan
 from pages.parts.memory_and_time.view import SETTINGS as VIEW_SETTINGS
 from pages.parts.memory_and_time.view import View
 from pages.parts.setting_widget import setting_widget

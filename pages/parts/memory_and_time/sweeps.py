@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.costs import store
-from engine.costs.result import Result
-from engine.costs.sweep import Sweep
+from engine.sweeps import store
+from engine.sweeps.result import Result
+from engine.sweeps.sweep import Sweep
 from pages.parts.going import Going
 
 SWEEPS: Going[Sweep] = Going()

@@ -9,13 +9,13 @@ from typing import Literal
 
 import streamlit as st
 
-from engine.costs import KINDS
-from engine.costs.fit import FEWEST, REACH, Fit
-from engine.costs.formula import longest, longest_in_time, longest_that_fits, memory_at
-from engine.costs.plan import SHORTEST, Plan
-from engine.costs.result import Result
-from engine.predict import known_speed
-from engine.units import in_bytes
+from engine.estimate.by_length import longest, longest_in_time, longest_that_fits, memory_at
+from engine.estimate.prediction import known_speed
+from engine.foundation.formatting import in_bytes
+from engine.sweeps import KINDS
+from engine.sweeps.fit import FEWEST, REACH, Fit
+from engine.sweeps.plan import SHORTEST, Plan
+from engine.sweeps.result import Result
 from pages.parts.memory_and_time.view import View
 
 DECIDED = 1.0

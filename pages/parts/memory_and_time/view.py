@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
-from engine.costs import KINDS
-from engine.costs.at_scale import PRECISIONS
-from engine.costs.well_known import WELL_KNOWN
-from engine.settings import Parameters, setting, settings_in
+from engine.estimate.at_scale import PRECISIONS
+from engine.estimate.published import WELL_KNOWN
+from engine.settings.fields import Parameters, setting, settings_in
+from engine.sweeps import KINDS
 
 GIB = 2**30
 

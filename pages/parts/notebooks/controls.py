@@ -6,10 +6,10 @@ import re
 
 import streamlit as st
 
+from engine.foundation.formatting import in_time
 from engine.notebooks import Notebook
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Play
-from engine.units import in_time
 from pages.parts.notebooks.plays import REFUSED, badge, forget, run_to, step_state
 from pages.parts.notebooks.steps import TICK, anchor
 

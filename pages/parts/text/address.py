@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.problems import ConfigError, Problem
-from engine.settings import to_text
+from engine.config.text_recipe import CHOSEN, TASK, text_config
+from engine.settings.errors import ConfigError, Problem
+from engine.settings.fields import to_text
 from engine.text import own
-from engine.text.recipe import CHOSEN, TASK, text_config
 from pages.parts.link import take_link, write_link
 from pages.parts.server import find
 from pages.parts.text.form import PLAYS, RUN, default_values, fill_form, form_values

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Any
 
-from engine.config import RunConfig
-from engine.runs import Run
+from engine.config.run_config import RunConfig
+from engine.runs.store import Run
 from pages.parts import server
 
 HELD = 128
@@ -35,7 +35,7 @@ def beside_counting_models(run: Run) -> dict[str, Any]:
 def ask_of(run: Run, function: str, *given: Any, **options: Any) -> dict[str, Any]:
     """Any other question to a run's weights, never remembered. Raises JobError with one sentence."""
     answer: dict[str, Any] = server.pool().ask(
-        f"engine.explore.text:{function}", run.config, _weights(run), *given, timeout=PATIENCE, **options
+        f"engine.analysis.text:{function}", run.config, _weights(run), *given, timeout=PATIENCE, **options
     )
     return answer
 
@@ -53,7 +53,7 @@ def _answer(function: str, given: tuple[Hashable, ...], wait: bool, version: int
             return found
     if not wait:
         return None
-    value: dict[str, Any] = server.pool().ask(f"engine.explore.text:{function}", *given, timeout=PATIENCE)
+    value: dict[str, Any] = server.pool().ask(f"engine.analysis.text:{function}", *given, timeout=PATIENCE)
     with _lock:
         _held[key] = value
         while len(_held) > HELD:

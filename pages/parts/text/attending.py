@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine.runs import Run
+from engine.runs.store import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels

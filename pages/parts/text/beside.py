@@ -6,9 +6,9 @@ from math import exp
 
 import streamlit as st
 
-from engine.runs import Run
+from engine.runs.passing import passed
+from engine.runs.store import Run
 from engine.text import plays
-from engine.text.passing import passed
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels
 from pages.parts.figures.text import by_read_figure

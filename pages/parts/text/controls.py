@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.config import RunConfig
-from engine.link import to_query
-from engine.runs import Run
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig
+from engine.runs.store import Run
 from engine.workers.pool import Refused
 from pages.parts import server
 from pages.parts.in_markdown import in_markdown

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import RunConfig, settings_for
-from engine.settings import Setting
-from engine.text.recipe import CHOSEN, RECIPE, TASK, text_config
+from engine.config.run_config import RunConfig, settings_for
+from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
+from engine.settings.fields import Setting
 from pages.parts.glossary import setting_help
 
 FORM, RUN = "text.form", "text.run"

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from engine.explore.limits import LONGEST
-from engine.runs import Run
+from engine.analysis.limits import LONGEST
+from engine.runs.store import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.board.panels import Panel, panels

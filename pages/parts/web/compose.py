@@ -66,10 +66,10 @@ def warm_up() -> None:
     usual = sys.getswitchinterval()
     sys.setswitchinterval(POLITE)
     try:
-        import engine.issues  # late, all of them: the server listens before the engine and plotly are imported
+        import engine.experiments.issues  # late, all of them: the server listens before the engine and plotly are imported
         from pages.parts.recorded import recorded_feed
 
-        assert engine.issues.ISSUES
+        assert engine.experiments.issues.ISSUES
         recorded_feed()
     finally:
         sys.setswitchinterval(usual)

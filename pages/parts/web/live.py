@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from engine.problems import Problem
-from engine.settings import whole_number
+from engine.settings.errors import Problem
+from engine.settings.fields import whole_number
 from pages.parts.live.watched import Watched, has_ended
 from pages.parts.web.leaving import is_leaving
 

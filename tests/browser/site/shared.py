@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Any
 
-from engine.config import parse
+from engine.config.run_config import parse
 from tests.scripted import ScriptedRun
 
 RUNS: dict[str, ScriptedRun] = {}

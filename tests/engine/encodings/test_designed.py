@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.config import RunConfig, parse
+from engine.config.run_config import RunConfig, parse
 from engine.encodings import encoding_of
 from engine.encodings.base import NoRow, PositionalEncoding
 from engine.encodings.design import design_of
@@ -19,7 +19,7 @@ from engine.encodings.learned import Learned
 from engine.encodings.parameters import DesignedParameters
 from engine.encodings.rope import Rope
 from engine.encodings.sinusoidal import Sinusoidal
-from engine.problems import ConfigError
+from engine.settings.errors import ConfigError
 from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_model, tokens
 
 TRAINED = 9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
 

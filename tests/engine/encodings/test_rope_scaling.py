@@ -12,11 +12,11 @@ from torch import Tensor
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.encodings.rope import Rope
 from engine.encodings.rope_scaling import Rotation, ramp, turns
-from engine.problems import ConfigError
-from engine.train import train
+from engine.settings.errors import ConfigError
+from engine.training.train import train
 from tests.engine.tiny import tiny_config
 
 WIDTH, BASE, TRAINED = 64, 10_000.0, 2048

@@ -10,8 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from engine.encodings import ENCODINGS, encoding_work
-from engine.memory import count_parameters
-from engine.predict import added_flops, flops_per_step, predict
+from engine.estimate.memory import count_parameters
+from engine.estimate.prediction import added_flops, flops_per_step, predict
 from tests.engine.tiny import LENGTH, N_OUTPUTS, N_TOKENS, SOURCE_LENGTH, given_to, tiny_config, tiny_model
 
 STEP = {"batch_size": 3, "attention_impl": "materialised"}

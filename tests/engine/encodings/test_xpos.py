@@ -11,10 +11,10 @@ from torch import Tensor
 from x_transformers.x_transformers import RotaryEmbedding as XRotary
 from x_transformers.x_transformers import apply_rotary_pos_emb
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.encodings.rope import Rope
 from engine.encodings.xpos import Xpos
-from engine.problems import ConfigError
+from engine.settings.errors import ConfigError
 from tests.engine.tiny import tiny_config
 
 LENGTH, WIDTH = 12, 8

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 import torch
 
-from engine.cautions import cautions
-from engine.config import parse
-from engine.events import Finished, Snapshot
-from engine.families import FAMILIES, receptive_field
-from engine.framing import continues
-from engine.matching import matched_width, n_parameters
-from engine.memory import count_parameters, predict_memory
+from engine.architectures import FAMILIES, receptive_field
+from engine.config.run_config import parse
+from engine.estimate.layout import continues
+from engine.estimate.matching import matched_width, n_parameters
+from engine.estimate.memory import count_parameters, predict_memory
+from engine.estimate.warnings import cautions
 from engine.model.build import build_model, parameter_part
-from engine.problems import ConfigError
-from engine.train import train
-from engine.training.optim import build_optimizers
+from engine.runs.events import Finished, Snapshot
+from engine.settings.errors import ConfigError
+from engine.training.optimizers import build_optimizers
+from engine.training.train import train
 from tests.engine.tiny import N_OUTPUTS, N_TOKENS, tiny_config, tiny_model, tokens
 
 BASELINES = [name for name, row in FAMILIES.items() if not row.attends]

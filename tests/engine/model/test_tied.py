@@ -8,16 +8,16 @@ import pytest
 import torch
 from safetensors.torch import load_model
 
-from engine.config import RunConfig, parse
-from engine.framing import shapes
-from engine.memory import count_parameters, predict_memory
+from engine.config.run_config import RunConfig, parse
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters, predict_memory
+from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.model.load import trained_model
-from engine.predict import predict
-from engine.problems import ConfigError
-from engine.training.optim import build_optimizers
+from engine.settings.errors import ConfigError
+from engine.training.optimizers import build_optimizers
 from engine.workers.worker import save_weights
-from tests.engine.test_memory import assert_predicted
+from tests.engine.estimate.test_memory import assert_predicted
 
 FAMILIES = ("decoder", "gru", "cnn")
 
@@ -60,7 +60,9 @@ def test_memory_and_arithmetic_are_predicted() -> None:
 
 
 def test_what_is_saved_for_backward_is_measured_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.engine.test_memory.SIZES", {"n_tokens": 11, "n_outputs": 11, "max_positions": 30})
+    monkeypatch.setattr(
+        "tests.engine.estimate.test_memory.SIZES", {"n_tokens": 11, "n_outputs": 11, "max_positions": 30}
+    )
     for impl in ("fused", "materialised"):
         assert_predicted(tied(batch_size=4, seq_len=9, n_heads=2, vocab_size=11, attention_impl=impl))
 

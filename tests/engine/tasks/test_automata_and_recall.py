@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.config import RunConfig, parse
-from engine.problems import ConfigError
+from engine.config.run_config import RunConfig, parse
+from engine.settings.errors import ConfigError
 from engine.tasks.rule import IGNORE
 from engine.training.data import Data
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.config import RunConfig, parse
-from engine.framing import shapes
+from engine.config.run_config import RunConfig, parse
+from engine.estimate.layout import shapes
 from engine.tasks.rule import IGNORE
 from engine.training.data import Data
 from engine.training.snapshot import token_names

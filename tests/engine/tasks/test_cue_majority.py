@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.tasks.cue_majority import BLANK, TASK, label
 from engine.tasks.rule import IGNORE
 

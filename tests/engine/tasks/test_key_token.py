@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.tasks.key_token import TASK, shortcut_answers
 from engine.tasks.rule import IGNORE
 from engine.training.data import Data

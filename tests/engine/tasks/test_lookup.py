@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import parse
-from engine.framing import shapes
+from engine.config.run_config import parse
+from engine.estimate.layout import shapes
+from engine.estimate.prediction import predict
 from engine.model.build import build_model
-from engine.predict import predict
-from engine.problems import ConfigError
+from engine.settings.errors import ConfigError
 from engine.tasks.lookup import TASK, asked_places
 from engine.tasks.parameters import LookupParameters, key_and_value
 from engine.tasks.rule import IGNORE
 from engine.training.data import Data
-from engine.training.measure import measure_memory
-from engine.training.optim import build_optimizers
+from engine.training.measured_memory import measure_memory
+from engine.training.optimizers import build_optimizers
 from engine.training.snapshot import answer_namer, token_names
 
 SETTINGS = LookupParameters(vocab_size=4, n_keys=8, lookups=3)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.config import parse
-from engine.framing import loss_floor
-from engine.problems import ConfigError
+from engine.config.run_config import parse
+from engine.estimate.layout import loss_floor
+from engine.settings.errors import ConfigError
 from engine.tasks.markov import draw
 from engine.tasks.markov_source import source_of
 from engine.tasks.rule import IGNORE

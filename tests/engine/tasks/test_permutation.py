@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.tasks.permutation import TASK, permutation
 from engine.training.data import Data
 

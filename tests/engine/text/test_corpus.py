@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import RunConfig, parse
-from engine.events import Failed, Finished, Snapshot
+from engine.config.run_config import RunConfig, parse
+from engine.runs.events import Failed, Finished, Snapshot
 from engine.text import own
 from engine.text.corpus import TextCorpus
 from engine.training.data import Data

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import parse
-from engine.problems import ConfigError
+from engine.config.run_config import parse
+from engine.settings.errors import ConfigError
 from engine.text import own
 
 TEXT = "Wörter, and more words.\n" * 60

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import pytest
 
-from engine.config import parse
+from engine.config.run_config import parse
 from engine.text import plays
 from engine.text.tokens import UNKNOWN_NAME, Unit, joined
 from engine.training.data import Data

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import RunConfig, parse, settings_for
-from engine.framing import loss_floor, metric_names, shapes
+from engine.config.run_config import RunConfig, parse, settings_for
+from engine.estimate.layout import loss_floor, metric_names, shapes
 from engine.tasks import TASKS
 from engine.tasks.rule import IGNORE, TaskRule
 from engine.text import plays

@@ -10,16 +10,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.config import RunConfig, parse
+from engine.architectures import FAMILIES
+from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.events import Finished, Measuring, Progress
-from engine.families import FAMILIES
-from engine.framing import continues, keeps_past, shapes
+from engine.estimate.layout import continues, keeps_past, shapes
 from engine.model.build import build_model
-from engine.train import train
+from engine.runs.events import Finished, Measuring, Progress
 from engine.training.data import Batch, Data
-from engine.training.evaluate import forward
+from engine.training.evaluation import forward
 from engine.training.generation import generation_accuracy, reader
+from engine.training.train import train
 
 N = 5
 

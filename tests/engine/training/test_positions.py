@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import RunConfig, parse
+from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.events import Finished, Progress
-from engine.framing import length_law, shapes
-from engine.memory import predict_memory
+from engine.estimate.layout import length_law, shapes
+from engine.estimate.memory import predict_memory
 from engine.model.build import build_model
+from engine.runs.events import Finished, Progress
 from engine.training.data import Data
-from engine.training.evaluate import forward, predictions
+from engine.training.evaluation import forward, predictions
 from engine.training.loop import steps_of
-from engine.training.measure import saved_for_backward
+from engine.training.measured_memory import saved_for_backward
 from engine.training.positions import drawn, spread
 
 SHORT = {"seq_len": 5, "steps": 4, "batch_size": 8, "d_model": 16}

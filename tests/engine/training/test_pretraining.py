@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 import torch
 
-from engine.config import RunConfig, parse
-from engine.events import Finished, Progress, Started
-from engine.framing import labelled, shapes
-from engine.problems import ConfigError
+from engine.config.run_config import RunConfig, parse
+from engine.estimate.layout import labelled, shapes
+from engine.runs.events import Finished, Progress, Started
+from engine.settings.errors import ConfigError
 from engine.tasks.rule import IGNORE
-from engine.train import train
 from engine.training.data import Data
-from engine.training.evaluate import chance_of
-from engine.training.optim import learning_rate_at
+from engine.training.evaluation import chance_of
+from engine.training.optimizers import learning_rate_at
 from engine.training.pretraining import Pretraining
+from engine.training.train import train
 
 RECALL = {"task": "recall", "seq_len": 9, "vocab_size": 8, "d_model": 16, "steps": 8, "pretrain_steps": 5}
 

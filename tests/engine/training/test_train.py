@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.config import RunConfig, parse
-from engine.events import (
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig, parse
+from engine.runs.events import (
     Event,
     Failed,
     Finished,
@@ -24,11 +25,10 @@ from engine.events import (
     of_layer,
     to_json,
 )
-from engine.findings import findings
-from engine.presets import PRESETS
-from engine.train import LOOK, train
+from engine.runs.summary import findings
 from engine.training import snapshot as snapshots
-from engine.training.optim import learning_rate_at
+from engine.training.optimizers import learning_rate_at
+from engine.training.train import LOOK, train
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RunConfig
-from engine.events import Memory
-from engine.predict import Prediction
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
+from engine.runs.events import Memory
 from engine.workers import host
 from engine.workers.limits import Limits, memory_of, refusal
 

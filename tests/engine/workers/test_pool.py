@@ -18,12 +18,12 @@ import numpy as np
 import psutil
 import pytest
 
-from engine.events import Ended, Failed, Finished, Progress, Snapshot
-from engine.runs import Run, Runs
-from engine.workers.child import ROOT
+from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
+from engine.runs.store import Run, Runs
 from engine.workers.limits import Limits
 from engine.workers.pool import JobError, Pool, Refused
-from engine.workers.slices import BATCH
+from engine.workers.process import ROOT
+from engine.workers.scheduler import BATCH
 from tests.engine import fake_training
 from tests.engine.fake_training import config, loss_at
 from tests.engine.workers.test_limits import predict
@@ -486,7 +486,7 @@ import sys, time
 from pathlib import Path
 from engine.workers.limits import Limits
 from engine.workers.pool import Pool
-from engine.runs import Runs
+from engine.runs.store import Runs
 from tests.engine.fake_training import config
 from tests.engine.workers.test_limits import predict
 pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training={FAKE!r}, predict=predict)
@@ -539,9 +539,9 @@ def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from engine.config import RunConfig
+from engine.config.run_config import RunConfig
 from engine.workers.pool import Pool
-from engine.runs import Runs
+from engine.runs.store import Runs
 with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
     run = pool.submit(RunConfig().replace(steps=3))
     while run.live:

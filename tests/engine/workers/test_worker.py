@@ -10,10 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, load_model
 
-from engine.config import RunConfig
-from engine.events import Event, Failed, Finished, Progress, Snapshot
-from engine.runs import Run, Runs
-from engine.train import prepare, train
+from engine.config.run_config import RunConfig
+from engine.runs.events import Event, Failed, Finished, Progress, Snapshot
+from engine.runs.store import Run, Runs
+from engine.training.train import prepare, train
 from engine.workers.pool import Pool
 
 PLAIN = RunConfig().replace(steps=40, seed=3)

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config import parse
+from engine.config.run_config import parse
 from pages.parts.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from pages.parts.live.feed import feed
 from tests.browser.site.shared import begin

@@ -1,0 +1,256 @@
+"""The model and the sequence that an attention page looks at, kept for the next question."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_model, save_model
+from torch import Tensor
+
+from engine.analysis.attention_asked import FOLDER, ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
+from engine.analysis.measurements.untrained import untrained
+from engine.config.run_config import RunConfig
+from engine.encodings.base import PositionalEncoding, Positions
+from engine.foundation.paths import data_folder
+from engine.model.attention import Attention
+from engine.model.block import NOWHERE
+from engine.model.transformer import Stack, Transformer
+from engine.runs.events import Event, Failed, Progress
+from engine.runs.record_options import Watch
+from engine.settings.errors import quoted
+from engine.tasks import TASKS
+from engine.text.reading import read_text
+from engine.training.data import Batch, Data
+from engine.training.evaluation import accuracies, forward, loss_of
+from engine.training.loop import prepare, steps_of
+from engine.training.snapshot import token_names
+
+KEPT = 6
+"""Models that a worker holds ready."""
+KEPT_FILES = 64
+"""Weights of models trained again that stay on the disk."""
+QUIET = Watch(snapshots=False, evaluations=1, memory=False)
+
+
+@lru_cache(maxsize=KEPT)
+def model_of(asked: ModelAsked) -> Transformer:
+    """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
+    if asked.changes:
+        return rebuilt(model_of(replace(asked, changes=())), asked.config.replace(**dict(asked.changes)))
+    model = untrained(asked.config)
+    if asked.step != 0:
+        file = Path(asked.weights) if asked.weights and asked.step is None else file_of(asked)
+        if not file.exists():
+            train_again(asked)
+        load_model(model, str(file))
+    return model.float().eval().requires_grad_(False)
+
+
+def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
+    """A model of another config with the weights of this one: what has no counterpart keeps its first values."""
+    changed = untrained(config)
+    changed.load_state_dict(model.state_dict(), strict=False)
+    return changed.float().eval().requires_grad_(False)
+
+
+@dataclass
+class Training:
+    """A model on its way to a step, between two questions."""
+
+    model: Transformer
+    events: Iterator[Event]
+    step: int = 0
+
+
+_going: OrderedDict[ModelAsked, Training] = OrderedDict()
+
+
+def train_again(asked: ModelAsked, seconds: float = math.inf) -> dict[str, int]:
+    """Train a config towards a step for so many seconds and keep the weights once there: ``step`` of ``steps``.
+
+    Asked again it goes on, so that others' runs have their turn in between. The same config gives the same numbers on
+    the same device. Raises ValueError where training fails.
+    """
+    steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
+    if file.exists():
+        return {"step": steps, "steps": steps}
+    if asked not in _going:
+        model = prepare(asked.config)
+        _going[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
+        while len(_going) > KEPT:
+            _going.popitem(last=False)
+    going = _going[asked]
+    while going.step < steps and perf_counter() < until:
+        event = next(going.events)
+        if isinstance(event, Failed):
+            del _going[asked]
+            raise ValueError(event.reason)
+        if isinstance(event, Progress):
+            going.step = event.step
+    if going.step == steps:
+        _keep(_going.pop(asked).model, file)
+    return {"step": going.step, "steps": steps}
+
+
+def last_step(asked: ModelAsked) -> int:
+    return asked.config.steps if asked.step is None else asked.step
+
+
+def _keep(model: Transformer, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half_written = file.with_suffix(".part")
+    save_model(model.cpu(), str(half_written))
+    half_written.replace(file)
+    _forget_oldest()
+
+
+def _forget_oldest() -> None:
+    files = sorted((data_folder() / FOLDER).glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-KEPT_FILES]:
+        file.unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=4)
+def data_of(config: RunConfig) -> Data:
+    return Data(config)
+
+
+@lru_cache(maxsize=8)
+def held_out(config: RunConfig, size: int | None = None) -> Batch:
+    """The validation sequences of the run; those of training's probe come first."""
+    return data_of(config).validation_batch(size=size)
+
+
+def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool = False) -> dict[str, float]:
+    """Loss in nats and accuracies on the validation sequences. ``written_out``: also where a fused kernel would do, since
+    a hook on the softmax needs it.
+    """
+    batch = held_out(config)
+    with torch.no_grad():
+        logits = forward(model, batch, {} if written_out else None).float()
+    return {"loss": loss_of(logits, batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
+
+
+def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
+    """One sequence, framed for the family. Raises ValueError with one sentence."""
+    if asked.text.strip():
+        return own_sequence(config, asked.text)
+    batch = held_out(config)
+    if asked.number >= len(batch.inputs):
+        raise ValueError(f"sample is {asked.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
+    rows = slice(asked.number, asked.number + 1)
+    return Batch(**{**vars(batch), **{k: v[rows] for k, v in vars(batch).items() if isinstance(v, Tensor)}})
+
+
+def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:
+    """What is read: names of ``queries`` and ``keys`` by kind of attention, how many numbered ``samples`` there are, and the
+    pieces of the reader's own text that are ``unknown`` to the vocabulary.
+    """
+    own_text = bool(TASKS[config.task].corpus and asked.text.strip())
+    batch = sample_of(config, asked)
+    named = {which: tokens_at(config, batch, which) for which in places_in(config)}
+    return {
+        "queries": {which: queries for which, (queries, _) in named.items()},
+        "keys": {which: keys for which, (_, keys) in named.items()},
+        "samples": len(held_out(config).inputs),
+        "unknown": read_text(config, asked.text).unknown if own_text else [],
+    }
+
+
+def own_sequence(config: RunConfig, text: str) -> Batch:
+    """The reader's own tokens with the task's answer to them; of a text task, any text. Raises ValueError with one sentence."""
+    data, row = data_of(config), TASKS[config.task]
+    symbols = read_text(config, text).tokens if row.corpus else numbers_of(config, text)
+    shortest, longest = row.shortest + bool(row.corpus), config.seq_len + bool(row.corpus)
+    if not shortest <= len(symbols) <= longest:
+        raise ValueError(
+            f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}, as many as were trained."
+        )
+    line = torch.tensor([symbols])
+    if row.corpus:  # a text answers itself, one token on
+        return data.frame(line[:, :-1], line[:, 1:])
+    try:
+        answer = data.rule.answer(line, config.task_settings)
+    except (RuntimeError, IndexError, ValueError) as error:
+        raise ValueError(f"Your tokens are no question of the task {row.label}; an example: {row.sample}.") from error
+    return data.frame(line, answer)
+
+
+def numbers_of(config: RunConfig, text: str) -> list[int]:
+    """Token names to numbers. Raises ValueError that names the first token that is not known."""
+    row, names = TASKS[config.task], text.replace(",", " ").split()
+    known = token_names(config, list(range(row.n_symbols(config) + len(row.named_tokens(config)))))
+    number = {name: place for place, name in reversed(list(enumerate(known)))}
+    for name in names:
+        if name not in number:
+            raise ValueError(f"Your token {quoted(name)} is not known; allowed are {in_short(known)}.")
+    return [number[name] for name in names]
+
+
+def in_short(names: Sequence[str], most: int = 16) -> str:
+    """The names in one line, the middle left out where they are many."""
+    distinct = list(dict.fromkeys(names))
+    return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
+
+
+def looked(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    """Logits [batch, length, class], and every inner tensor by name."""
+    look: dict[str, Tensor] = {}
+    with torch.no_grad():
+        return forward(model, batch, look), look
+
+
+def stack_of(model: Transformer, place: Place) -> Stack:
+    stack = model.source_stack if place.which == "encoder" else model.stack
+    assert stack is not None, "asked for the encoder of a model that has none"
+    return stack
+
+
+def attention_at(model: Transformer, place: Place) -> Attention:
+    block = (blocks := stack_of(model, place).blocks)[place.layer % len(blocks)]
+    return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
+
+
+def encoding_at(model: Transformer, place: Place) -> PositionalEncoding:
+    """What turns queries and keys or biases the scores there; cross-attention has none."""
+    if place.which == "cross":
+        return NOWHERE
+    encodings = stack_of(model, place).encodings
+    return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
+
+
+def positions_at(batch: Batch, place: Place) -> Positions:
+    """Where the queries stand."""
+    tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
+    given = batch.source_positions if place.which == "encoder" else batch.positions
+    return given or range(tokens.size(1))
+
+
+def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], list[str]]:
+    """Names of the query and of the key tokens of the first sequence."""
+    own = token_names(config, batch.inputs[0].tolist())
+    source = own if batch.source is None else token_names(config, batch.source[0].tolist())
+    return (source if which == "encoder" else own), (own if which == "self" else source)
+
+
+def blocked_in(scores: Tensor) -> Tensor:
+    """Which pairs a mask has blocked, from the scores themselves, of the same shape."""
+    return scores <= torch.finfo(scores.dtype).min / 4
+
+
+def scores_in(look: dict[str, Tensor], config: RunConfig, place: Place) -> Tensor:
+    """[batch, head, query, key]"""
+    return look[f"{tap_name(config, place.which, place.layer)}.scores"]
+
+
+def plain(value: Tensor) -> np.ndarray:
+    return value.detach().float().cpu().numpy()

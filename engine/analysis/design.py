@@ -1,0 +1,41 @@
+"""A first look at an encoding before anything is trained."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.config.run_config import RunConfig
+from engine.encodings.base import NoRow
+from engine.estimate.layout import shapes
+from engine.model.build import build_model
+
+BEYOND = 2
+"""How many times the trained length is shown, where the encoding has anything to show there."""
+
+
+@torch.no_grad()
+def first_look(config: RunConfig) -> dict[str, Any]:
+    """The encoding that a run of this config would start with.
+
+    ``matrix``      a table [position, d_model], a bias [head, query, key], or angles [position, d_head / 2], float32
+    ``similarity``  [position, position], float32
+    ``distance``    [offset], the mean similarity of positions so far apart
+    ``trained``     the longest length trained; ``length`` how many positions are shown
+    ``parameters``  how many numbers the encoding learns, in all stacks and layers
+    """
+    sizes = shapes(config).of_model
+    model = build_model(config, **sizes).eval()
+    trained = sizes["max_positions"]
+    encoding: Any = model.encoding
+    picture, length = encoding.picture(trained), trained
+    with suppress(NoRow):
+        picture, length = encoding.picture(BEYOND * trained), BEYOND * trained
+    arrays = {name: tensor.detach().float().numpy().astype(np.float32) for name, tensor in picture.items()}
+    similarity = arrays["similarity"]
+    learned = sum(p.numel() for name, p in model.named_parameters() if ".encodings." in f".{name}")
+    distance = np.array([np.diagonal(similarity, -offset).mean() for offset in range(length)], dtype=np.float32)
+    return {**arrays, "distance": distance, "trained": trained, "length": length, "parameters": learned}

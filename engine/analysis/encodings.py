@@ -1,0 +1,129 @@
+"""Encodings to look at: jobs for a worker.
+
+``pictures`` and ``portrait`` look at first weights, the quick part alone and everything;
+``portrait_of_snapshot`` at what a run kept along its training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+
+from engine.analysis import spectra
+from engine.analysis.portrait import Array, Pictures, Portrait, pictures_of, portrait_of
+from engine.config.run_config import RunConfig
+from engine.encodings import encoding_of
+from engine.encodings.base import NoRow, PositionalEncoding
+from engine.runs.events import of_layer
+from engine.runs.folder import RunFolder, StoredArrays
+
+PROBED = 16
+"""Positions at which it is asked whether the tokens matter."""
+
+
+class Effect(TypedDict):
+    """What the encoding does to random tokens of the config's own scale."""
+
+    on_content: bool
+    """Whether what it adds depends on what the tokens are."""
+    added_scale: float
+    """Root mean square of what is added to the embedding; 0 where nothing is."""
+    token_scale: float
+
+
+def pictures(config: RunConfig, shown: int) -> Pictures:
+    """The :class:`Pictures` alone of what :func:`portrait` finds: its quick part."""
+    picture, rows = picture_of(first_weights(config), shown)
+    return pictures_of(config, picture, config.seq_len, rows)
+
+
+def portrait(config: RunConfig, shown: int) -> dict[str, Any]:
+    """:class:`Portrait` and :class:`Effect` in one, of first weights drawn from the config's seed.
+
+    Trained length is ``config.seq_len``; ``shown`` positions are looked at, or as many as there are rows.
+    """
+    encoding = first_weights(config)
+    picture, rows = picture_of(encoding, shown)
+    return {**portrait_of(config, picture, config.seq_len, rows), **effect(config, encoding)}
+
+
+def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:
+    """Of what a run's snapshot kept; ``layer`` counts where each has its own. Raises ValueError where nothing was kept."""
+    picture = _kept(folder, step, layer)
+    rows = picture["similarity"].shape[-1]
+    return portrait_of(config, picture, rows, rows)
+
+
+def along(folder: str, steps: Sequence[int], layer: int = 0) -> dict[str, list[float]]:
+    """``order`` and ``scale`` (root mean square of the matrix) at each of a run's snapshots, [step]."""
+    pictures = [_kept(folder, step, layer) for step in steps]
+    return {
+        "order": [spectra.order(picture["similarity"]) for picture in pictures],
+        "scale": [float(np.sqrt(np.mean(np.square(picture["matrix"], dtype=float)))) for picture in pictures],
+    }
+
+
+def final_scales(folder: str, layer: int = 0) -> dict[str, float]:
+    """Root mean square of ``tokens`` and ``encoding`` (the layer's, where each has its own) in the weights a run left; empty where
+    it left none."""
+    file = RunFolder(Path(folder)).weights
+    if not file.exists():
+        return {}
+    weights = load_file(file)
+    parts = {
+        "tokens": [n for n in weights if n.startswith("embedding.")],
+        "encoding": [n for n in weights if f".encodings.{layer}." in n],
+    }
+    return {
+        part: torch.cat([weights[name].flatten().float() for name in names]).square().mean().sqrt().item()
+        for part, names in parts.items()
+        if names
+    }
+
+
+def _kept(folder: str, step: int, layer: int) -> dict[str, Array]:
+    stored = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
+    names = {name: of_layer(name, layer) for name in ("matrix", "similarity")}
+    if not set(names.values()) <= stored.keys():
+        raise ValueError(f"step is {step}; no picture of the encoding of layer {layer + 1} was kept there.")
+    return {name: stored[kept] for name, kept in names.items()}
+
+
+def first_weights(config: RunConfig) -> PositionalEncoding:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(config.seed)
+        encoding: PositionalEncoding = encoding_of(config).load()(config, max_positions=config.seq_len)
+    return encoding.eval()
+
+
+@torch.no_grad()
+def picture_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Array], int]:
+    """The encoding's own picture and the number of positions it goes to: a table ends where its rows do."""
+    try:
+        picture, rows = encoding.picture(shown), shown
+    except NoRow as end:
+        picture, rows = encoding.picture(end.rows), end.rows
+    return {name: value.detach().cpu().numpy() for name, value in picture.items()}, rows
+
+
+@torch.no_grad()
+def effect(config: RunConfig, encoding: PositionalEncoding) -> Effect:
+    """Random tokens twice: does what is added stay the same?"""
+    length = min(config.seq_len, PROBED)
+    at, drawn = range(length), torch.Generator().manual_seed(config.seed)
+    first, second = (torch.randn(2, 1, length, config.d_model, generator=drawn) * config.token_init_std).unbind()
+    added = [encoding.add_to_embedding(x, at) - x for x in (first, second)]
+    heads = (2, 2, 1, config.n_heads, length, config.head_width)
+    asked = torch.randn(heads, generator=drawn)
+    biases = [encoding.score_bias(q, k, at, at) for q, k in asked]
+    bias_differs = biases[0] is not None and biases[1] is not None and not torch.allclose(biases[0], biases[1])
+    return Effect(
+        on_content=bool(bias_differs or not torch.allclose(added[0], added[1], atol=1e-4)),
+        added_scale=added[0].square().mean().sqrt().item(),
+        token_scale=config.token_init_std,
+    )

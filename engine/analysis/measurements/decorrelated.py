@@ -1,0 +1,14 @@
+"""Held-out metrics on sequences from which the correlation of training has been removed: what is left without it."""
+
+from __future__ import annotations
+
+from engine.analysis.measurements.trained import Trained
+from engine.training.evaluation import evaluate
+
+SEQUENCES = 512
+
+
+def measure(trained: Trained) -> dict[str, float]:
+    """``decorrelated_loss`` and ``decorrelated_<accuracy>``; a task without a correlation is tested as in training."""
+    batch = trained.data.decorrelated_batch(size=SEQUENCES).to(trained.device)
+    return {f"decorrelated_{name}": value for name, value in evaluate(trained.model, batch).items()}

@@ -1,0 +1,76 @@
+"""Explanations of one answer: a score for each position read, by six methods. Batches are read as they come.
+
+Every function gives [batch, key]: how much position ``key`` counts for the answer at the last position.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from engine.training.data import Batch
+from engine.training.evaluation import forward
+
+
+def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
+    """The self-attention of every layer, averaged over heads: [layer, batch, query, key]."""
+    look: dict[str, Tensor] = {}
+    with torch.no_grad():
+        forward(model, batch, look)
+    return torch.stack([value.mean(dim=1) for name, value in look.items() if name.endswith(".self.pattern")])
+
+
+def attention_of_layer(patterns: Tensor, layer: int) -> Tensor:
+    return patterns[layer, :, -1]
+
+
+def averaged_attention(patterns: Tensor) -> Tensor:
+    return patterns[:, :, -1].mean(dim=0)
+
+
+def rollout(patterns: Tensor) -> Tensor:
+    return flow_through(patterns)[-1, :, -1]
+
+
+def flow_through(patterns: Tensor) -> Tensor:
+    """The product over layers of half attention, half identity: the skip connection carries as much as attention.
+
+    What each position holds of each token after every layer, [layer, batch, query, token] as the patterns.
+
+    Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
+    """
+    itself = torch.eye(patterns.size(-1), device=patterns.device)
+    flow, flows = itself, []
+    for pattern in patterns:  # [batch, query, key]
+        flow = (0.5 * pattern + 0.5 * itself) @ flow
+        flows.append(flow)
+    return torch.stack(flows)
+
+
+def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Gradient times input, and the gradient's norm; of the predicted answer's logit, for what the first block reads.
+
+    Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
+    """
+    look: dict[str, Tensor] = {}
+    chosen = forward(model, batch, look)[:, -1].amax(dim=-1)  # [batch]
+    read = look["embedding"]  # [batch, key, d_model]
+    (slope,) = torch.autograd.grad(chosen.sum(), read)
+    return (slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)
+
+
+@torch.no_grad()
+def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
+    """By how much the predicted answer's log probability falls where nobody may attend to a position.
+
+    Source: Li et al. 2016, Understanding Neural Networks through Representation Erasure.
+    """
+    whole = forward(model, batch)[:, -1].log_softmax(dim=-1)
+    chosen = whole.argmax(dim=-1, keepdim=True)
+    falls = []
+    for position in range(batch.inputs.size(1)):
+        left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.padding is None else batch.padding.clone()
+        left[:, position] = False
+        without = model(batch.inputs, source=batch.source, padding=left)[:, -1].log_softmax(dim=-1)
+        falls.append((whole - without).gather(1, chosen)[:, 0])
+    return torch.stack(falls, dim=1)

@@ -1,0 +1,126 @@
+"""Head pruning: how many heads can go without loss, by gradient importance and in random order.
+
+Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4.1, equation 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from statistics import fmean
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.analysis.measurements.trained import Trained
+from engine.model.attention import Attention
+from engine.model.mode import in_mode
+from engine.tasks.rule import IGNORE
+from engine.training.data import Batch
+from engine.training.evaluation import accuracies, forward
+
+SAMPLES = 512
+"""Held-out sequences: half to judge importance, half to count answers."""
+RANDOM_ORDERS = 4
+COST = 0.01
+"""Accuracy that may be lost "at no cost"."""
+
+
+def measure(trained: Trained) -> dict[str, float]:
+    """``heads.removable``: share of heads that can go in order of importance before accuracy falls by more than .01;
+    ``heads.random_removable`` the same in random order; ``heads.half_accuracy`` and ``heads.random_half_accuracy``: with half
+    of the heads gone. Random numbers are means of four orders.
+    """
+    model = trained.model
+    batch = trained.data.validation_batch(size=SAMPLES).to(trained.device)
+    judged, counted = _half(batch, slice(None, SAMPLES // 2)), _half(batch, slice(SAMPLES // 2, None))
+    with in_mode(model, training=False):
+        scores = importance(model, judged).flatten()  # [layer * head]
+        by_importance = accuracy_along(model, counted, scores.argsort().tolist())
+        generator = torch.Generator().manual_seed(0)
+        orders = [torch.randperm(len(scores), generator=generator).tolist() for _ in range(RANDOM_ORDERS)]
+        at_random = [accuracy_along(model, counted, order) for order in orders]
+    half = len(scores) // 2
+    return {
+        "heads.removable": removable(by_importance),
+        "heads.random_removable": fmean(map(removable, at_random)),
+        "heads.half_accuracy": by_importance[half],
+        "heads.random_half_accuracy": fmean(curve[half] for curve in at_random),
+    }
+
+
+def removable(curve: Sequence[float]) -> float:
+    """Share of the heads before the first removal that costs; ``curve`` is the accuracy with 0, 1, ... heads gone."""
+    kept = next((gone for gone, accuracy in enumerate(curve) if accuracy < curve[0] - COST), len(curve))
+    return (kept - 1) / (len(curve) - 1)
+
+
+def importance(model: nn.Module, batch: Batch) -> Tensor:
+    """Mean over samples of |d loss / d gate| for a gate of 1 on each head, [layer, head]; each layer's norm is 1."""
+    mixed: list[Tensor] = []
+
+    def keep(module: nn.Module, given: tuple[Tensor, ...]) -> None:
+        mixed.append(given[0])  # [batch, query, head * d_head]
+
+    hooks = [attention.out.register_forward_pre_hook(keep) for attention in attentions(model)]
+    with torch.enable_grad():
+        logits = forward(model, batch).float()
+        # [batch, length, class] -> [batch * length, class]
+        loss = F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE, reduction="sum")
+        slopes = torch.autograd.grad(loss, mixed)
+    for hook in hooks:
+        hook.remove()
+    rows = []
+    for attention, value, slope in zip(attentions(model), mixed, slopes, strict=True):
+        heads = (value * slope).view(*value.shape[:2], attention.n_heads, -1)  # [batch, query, head, d_head]
+        gate = heads.sum(dim=(1, 3)).abs().mean(dim=0).detach()  # [head]
+        rows.append(gate / gate.norm().clamp_min(1e-12))
+    return torch.stack(rows)
+
+
+def accuracy_along(model: nn.Module, batch: Batch, order: Sequence[int]) -> list[float]:
+    """Accuracy with the first 0, 1, ..., all heads of an order gone."""
+    n_layers, n_heads = len(attentions(model)), attentions(model)[0].n_heads
+    gates = torch.ones(n_layers * n_heads, device=batch.inputs.device)
+    curve = [_accuracy(model, batch, gates.view(n_layers, n_heads))]
+    for head in order:
+        gates[head] = 0.0
+        curve.append(_accuracy(model, batch, gates.view(n_layers, n_heads)))
+    return curve
+
+
+@torch.no_grad()
+def _accuracy(model: nn.Module, batch: Batch, gates: Tensor) -> float:
+    with gated(model, gates):
+        right = accuracies(forward(model, batch).argmax(-1), batch)
+    return next(iter(right.values()))
+
+
+@contextmanager
+def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None = None) -> Iterator[None]:
+    """Every head's output multiplied by its gate, [layer, head]; the rows are those of ``attentions(model)`` or ``modules``."""
+
+    def gate(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        row = gates[layer_of[module]]
+        return (given[0] * row.repeat_interleave(given[0].size(-1) // len(row)),)
+
+    layer_of: dict[nn.Module, int] = {
+        attention.out: layer for layer, attention in enumerate(modules or attentions(model))
+    }
+    hooks = [module.register_forward_pre_hook(gate) for module in layer_of]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def attentions(model: nn.Module) -> list[Attention]:
+    """Self- and cross-attention of the stack that answers, in order."""
+    return [module for module in model.stack.modules() if isinstance(module, Attention)]  # type: ignore[union-attr]
+
+
+def _half(batch: Batch, rows: slice) -> Batch:
+    cut = {name: value[rows] for name, value in vars(batch).items() if isinstance(value, Tensor)}
+    return Batch(**{**vars(batch), **cut})

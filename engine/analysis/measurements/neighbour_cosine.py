@@ -1,0 +1,36 @@
+"""How alike two neighbouring positions look at a sequence length n, before any token is added.
+
+- ``neighbour_cosine@n``: mean cosine of positions i and i + 1 of 0 to n - 1, as the encoding has them; left out
+  where a learned table has no rows.
+- ``squeezed_cosine@n``: the same for sinusoids when the n positions are squeezed into the range of the ``SQUEEZED``
+  shortest, i -> i SQUEEZED / n. In closed form, from P_a . P_b = sum_j cos((a - b) w_j) (Vaswani et al. 2017, section
+  3.5): the mean over j of cos(w_j SQUEEZED / n).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import torch
+
+from engine.analysis.measurements.trained import Trained
+from engine.encodings.base import NoRow
+
+LENGTHS = (8, 64, 512)
+SQUEEZED = 8
+DIGITS = 6
+"""An encoding's similarities are in single precision: what is beyond is rounding."""
+
+
+@torch.no_grad()
+def measure(trained: Trained) -> dict[str, float]:
+    config, numbers = trained.config, dict[str, float]()
+    for n in LENGTHS:
+        with suppress(NoRow):
+            similarity = trained.model.encoding.picture(n)["similarity"]  # type: ignore[union-attr,operator]
+            numbers[f"neighbour_cosine@{n}"] = round(float(similarity.double().diagonal(1).mean()), DIGITS)
+    if config.pos_encoding == "sinusoidal":
+        waves = config.value("sinusoid_base") ** -(torch.arange(0, config.d_model, 2).double() / config.d_model)
+        for n in LENGTHS:
+            numbers[f"squeezed_cosine@{n}"] = float((waves * SQUEEZED / n).cos().mean())
+    return numbers

@@ -1,0 +1,50 @@
+"""Pointing: how often an explanation's highest score falls on the token that the answer truly came from."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.analysis.measurements import explanations
+from engine.analysis.measurements.trained import Trained
+from engine.model.mode import in_mode
+from engine.training.data import rule_of
+
+SAMPLES = 256
+
+
+def measure(trained: Trained) -> dict[str, float]:
+    """``pointing.<method>``: share of held-out samples whose top source token is the true one.
+
+    ``last``, ``average`` and ``rollout`` read attention (averaged over heads); ``best_layer`` is the one layer that
+    points best; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` read the whole model. The last position,
+    which asks, is no candidate. Raises ValueError where the task has no one true source.
+    """
+    rule = rule_of(trained.config)
+    if rule.true_source is None:
+        raise ValueError(f"task is {trained.config.task}; allowed for pointing is one with a known true source.")
+    model, batch = trained.model, trained.data.validation_batch(size=SAMPLES).to(trained.device)
+    true = rule.true_source(batch.inputs.cpu(), trained.config.task_settings)
+    with in_mode(model, training=False):
+        with torch.enable_grad():
+            times_input, norm = explanations.gradients(model, batch)
+        patterns = explanations.patterns_of(model, batch)
+        without_one = explanations.leave_one_out(model, batch)
+    scores = {
+        "last": explanations.attention_of_layer(patterns, -1),
+        "average": explanations.averaged_attention(patterns),
+        "rollout": explanations.rollout(patterns),
+        "gradient_x_input": times_input,
+        "gradient_norm": norm,
+        "leave_one_out": without_one,
+    }
+    layers = [pointing(explanations.attention_of_layer(patterns, layer), true) for layer in range(len(patterns))]
+    return {
+        **{f"pointing.{method}": pointing(score, true) for method, score in scores.items()},
+        "pointing.best_layer": max(layers),
+    }
+
+
+def pointing(score: Tensor, true: Tensor) -> float:
+    """score [batch, key] with the asking position last, true [batch] -> share of right tops."""
+    return (score[:, :-1].argmax(dim=-1).cpu() == true).float().mean().item()

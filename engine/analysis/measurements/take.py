@@ -1,0 +1,21 @@
+"""Taking the measurements that a run was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from engine.analysis.measurements import MEASUREMENTS
+from engine.analysis.measurements.trained import Measure, Trained
+
+
+def take_measurements(names: Sequence[str], trained: Trained) -> dict[str, float]:
+    """Every number by name. Raises ValueError where a name is not in the registry."""
+    numbers: dict[str, float] = {}
+    for name in names:
+        if name not in MEASUREMENTS:
+            raise ValueError(f"measurements is {name}; allowed is one of {', '.join(MEASUREMENTS)}.")
+        module, _, function = MEASUREMENTS[name].implementation.partition(":")
+        measure: Measure = getattr(import_module(module), function)
+        numbers |= measure(trained)
+    return numbers

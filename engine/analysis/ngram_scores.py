@@ -1,0 +1,95 @@
+"""What counting models score on a run's held-out text: Kneser-Ney with the same training text, vocabulary and tokens.
+
+Every held-out token is scored once with the tokens before it in the document, also where a model's window has just begun:
+the counting models never see less than the model does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from engine.config.run_config import RunConfig
+from engine.foundation.code_hash import code_hash
+from engine.foundation.paths import data_folder
+from engine.tasks import TASKS
+from engine.text.corpus import TextCorpus, text_of, unit_of
+from engine.text.kneser_ney import ORDERS, kneser_ney
+from engine.training.data import Data
+
+KEPT = 40
+"""Scored texts kept on disk; then the oldest goes."""
+
+Nats = dict[str, np.ndarray]
+"""Counting model to -ln P of every held-out token, the held-out documents one after the other: [token]."""
+
+
+def has_baselines(config: RunConfig) -> bool:
+    """Whether counting models have a fair place beside a run: it trains on all its text and other text is held out."""
+    if not TASKS[config.task].corpus or config.dataset_size is not None:
+        return False
+    return bool(config.value("split") == "plays")
+
+
+def baseline_nats(config: RunConfig) -> Nats:
+    """Read from disk where the same text was scored before. Raises ValueError where :func:`has_baselines` is False."""
+    if not has_baselines(config):
+        raise ValueError(f"task is {config.task}; counting models stand beside a run that holds other text out.")
+    file = _file(config)
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            return {name: stored[name] for name in ORDERS}
+    except (OSError, ValueError, KeyError, BadZipFile):
+        nats = _scored(config)
+    _keep(file, nats)
+    return nats
+
+
+def validation_places(config: RunConfig) -> np.ndarray:
+    """Where the tokens stand that the run's validation asks for: [row, length]."""
+    places: np.ndarray = Data(config).validation_places()[:, 1:].numpy()
+    return places
+
+
+def mean_nats(nats: np.ndarray, words: np.ndarray) -> dict[str, float]:
+    """Over all tokens, over words, and over the layout between them; both given as [token]."""
+    parts = {"all": nats, "words": nats[words], "layout": nats[~words]}
+    return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+
+
+def _scored(config: RunConfig) -> Nats:
+    corpus = Data(config).corpus
+    assert isinstance(corpus, TextCorpus)
+    size = config.value("vocab_size")
+    trained = [text.numpy() for text in corpus.trained]
+    held_out = [text.numpy() for text in text_of(config).held_out]
+    models = {name: kneser_ney(trained, size, order) for name, order in ORDERS.items()}
+    return {
+        name: np.concatenate([model.nats(text) for text in held_out]).astype(np.float32)
+        for name, model in models.items()
+    }
+
+
+def _file(config: RunConfig) -> Path:
+    names = ["text", "vocab_size", "text_tokens"]
+    names += ["plays"] if config.value("text") == "shakespeare" else []
+    names += ["seed"] if config.value("text_tokens") is not None else []
+    what: dict[str, Any] = {name: config.value(name) for name in names}
+    key = json.dumps([code_hash(), unit_of(config), what])
+    return data_folder() / "baselines" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
+
+
+def _keep(file: Path, nats: Nats) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half_written = file.with_suffix(f".{os.getpid()}.part")  # two workers may score the same text
+    with half_written.open("wb") as out:
+        np.savez_compressed(out, allow_pickle=False, **nats)
+    half_written.replace(file)
+    for old in sorted(file.parent.glob("*.npz"), key=lambda other: other.stat().st_mtime)[:-KEPT]:
+        old.unlink(missing_ok=True)

@@ -1,0 +1,173 @@
+"""What people look at in an encoding's picture: how alike it makes positions, over distance and beyond the trained length."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+import numpy as np
+
+from engine.analysis import spectra
+from engine.config.run_config import RunConfig
+from engine.encodings import encoding_of
+
+Array = np.ndarray
+Kind = Literal["table", "angles", "vectors", "bias"]
+
+CELLS = 16_000
+"""Cells of one picture; a redraw of more is felt."""
+POINTS = 250
+"""Places of a line; a figure is some 300 pixels wide."""
+
+
+class Pictures(TypedDict):
+    """What is drawn over positions. Long pictures show every ``k``-th; ``*_at`` says which."""
+
+    kind: Kind
+    """A table [position, dimension], angles [position, pair], vectors [offset, dimension] or a bias [head, query, key]."""
+    matrix: Array
+    """[row, column] or [head, query, key]"""
+    matrix_at: Array
+    """[row]"""
+    similarity: Array
+    """[position, position]: cosine; for a bias its mean over the heads."""
+    dot: Array | None
+    """[position, position]; None where there are no vectors of positions to multiply."""
+    similarity_at: Array
+    """[position]"""
+    only_before: bool
+    """Whether a query sees no key after it, only offsets up to 0: the rest of the pictures over pairs is blank, as zeros."""
+    trained: int
+    rows: int
+    """Positions the encoding can name, at most those asked for."""
+
+
+class Lines(TypedDict):
+    """What is counted from all positions, drawn or not."""
+
+    offsets: Array
+    """j - i, key minus query, [offset]; where a query sees nothing after it, none above 0."""
+    profile: Array
+    """Mean similarity, or bias of each head, at each offset, [line, offset]."""
+    low: Array
+    high: Array
+    """Over the positions, [line, offset]."""
+    singular: Array
+    """Of the table (cosines and sines for angles, the mean bias for a bias) up to the trained length, descending."""
+    frequencies: Array
+    power: Array
+    """Share of the power at each frequency (cycles a position)."""
+    components: Array
+    """Principal components of the vectors as curves, [component, row]; none for a bias, which has no vectors."""
+    components_at: Array
+    """[row]"""
+    explained: Array
+    """Share of the variance, [component]."""
+    order: float
+    """Correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
+
+
+class Portrait(Pictures, Lines):
+    """Both."""
+
+
+def portrait_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Portrait:
+    """``picture``: the ``matrix`` and ``similarity`` of ``rows`` positions, as snapshots keep them."""
+    return Portrait(**pictures_of(config, picture, trained, rows), **lines_of(config, picture, min(trained, rows)))
+
+
+def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Pictures:
+    matrix, similarity = picture["matrix"], picture["similarity"]
+    kind, only_before = kind_of(config, matrix), _looks_back(config, matrix)
+    tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
+    alike, alike_at = _thinned(similarity, 2)
+    dot = None
+    if kind in ("table", "angles"):
+        vectors = vectors_of(kind, matrix[alike_at])
+        dot = (vectors @ vectors.T).astype(np.float32)
+    if only_before:  # no query sees what is above the diagonal
+        tiles, alike = np.tril(tiles) if kind == "bias" else tiles, np.tril(alike)
+    return Pictures(
+        kind=kind,
+        matrix=tiles,
+        matrix_at=tiles_at + _first_row(config, matrix),
+        similarity=alike,
+        dot=dot,
+        similarity_at=alike_at,
+        only_before=only_before,
+        trained=min(trained, rows),
+        rows=rows,
+    )
+
+
+def lines_of(config: RunConfig, picture: dict[str, Array], trained: int) -> Lines:
+    """``trained``: positions that training reaches and the encoding can name."""
+    matrix, similarity = picture["matrix"], picture["similarity"].astype(float)
+    kind = kind_of(config, matrix)
+    offsets = _offsets(len(similarity), causal=_looks_back(config, matrix))
+    profile, low, high = spectra.by_offset(matrix if kind == "bias" else similarity[None], offsets)
+    curves, explained = (np.empty((0, 0)),) * 2
+    spectrum_of = similarity[:trained, :trained]
+    if kind != "bias":
+        vectors, fitted = vectors_of(kind, matrix), len(matrix) if kind == "vectors" else trained
+        spectrum_of = vectors[:fitted]
+        curves, explained = spectra.components(vectors, fitted)
+    curves_at = np.arange(0, curves.shape[-1], max(1, -(-curves.shape[-1] // POINTS)))
+    frequencies, power = spectra.fourier(spectrum_of)
+    return Lines(
+        offsets=offsets,
+        profile=profile,
+        low=low,
+        high=high,
+        singular=spectra.singular_values(spectrum_of),
+        frequencies=frequencies,
+        power=power,
+        components=curves[..., curves_at],
+        components_at=curves_at + _first_row(config, matrix),
+        explained=explained,
+        order=spectra.order(similarity[:trained, :trained]),
+    )
+
+
+def kind_of(config: RunConfig, matrix: Array) -> Kind:
+    """By the shape of the matrix and the place where the encoding acts."""
+    place = encoding_of(config).acts_on
+    if matrix.ndim == 3:
+        return "bias"
+    return "angles" if place == "rotation" else "vectors" if place == "scores" else "table"
+
+
+def vectors_of(kind: Kind, matrix: Array) -> Array:
+    """The vector of each position (of each offset for ``vectors``), [row, dimension], of any kind but a bias.
+
+    Each angle stands for the unit vector (cos, sin): a dot product is then the sum of the cosines of the differences.
+    """
+    exact = matrix.astype(float)
+    return np.concatenate([np.cos(exact), np.sin(exact)], -1) if kind == "angles" else exact
+
+
+def _looks_back(config: RunConfig, matrix: Array) -> bool:
+    """Whether the encoding is never asked about a key after the query."""
+    return config.causal and kind_of(config, matrix) in ("bias", "vectors")
+
+
+def _first_row(config: RunConfig, matrix: Array) -> int:
+    """Vectors of offsets begin at -K; those of counts at 0, as positions do."""
+    of_offsets = kind_of(config, matrix) == "vectors" and encoding_of(config).numbered
+    return -((len(matrix) - 1) // 2) if of_offsets else 0
+
+
+def _offsets(rows: int, *, causal: bool) -> Array:
+    every = max(1, -(-(2 - causal) * rows // POINTS))
+    distances = np.arange(0, rows, every)
+    return -distances[::-1] if causal else np.concatenate([-distances[:0:-1], distances])
+
+
+def _thinned(array: Array, axes: int) -> tuple[Array, Array]:
+    """Every k-th place of the last (or of the first, for one axis) so that few enough cells are left, and which they are."""
+    length = array.shape[0] if axes == 1 else array.shape[-1]
+    every = 1
+    while array.size / every**axes > CELLS:
+        every += 1
+    at = np.arange(0, length, every)
+    thin = array[at] if axes == 1 else array[..., ::every, ::every]
+    return thin.astype(np.float32), at

@@ -1,0 +1,142 @@
+"""What the text page asks of a worker: counting models, a trained model beside them, writing on, attention on a sentence.
+
+A run is named by its config and the file of its weights. Every function raises ValueError with one sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.analysis import ngram_scores
+from engine.analysis.limits import LONGEST
+from engine.config.run_config import RunConfig
+from engine.model.load import trained_model
+from engine.text.corpus import text_corpus, text_of, unit_of
+from engine.text.reading import read_text
+from engine.text.tokens import UNKNOWN
+from engine.training.data import Batch, Data
+from engine.training.evaluation import forward
+from engine.training.sampling import continuation, distribution, next_logits, write_on
+from engine.training.snapshot import patterns_in
+
+ROWS = 256
+"""Windows that the model reads at once."""
+LIKELIEST = 12
+"""Next tokens named."""
+
+
+def counting_models(config: RunConfig) -> dict[str, Any]:
+    """``levels``: what each counting model scores on the windows of the run's validation, mean nats by name; empty where they
+    have no fair place. ``facts``: ``trained``, ``held_out`` and ``unknown`` held-out tokens, ``known`` ones of the vocabulary.
+    """
+    levels: dict[str, float] = {}
+    if ngram_scores.has_baselines(config):
+        places = ngram_scores.validation_places(config)
+        levels = {name: float(nats[places].mean()) for name, nats in ngram_scores.baseline_nats(config).items()}
+    text = text_of(config)
+    facts = {
+        "trained": sum(map(len, text.trained)),
+        "held_out": sum(map(len, text.held_out)),
+        "unknown": sum(int((document == UNKNOWN).sum()) for document in text.held_out),
+        "known": len(text.vocabulary.numbers),
+    }
+    return {"levels": levels, "facts": facts}
+
+
+def beside_counting_models(config: RunConfig, weights: str) -> dict[str, Any]:
+    """The trained model and the counting models on all held-out windows, which together ask for nearly every held-out token.
+
+    ``tokens``: by part (``all``, ``words``, ``layout``) how many. ``nats``: name ("model", "unigram", ...) to part to the
+    mean. ``by_read``: name to the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length].
+    """
+    model, counted = trained_model(config, Path(weights)), ngram_scores.baseline_nats(config)
+    inputs, answers, places = text_corpus(config, unit_of(config)).every(config.seq_len, held_out=True)
+    asked = places[:, 1:].numpy()  # [window, length]
+    is_asked_word = text_of(config).held_out_words[asked]
+    nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
+    nats |= {name: values[asked] for name, values in counted.items()}
+    sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
+    return {
+        "tokens": sizes,
+        "nats": {name: ngram_scores.mean_nats(values, is_asked_word) for name, values in nats.items()},
+        "by_read": {name: values.mean(axis=0) for name, values in nats.items()},
+    }
+
+
+@torch.no_grad()
+def _nats_of(model: nn.Module, batch: Batch) -> np.ndarray:
+    """-ln P of each answer, [window, length]."""
+    parts = []
+    for begin in range(0, len(batch.inputs), ROWS):
+        rows = replace(batch, inputs=batch.inputs[begin:][:ROWS], targets=batch.targets[begin:][:ROWS])
+        # [window, length, token] -> [window, token, length], as cross_entropy wants it
+        logits = forward(model, rows).float().transpose(1, 2)
+        parts.append(F.cross_entropy(logits, rows.targets, reduction="none"))
+    whole: np.ndarray = torch.cat(parts).numpy()
+    return whole
+
+
+def sample(
+    config: RunConfig,
+    weights: str,
+    prompt: str,
+    *,
+    length: int = 60,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """``prompt``: as it is read. ``text``: what the model writes after it. ``unknown``: the prompt's words that are not in its vocabulary.
+    ``next``: the likeliest tokens right after the prompt with their probabilities, as drawn from. ``read``: how many of the
+    prompt's tokens it sees.
+    """
+    _check_numbers(length, temperature, top_k)
+    model, read = trained_model(config, Path(weights)), read_text(config, prompt)
+    chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
+    likeliest = chances.topk(min(LIKELIEST, len(chances)))
+    names = text_corpus(config, unit_of(config)).names
+    written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
+    return {
+        "prompt": read.text,
+        "text": continuation(config, read.text, written),
+        "unknown": read.unknown,
+        "next": [
+            (names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p
+        ],
+        "read": min(len(read.tokens), config.seq_len),
+    }
+
+
+def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
+    """``patterns`` [layer, head, query, key] on the sentence, ``tokens`` on both axes, ``unknown`` words, and ``cut``: how many
+    tokens at the end of the sentence do not fit into the model's length.
+    """
+    if not config.family_row.attends:
+        raise ValueError(f"family is {config.family}, which has no attention.")
+    model, read = trained_model(config, Path(weights)), read_text(config, sentence)
+    shown = read.tokens[: config.seq_len]
+    look: dict[str, Tensor] = {}
+    with torch.no_grad():
+        model(torch.tensor([shown]), look=look)
+    return {
+        "patterns": patterns_in(look)["self"],
+        "tokens": read.names[: len(shown)],
+        "unknown": read.unknown,
+        "cut": len(read.tokens) - len(shown),
+    }
+
+
+def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
+    if not 1 <= length <= LONGEST:
+        raise ValueError(f"length is {length}; allowed is a whole number from 1 to {LONGEST}.")
+    if not 0 <= temperature <= 10:
+        raise ValueError(f"temperature is {temperature:g}; allowed is a number from 0 to 10.")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; allowed is a whole number from 1, or none.")

@@ -1,0 +1,1 @@
+"""The composed configuration of a run, the rules between its settings, links, presets."""

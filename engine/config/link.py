@@ -1,0 +1,27 @@
+"""A config as the query of a link, and back. A link states every setting, so that later defaults change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.config.run_config import RunConfig, parse_leniently
+from engine.settings.errors import Problem
+from engine.settings.fields import to_text
+
+VERSION = "1"
+"""Written into each link; raised when a setting changes its meaning."""
+
+
+def to_query(config: RunConfig) -> dict[str, str]:
+    """Query names and values, the version first."""
+    return {"v": VERSION, **{name: to_text(value) for name, value in config.flat().items()}}
+
+
+def from_query(query: Mapping[str, str]) -> tuple[RunConfig, list[Problem]]:
+    """The config a link asks for, and what in it was ignored. Settings the link leaves out take their defaults."""
+    flat, ignored = dict(query), list[Problem]()
+    version = flat.pop("v", VERSION)
+    if version != VERSION:
+        ignored.append(Problem("v", version, f"{VERSION}, the version of links that this app reads"))
+    config, problems = parse_leniently(flat)
+    return config, ignored + problems

@@ -1,0 +1,177 @@
+"""Rules between settings. Each breach names one setting, its value and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engine.architectures import FAMILIES
+from engine.encodings import ENCODINGS, encoding_of
+from engine.encodings.row import Rule
+from engine.settings.errors import Problem
+from engine.settings.fields import to_text
+from engine.tasks import TASKS
+from engine.text.own import NAME
+
+if TYPE_CHECKING:
+    from engine.config.run_config import RunConfig
+
+MOST_ANSWERS = 4096
+
+
+def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
+    families = [name for name, row in FAMILIES.items() if row.reads_as in TASKS[c.task].families]
+    return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
+
+
+def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
+    if c.family_row.attends and c.d_head is None and c.d_model % c.n_heads:
+        divisors = [n for n in range(1, 65) if c.d_model % n == 0]
+        return "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
+    return None
+
+
+def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
+    rotates = c.family_row.attends and encoding_of(c).acts_on == "rotation"
+    if not rotates or c.head_width % 2 == 0:
+        return None
+    if c.d_head is not None:
+        return "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
+    fitting = [n for n in range(1, 65) if c.d_model % n == 0 and c.d_model // n % 2 == 0]
+    return (
+        "n_heads",
+        f"one that leaves an even d_head for {c.pos_encoding} ({', '.join(map(str, fitting)) or 'none here'})",
+    )
+
+
+def _tied_answers_are_tokens(c: RunConfig) -> tuple[str, str] | None:
+    row = TASKS[c.task]
+    tokens = row.n_symbols(c) + row.extra_tokens + len(row.named_tokens(c)) + (c.family == "encoder_decoder")
+    same = tokens == row.n_answers(c) and row.token_parts(c) is None and not c.pretrain_steps
+    if c.tie_embeddings and not same:
+        return "tie_embeddings", "false unless the answers are the very tokens that are read"
+    return None
+
+
+def _lengths_ordered(c: RunConfig) -> tuple[str, str] | None:
+    if c.min_seq_len is not None and c.min_seq_len > c.seq_len:
+        return "min_seq_len", f"at most seq_len {c.seq_len}, or auto"
+    return None
+
+
+def _long_enough(c: RunConfig) -> tuple[str, str] | None:
+    shortest = TASKS[c.task].shortest
+    for name in ("seq_len", "min_seq_len"):
+        if (c.value(name) or shortest) < shortest:
+            return name, f"at least {shortest}, the shortest question of task {c.task}"
+    if min(c.test_lengths, default=shortest) < shortest:
+        return "test_lengths", f"at least {shortest} each, the shortest question of task {c.task}"
+    return None
+
+
+def _k_fits(c: RunConfig) -> tuple[str, str] | None:
+    k = getattr(c.task_settings, "k", 0)
+    shortest = c.min_seq_len or c.seq_len
+    return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
+
+
+def _lookup_fits(c: RunConfig) -> tuple[str, str] | None:
+    if c.task != "lookup":
+        return None
+    keys, values, lookups = (c.value(name) for name in ("n_keys", "vocab_size", "lookups"))
+    shortest, longest = c.min_seq_len or c.seq_len, max(c.seq_len, *c.test_lengths, 0)
+    if longest > keys + 1:
+        return "n_keys", f"a whole number from {longest - 1}: a sequence is pairs of different keys, then the query"
+    if lookups > shortest - 1:
+        return "lookups", f"a whole number from 1 to {shortest - 1}, the pairs in the shortest sequence"
+    if values**lookups > MOST_ANSWERS:
+        return "lookups", f"one with vocab_size to this power at most {MOST_ANSWERS}, the answers to tell apart"
+    return None
+
+
+def _text_names_itself(c: RunConfig) -> tuple[str, str] | None:
+    text = getattr(c.task_settings, "text", "shakespeare")
+    if text == "shakespeare" or NAME.fullmatch(text):
+        return None
+    return "text", "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)"
+
+
+def _text_keeps_its_answers(c: RunConfig) -> tuple[str, str] | None:
+    return ("label_noise", f"0 for task {c.task}") if TASKS[c.task].corpus and c.label_noise else None
+
+
+def _stride_overlaps(c: RunConfig) -> tuple[str, str] | None:
+    shortest = c.min_seq_len or c.seq_len
+    if getattr(c.task_settings, "windows", "") == "overlapping" and c.value("stride") >= shortest:
+        return "stride", f"a whole number from 1 to {shortest - 1}: windows of {shortest} tokens then overlap"
+    return None
+
+
+def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
+    if c.attention_impl == "fused" and c.attention_score == "additive":
+        return "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
+    if c.attention_impl == "fused" and c.softmax_axis != "key":
+        return "attention_impl", "materialised for softmax_axis query, which no fused kernel computes"
+    return None
+
+
+def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
+    if c.mask_fault != "none" and not (c.causal and c.family_row.attends):
+        return "mask_fault", f"none for family {c.family}, which has no causal mask to break"
+    return None
+
+
+def _softmax_needs_attention(c: RunConfig) -> tuple[str, str] | None:
+    if c.softmax_axis != "key" and not c.family_row.attends:
+        return "softmax_axis", f"key for family {c.family}, which has no softmax to turn"
+    return None
+
+
+def _own_steps_left(c: RunConfig) -> tuple[str, str] | None:
+    return ("pretrain_steps", f"at most {c.steps - 1}, less than steps") if c.pretrain_steps >= c.steps else None
+
+
+def _pretraining_has_other_symbols(c: RunConfig) -> tuple[str, str] | None:
+    row = TASKS[c.task]
+    if c.pretrain_steps and (row.corpus or row.token_parts(c) is not None):
+        return "pretrain_steps", f"0 for task {c.task}, whose tokens have no sisters"
+    return None
+
+
+def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
+    if not c.pretrain_steps or c.pretrain_on != "next_token":
+        return None
+    if not c.causal:
+        return "pretrain_on", f"sister for family {c.family}, which sees the next token"
+    if "encoder_decoder" in TASKS[c.task].families:
+        return "pretrain_on", f"sister for task {c.task}, whose answer is predicted token by token already"
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    _family_takes_task,
+    _heads_divide_width,
+    _tied_answers_are_tokens,
+    _rotation_needs_pairs,
+    _lengths_ordered,
+    _long_enough,
+    _k_fits,
+    _lookup_fits,
+    _text_names_itself,
+    _text_keeps_its_answers,
+    _stride_overlaps,
+    _fused_computes_it,
+    _mask_faults_need_a_mask,
+    _softmax_needs_attention,
+    _own_steps_left,
+    _pretraining_has_other_symbols,
+    _next_token_must_be_hidden,
+)
+
+
+def broken_rules(config: RunConfig) -> Iterator[Problem]:
+    for rule in (*RULES, *ENCODINGS[config.pos_encoding].rules):
+        breach = rule(config)
+        if breach is not None:
+            name, allowed = breach
+            yield Problem(name, to_text(config.value(name)), allowed)

@@ -1,0 +1,121 @@
+"""What a published model takes, by formula: weights, training state, activations, cache. Torch-free; nothing is measured.
+
+In mixed precision every weight has two bytes, its gradient two, and AdamW keeps twelve: a float32 copy and two moments
+(Rajbhandari et al. 2020, ZeRO, section 3.1). In float32 these are 4, 4 and 8: the same sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.estimate.by_length import longest
+from engine.estimate.published import Published
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Bytes a number."""
+
+    label: str
+    weights: int
+    gradients: int
+    optimizer: int
+    values: int
+    """Of an activation, a key or a value."""
+
+
+PRECISIONS = {
+    "bf16": Precision("bfloat16, mixed with float32", weights=2, gradients=2, optimizer=12, values=2),
+    "fp32": Precision("float32", weights=4, gradients=4, optimizer=8, values=4),
+}
+
+
+def count_weights(model: Published) -> int:
+    """Numbers it learns, from its sizes alone."""
+    d, f, kv = model.width, model.mlp_width, model.kv_width
+    if model.gated:
+        block = 2 * d * d + 2 * d * kv + 3 * d * f + 2 * d  # q, out; k, v; gate, up, down; two norms
+        return 2 * model.vocabulary * d + model.layers * block + d
+    block = (4 * d * d + 4 * d) + (2 * d * f + f + d) + 4 * d  # attention, MLP, two norms, each with its biases
+    return (model.vocabulary + model.context) * d + model.layers * block + 2 * d
+
+
+def cache_bytes(model: Published, precision: Precision, tokens: int = 1) -> int:
+    """Keys and values of so many tokens: 2 x layers x kv_heads x d_head numbers each."""
+    return 2 * model.layers * model.kv_width * precision.values * tokens
+
+
+def activation_bytes(model: Published, precision: Precision, length: int, batch: int = 1, *, written: bool) -> int:
+    """Kept for backward on [batch, length], all layers, nothing recomputed.
+
+    GPT-2: Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models, eq. 1,
+    s b h (34 + 5 a s / h) bytes a layer, and 4 s b h (1 + v / h) around the layers (section 4.3). Llama: counted the same way for its
+    block; no dropout, so no masks. ``written``: whether the scores are written out; fused attention keeps one float32 a query
+    and head instead.
+    """
+    tokens, size = batch * length, precision.values
+    per_pair = (2 * size + 1) if not model.gated else size  # softmax, dropout's mask, its result; without dropout one
+    pairs = batch * model.heads * length * length * per_pair if written else 4 * tokens * model.heads
+    return model.layers * (tokens * _block_bytes(model, size) + pairs) + tokens * _around_bytes(model, size)
+
+
+def _block_bytes(model: Published, size: int) -> int:
+    """A token's in one block, without what grows with the square of the length."""
+    if not model.gated:
+        # Two norms, their results (read by attention and MLP), q, k, v, mixed values, and the MLP's two wide layers;
+        # two dropout masks of one byte.
+        return (8 * model.width + 2 * model.mlp_width) * size + 2 * model.width
+    # The same four, q and mixed values; k and v; gate, its SiLU, up, their product.
+    return (6 * model.width + 2 * model.kv_width + 4 * model.mlp_width) * size
+
+
+def _around_bytes(model: Published, size: int) -> int:
+    """A token's outside the blocks: the last norm and what the head reads, and the logits in float32."""
+    return 2 * size * model.width + 4 * model.vocabulary
+
+
+@dataclass(frozen=True)
+class Takes:
+    """Bytes, all predicted."""
+
+    parameters: int
+    """A count, not bytes."""
+    weights: int
+    gradients: int
+    optimizer: int
+    activations: int
+    cache_per_token: int
+    cache: int
+    """Of the whole length."""
+
+    @property
+    def training(self) -> int:
+        return self.weights + self.gradients + self.optimizer + self.activations
+
+    @property
+    def writing(self) -> int:
+        """Of writing with a cache; without the few activations of one token."""
+        return self.weights + self.cache
+
+
+def takes(model: Published, precision: Precision, length: int, batch: int = 1, *, written: bool = False) -> Takes:
+    count, per_token = count_weights(model), cache_bytes(model, precision)
+    return Takes(
+        parameters=count,
+        weights=count * precision.weights,
+        gradients=count * precision.gradients,
+        optimizer=count * precision.optimizer,
+        activations=activation_bytes(model, precision, length, batch, written=written),
+        cache_per_token=per_token,
+        cache=batch * length * per_token,
+    )
+
+
+def longest_trained(model: Published, precision: Precision, memory: int, batch: int = 1, *, written: bool) -> int:
+    """Tokens of the longest sequence whose training step fits, by formula; 0 where the weights alone do not."""
+    return longest(lambda length: takes(model, precision, length, batch, written=written).training, memory)
+
+
+def longest_written(model: Published, precision: Precision, memory: int, batch: int = 1) -> int:
+    """Tokens whose keys and values fit beside the weights."""
+    return longest(lambda length: takes(model, precision, length, batch).writing, memory)

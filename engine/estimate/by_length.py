@@ -1,0 +1,74 @@
+"""What a model takes at a length, by formula; and the longest that is still allowed. Torch-free.
+
+Memory: :mod:`engine.estimate.memory`. Time: the arithmetic of a step over the speed of this machine
+(:mod:`engine.estimate.prediction`). The cache: two vectors a token and layer (Shazeer 2019, Fast Transformer Decoding,
+section 2.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.config.run_config import RunConfig
+from engine.encodings.saved import BYTES
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters, predict_memory
+from engine.estimate.prediction import Speed, flops_per_step
+from engine.runs.events import Memory
+
+FARTHEST = 2**40
+"""Tokens; no search goes further."""
+
+
+def memory_at(config: RunConfig, length: int) -> Memory:
+    """Bytes of a training step on [batch_size, length]."""
+    sizes = shapes(config)
+    return predict_memory(
+        config, length=length, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length
+    )
+
+
+def flops_at(config: RunConfig, length: int) -> float:
+    """Floating-point operations of a training step on [batch_size, length]."""
+    sizes = shapes(config)
+    parts = count_parameters(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
+    return flops_per_step(config, parts, length)
+
+
+def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | None:
+    """Seconds of a training step; None for a family whose time goes into the length rather than the sums."""
+    if speed is None or not config.family_row.attends:
+        return None
+    return speed.seconds_per_step(config, flops_at(config, length))
+
+
+def cache_bytes_at(config: RunConfig, length: int) -> int:
+    """Keys and values of every token so far, in every layer and head."""
+    per_token = 2 * config.n_layers * config.n_heads * config.head_width * BYTES[config.dtype]
+    return config.batch_size * length * per_token
+
+
+def longest(cost: Callable[[int], float], allowed: float) -> int:
+    """The largest number of tokens whose cost, which grows with it, is within what is allowed; 0 where one is too many."""
+    low, high = 0, 1  # low is allowed
+    while high < FARTHEST and cost(high) <= allowed:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if cost(middle) <= allowed else (low, middle)
+    return low
+
+
+def longest_that_fits(config: RunConfig, memory: int) -> int | None:
+    """Tokens of the longest sequence whose training step keeps no more than so many bytes: weights, gradients, optimizer,
+    saved for backward. None where there is no formula."""
+    if memory_at(config, 1).total is None:
+        return None
+    return longest(lambda length: memory_at(config, length).total or 0, memory)
+
+
+def longest_in_time(config: RunConfig, seconds: float, speed: Speed | None) -> int | None:
+    """Tokens of the longest sequence whose training step takes no longer. None where there is no formula or no speed."""
+    if seconds_at(config, 1, speed) is None:
+        return None
+    return longest(lambda length: seconds_at(config, length, speed) or 0.0, seconds)

@@ -1,0 +1,150 @@
+"""How a family reads a task: the shapes of what goes in and comes out. Torch-free.
+
+A transducer (reverse, copy, sort) is continued by a decoder, which reads ``x1..xn y1..yn`` as next-token
+prediction; relabelled in place by an encoder; translated by an encoder-decoder. A labeller (k back, first
+token, own position) is answered at each position read. A family without attention reads as a decoder does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+from engine.config.run_config import RunConfig
+from engine.tasks import TASKS
+
+VALIDATION_SIZE = 256
+"""Sequences of a validation pass."""
+LONG = 128
+"""Of sequences longer than this fewer are held out."""
+
+
+class ModelShapes(TypedDict):
+    n_tokens: int
+    n_outputs: int
+    max_positions: int
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The sizes a run's task and family ask of the model, for source sequences of ``n`` symbols."""
+
+    n_tokens: int
+    """Rows of the token embedding."""
+    n_outputs: int
+    """Classes of the output layer."""
+    length: int
+    """Positions the model reads: [batch, length]."""
+    source_length: int | None
+    """Positions of the encoder side of an encoder-decoder."""
+    position_range: int
+    """Positions are below this: the length, unless they are drawn from a larger range."""
+
+    @property
+    def of_model(self) -> ModelShapes:
+        """What the model is built from; a learned table has a row for each position met in training."""
+        return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.position_range}
+
+
+def continues(config: RunConfig) -> bool:
+    """Whether the model writes its answer after the question, in one sequence."""
+    return config.family_row.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
+
+
+def writes_answer(config: RunConfig) -> bool:
+    """Whether the model writes its answer token by token, each after those that it wrote before."""
+    return continues(config) or config.family == "encoder_decoder"
+
+
+def embedding_rows(config: RunConfig) -> int:
+    """Tokens of the task's own, one row each unless a token is the sum of parts."""
+    row = TASKS[config.task]
+    parts = row.token_parts(config)
+    if parts is not None:
+        return 1 + max(max(part) for part in parts)
+    special = row.extra_tokens + len(row.named_tokens(config))
+    return row.n_symbols(config) + special + int(config.family == "encoder_decoder")
+
+
+def shapes(config: RunConfig, n: int | None = None) -> Shapes:
+    """With pre-training there are tokens and classes of its own besides the task's."""
+    own = labelled(config, n)
+    if not config.pretrain_steps:
+        return own
+    if config.pretrain_on == "next_token":
+        return replace(own, n_outputs=own.n_outputs + own.n_tokens)
+    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+    return replace(own, n_tokens=own.n_tokens + symbols, n_outputs=2 * own.n_outputs)
+
+
+def labelled(config: RunConfig, n: int | None = None) -> Shapes:
+    """The sizes of the task itself, whatever came before it."""
+    row, n = TASKS[config.task], n or config.seq_len
+    translates = config.family == "encoder_decoder"
+    return Shapes(
+        n_tokens=embedding_rows(config),
+        n_outputs=row.n_answers(config),
+        length=_length_read(config, n),
+        source_length=n if translates else None,
+        position_range=_position_range(config, n),
+    )
+
+
+def _length_read(config: RunConfig, n: int) -> int:
+    return 2 * n - 1 if continues(config) else n + TASKS[config.task].lead_tokens(config)
+
+
+def _position_range(config: RunConfig, n: int) -> int:
+    """Randomized positions are drawn from one range at every length, so that longer ones fit in it too."""
+    if config.randomized_positions == 1:
+        return _length_read(config, n)
+    return config.randomized_positions * _length_read(config, max(config.seq_len, *config.test_lengths, 0))
+
+
+def validation_size(n: int) -> int:
+    """How many sequences of a length are held out for validation: fewer long ones, so that their attention matrices
+    together take no more memory than those of ``VALIDATION_SIZE`` sequences of length ``LONG``."""
+    return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
+
+
+def generation_size(n: int) -> int:
+    """How many of these a model answers token by token at the end of training."""
+    return max(4, validation_size(n) // 4)
+
+
+def keeps_past(config: RunConfig) -> bool:
+    """Whether what the model computed for a token stays valid when another token is read after it.
+
+    Not where a fault lets a token depend on later ones, and not in the CNN, which keeps nothing.
+    """
+    if not config.family_row.attends:
+        return config.family_row.sees(config) is None
+    return config.causal and config.mask_fault == "none" and config.softmax_axis == "key"
+
+
+def length_law(config: RunConfig) -> dict[int, float]:
+    """How likely each length is in training: P(n + 1) = length_decay P(n) from the shortest to the longest."""
+    shortest = config.min_seq_len or config.seq_len
+    weights = {n: config.length_decay ** (n - shortest) for n in range(shortest, config.seq_len + 1)}
+    total = sum(weights.values())
+    return {n: weight / total for n, weight in weights.items()}
+
+
+def metric_names(config: RunConfig) -> tuple[str, ...]:
+    """The accuracies this task has in this family; the first is the one to look at."""
+    return ("second_half_accuracy", "first_half_accuracy") if continues(config) else ("accuracy",)
+
+
+def loss_floor(config: RunConfig) -> float | None:
+    """The lowest validation loss any model can reach, in nats; None where it is not known.
+
+    A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 places.
+    Where the training answers are noisy the best model of the noise is not the best of the clean answers.
+    """
+    if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
+        return None
+    if not continues(config):
+        return TASKS[config.task].floor(config)
+    n = config.seq_len
+    return (n - 1) / (2 * n - 1) * math.log(TASKS[config.task].n_symbols(config))

@@ -1,0 +1,35 @@
+"""Equal numbers of parameters: the width at which a model has as many as another. Torch-free."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters
+
+WIDEST = 2048
+
+
+def n_parameters(config: RunConfig) -> int:
+    return sum(count_parameters(config, **shapes(config).of_model).values())
+
+
+def matched_width(config: RunConfig, target: int) -> int:
+    """The ``d_model`` at which ``config`` comes closest to ``target`` parameters; its other settings stay.
+
+    Raises ValueError where the widest model has fewer.
+    """
+    step = 2 * config.n_heads if config.family_row.attends else 1  # an even width for each head
+    widths = range(2 * step, WIDEST + 1, step)
+
+    def size(width: int) -> int:
+        # Only counted, never trained: checking each width anew would be most of the work, and registries wait for it.
+        return n_parameters(config.model_copy(update={"d_model": width}))
+
+    place = bisect_left(widths, target, key=size)
+    if place == len(widths):
+        raise ValueError(
+            f"target is {target}; allowed is at most {size(widths[-1])}, the parameters at d_model {WIDEST}."
+        )
+    return min(widths[max(0, place - 1) : place + 1], key=lambda width: abs(size(width) - target))

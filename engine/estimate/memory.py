@@ -1,0 +1,246 @@
+"""Memory of one training step by formula, part by part, in bytes. Torch-free.
+
+Counted as saved for backward: every tensor that the forward pass creates and autograd keeps. Left out: what was there
+before (parameters, cached masks and tables, the batch). This is what is *kept*; the peak has transients on top. Checked
+against autograd's saved tensors in ``tests/engine/estimate/test_memory.py``.
+
+For one pre-LN block with N = batch x length T and d_ff = f d_model it comes to 4[(8 + 2f) N d + 4 N + batch h T^2] with
+GELU, (8 + f) with ReLU; fused attention has T for T^2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS, encoding_of
+from engine.encodings.row import EncodingRow
+from engine.encodings.saved import BYTES
+from engine.encodings.shapes import Shape, dense
+from engine.encodings.work import Reading
+from engine.runs.events import Memory
+
+STATISTIC = 4
+"""Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
+
+
+def parameter_shapes(
+    config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int
+) -> Iterator[tuple[str, Shape]]:
+    """The part and shape of every parameter of the model."""
+    if config.family_row.layer_shapes is not None:
+        yield "embedding", (n_tokens, config.d_model)
+        yield from config.family_row.layer_shapes(config)
+        yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
+        return
+    stacks = 2 if config.family == "encoder_decoder" else 1
+    n_blocks = 1 if config.share_layers else config.n_layers
+    encoding = ENCODINGS[config.pos_encoding]
+    per_stack = n_blocks if encoding.per_layer else 1
+    yield "embedding", (n_tokens, config.d_model)
+    for causal in (False, True) if stacks == 2 else (config.causal,):
+        own = encoding.learns(config, max_positions, causal)
+        yield from (("encoding", shape) for shape in per_stack * own)
+    for _ in range(stacks * n_blocks):
+        yield from (("attention", shape) for shape in _attention_shapes(config))
+    for _ in range((stacks - 1) * n_blocks):
+        yield from (("cross_attention", shape) for shape in _attention_shapes(config))
+    if config.mlp:
+        for _ in range(stacks * n_blocks):
+            yield from (
+                ("mlp", shape)
+                for shape in (*dense(config.d_model, config.mlp_width), *dense(config.mlp_width, config.d_model))
+            )
+    for _ in range(_n_norms(config, stacks, n_blocks)):
+        yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
+    yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
+
+
+def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
+    branches = stacks * (1 + config.mlp) + (stacks - 1)
+    return {"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]
+
+
+def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
+    """Tied to the embedding, only the bias is its own."""
+    matrix, bias = dense(config.d_model, n_outputs)
+    return (bias,) if config.tie_embeddings else (matrix, bias)
+
+
+def _attention_shapes(config: RunConfig) -> list[Shape]:
+    width = config.n_heads * config.head_width
+    shapes = [*3 * dense(config.d_model, width), *dense(width, config.d_model)]
+    return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
+
+
+def count_parameters(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> dict[str, int]:
+    """How many numbers each part learns: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline
+    recurrent or convolution."""
+    counts = Counter[str]()
+    for part, shape in parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions):
+        counts[part] += prod(shape)
+    return dict(counts)
+
+
+def predict_memory(
+    config: RunConfig,
+    *,
+    n_tokens: int,
+    n_outputs: int,
+    length: int,
+    max_positions: int,
+    source_length: int | None = None,
+    padded: bool = False,
+) -> Memory:
+    """Bytes of one training step on batches [batch_size, length].
+
+    ``saved`` and ``scores`` are None where a fused kernel's own choice decides (:func:`has_formula`). ``padded``: the
+    batch comes with a padding mask.
+    """
+    size = BYTES[config.dtype]
+    shapes = list(parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions))
+    parameters = size * sum(prod(shape) for _, shape in shapes)
+    saved = scores = None
+    if has_formula(config):
+        kept = _Kept(config, config.batch_size, padded)
+        kept.stack(length, source_length, causal=config.causal)
+        if source_length is not None:
+            kept.stack(source_length, None, causal=False)
+        kept.add(STATISTIC, config.batch_size, length, n_outputs)  # log-probabilities
+        kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
+        saved, scores = kept.bytes, kept.scores
+    return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)
+
+
+def has_formula(config: RunConfig) -> bool:
+    """Whether what is saved for backward is known without running.
+
+    It is not where fused attention meets dropout or a learned bias, nor for recurrent layers and convolutions: there the
+    device's library chooses among kernels that keep different things. Nor is it where the encoding's row says so.
+    """
+    row = ENCODINGS[config.pos_encoding]
+    if not config.family_row.attends or not row.saved.known(config):
+        return False
+    if config.attention_impl != "fused":
+        return True
+    own = _runs_fused(config, row)
+    if config.dropout > 0:
+        return not own and config.family != "encoder_decoder"
+    learned_bias = row.acts_on == "scores" and row.learns(config, config.seq_len, config.causal)
+    return not (own and learned_bias)
+
+
+def _runs_fused(config: RunConfig, encoding: EncodingRow) -> bool:
+    return config.attention_impl == "fused" and not encoding.reads_pattern(config)
+
+
+def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
+    """AdamW keeps two numbers a parameter and a step count (float32) a tensor; Muon one, for the blocks' matrices."""
+    size = BYTES[config.dtype]
+    if config.optimizer == "sgd":
+        return 0
+    total = 0
+    for part, shape in shapes:
+        by_muon = config.optimizer == "muon" and len(shape) == 2 and part not in ("embedding", "encoding", "head")
+        total += size * prod(shape) if by_muon else 2 * size * prod(shape) + 4
+    return total
+
+
+@dataclass
+class _Kept:
+    """Adds up what the forward pass keeps, in the order in which the model computes it."""
+
+    config: RunConfig
+    batch: int
+    padded: bool
+    bytes: int = 0
+    scores: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = BYTES[self.config.dtype]
+        self.width = self.config.n_heads * self.config.head_width
+        self.drops = self.config.dropout > 0
+        self.encoding = ENCODINGS[self.config.pos_encoding]
+
+    def add(self, *factors: int) -> None:
+        self.bytes += prod(factors)
+
+    def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
+        c, tokens = self.config, self.batch * length
+        masked = self.padded or (causal and c.mask_fault != "missing")
+        if c.position_dropout > 0 and encoding_of(c).acts_on == "embedding":
+            self.add(self.batch)  # which sequences have no positions, a byte each
+        reading = Reading(c, length, causal, self.padded)
+        self.add(self.encoding.saved.per_stack(reading))
+        if self.drops:
+            self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
+        if self.padded:
+            self._padding_mask(length, causal)
+        for _ in range(c.n_layers):
+            self._branch(tokens)
+            self._attention(length, length, masked=masked, cross=False)
+            self.add(self.encoding.saved.per_layer(reading))
+            if source_length is not None:
+                self._branch(tokens)
+                self._attention(length, source_length, masked=self.padded, cross=True)
+            if c.mlp:
+                self._branch(tokens)
+                # What "down" reads; GELU also keeps what it read itself.
+                self.add(2 if c.activation == "gelu" else 1, tokens, c.mlp_width, self.size)
+        if c.norm == "pre":
+            self._norm(tokens)
+        self.add(tokens, c.d_model, self.size)  # what the head, or cross-attention, reads
+
+    def _branch(self, tokens: int) -> None:
+        """A residual branch: what its first layer reads, its norm, its dropout mask."""
+        self.add(tokens, self.config.d_model, self.size)
+        if self.config.norm != "none":
+            self._norm(tokens)
+        if self.drops:
+            self.add(tokens, self.config.d_model)
+
+    def _norm(self, tokens: int) -> None:
+        """A layer norm's input, mean and deviation."""
+        self.add(tokens, self.config.d_model, self.size)
+        self.add(2, tokens, self.size)
+
+    def _attention(self, length: int, keys: int, *, masked: bool, cross: bool) -> None:
+        c, queries = self.config, self.batch * length
+        self.add(queries, self.width, self.size)  # the mixed values, read by the output projection
+        self.add(self.batch * keys, self.width, self.size)  # v
+        encoding = ENCODINGS["nope"] if cross else self.encoding
+        if c.attention_score != "additive":
+            self.add(queries + self.batch * keys, self.width, self.size)  # q and k
+        if c.attention_score == "cosine":
+            # q and k before they are divided by their lengths, and one over the lengths.
+            self.add(queries + self.batch * keys, self.width + c.n_heads, self.size)
+        if _runs_fused(c, encoding):
+            self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
+            if encoding.saved.mask_in_bias and masked:
+                self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)  # bias and mask in one
+        else:
+            self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
+
+    def _matrices(self, pairs: int, *, masked: bool) -> None:
+        """What is kept for every pair of query and key in every head."""
+        c, before = self.config, self.bytes
+        self.add(pairs, self.size)  # the pattern
+        if self.drops:
+            self.add(pairs, self.size + 1)  # the pattern after dropout, and its mask
+        elif c.softmax_axis == "query" and masked:
+            self.add(pairs, self.size)  # the pattern with blocked pairs at zero
+        if c.attention_score == "additive":
+            self.add(pairs, c.head_width, self.size)  # tanh(q + k)
+        self.scores += self.bytes - before
+
+    def _padding_mask(self, length: int, causal: bool) -> None:
+        """One mask a stack, by query only where it is causal; a fused kernel keeps it in the model's precision."""
+        queries = length if causal else 1
+        if _runs_fused(self.config, self.encoding):
+            if not self.encoding.saved.mask_in_bias:
+                self.add(self.batch, queries, length, self.size)
+        elif self.config.softmax_axis == "query":
+            self.add(self.batch, queries, length)

@@ -1,0 +1,157 @@
+"""What a run will take, before it starts: parameters, memory by part, time. Torch-free."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.config.run_config import RunConfig
+from engine.encodings import encoding_work
+from engine.estimate.layout import generation_size, keeps_past, shapes, writes_answer
+from engine.estimate.memory import count_parameters, predict_memory
+from engine.foundation.paths import data_folder
+from engine.runs.events import Memory
+from engine.settings.errors import ConfigError
+from engine.tasks import TASKS
+
+TESTED = 128
+"""Sequences of each test length."""
+CPU_IS_FASTER_BELOW = 2e9
+"""Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast this machine trains: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
+
+    overhead: float
+    rate: float
+
+    def seconds_per_step(self, config: RunConfig, flops: float) -> float:
+        stacks = 2 if config.family == "encoder_decoder" else 1
+        return self.overhead * (stacks * config.n_layers + 2) + flops / self.rate
+
+
+@dataclass(frozen=True)
+class Prediction:
+    parameters: int
+    by_part: dict[str, int]
+    memory: Memory
+    tokens_per_step: int
+    flops_per_step: float
+    """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), the attention matrices, and what the encoding
+    computes."""
+    steps_per_second: float | None
+    """None until this machine has been timed once (``engine.training.speed``), and for a baseline, whose time goes into
+    the length rather than the sums."""
+    result_seconds: float | None
+    """Of what is measured after the last step: answers written token by token, test lengths, memory. None as above."""
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        return 1 / self.steps_per_second if self.steps_per_second else None
+
+    def seconds(self, steps: int) -> float | None:
+        """Of a run of so many steps, with what is measured after the last one."""
+        if self.seconds_per_step is None or self.result_seconds is None:
+            return None
+        return steps * self.seconds_per_step + self.result_seconds
+
+
+def predict(config: RunConfig) -> Prediction:
+    sizes = shapes(config)
+    parts = count_parameters(config, **sizes.of_model)
+    flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
+    speed = known_speed() if config.family_row.attends else None
+    return Prediction(
+        parameters=sum(parts.values()),
+        by_part=parts,
+        memory=predict_memory(
+            config,
+            length=sizes.length,
+            source_length=sizes.source_length,
+            padded=TASKS[config.task].pads(config),
+            **sizes.of_model,
+        ),
+        tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
+        flops_per_step=flops,
+        steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,
+        result_seconds=result_seconds(config, speed, parts) if speed else None,
+    )
+
+
+def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> float:
+    """Seconds of what is measured after the last step; a pass without gradient is a third of a training step (as in Kaplan
+    et al. 2020, section 2.1: the backward pass computes twice as much as the forward pass)."""
+
+    def step(n: int, sequences: int) -> float:
+        sizes = shapes(config, n)
+        flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
+        return speed.seconds_per_step(config, flops * sequences / config.batch_size)
+
+    n = config.seq_len
+    lengths = {n, *config.test_lengths} if config.test_lengths else ()
+    seconds = sum(step(length, TESTED) for length in lengths) / 3 + step(n, config.batch_size)
+    if not writes_answer(config):
+        return seconds
+    if keeps_past(config):  # one small pass for each token, together the arithmetic of one over the whole sequence
+        return seconds + (n * speed.seconds_per_step(config, 0.0) + step(n, generation_size(n))) / 3
+    return seconds + sum(step(length, generation_size(n)) for length in range(n, 2 * n)) / 6
+
+
+def added_parameters(config: RunConfig, encoding: str) -> int | None:
+    """How many numbers an encoding would add to this config's model; None where it does not go with it."""
+    chosen = _with_encoding(config, encoding)
+    return None if chosen is None else count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
+
+
+def added_flops(config: RunConfig, encoding: str) -> float | None:
+    """What an encoding would add to the floating-point operations of a training step (and of each token in it), as a share of
+    those of the same model without encoding; None where it does not go with it."""
+    chosen = _with_encoding(config, encoding)
+    if chosen is None:
+        return None
+    sizes = shapes(chosen)
+    lengths = sizes.length, sizes.source_length
+    own = encoding_work(chosen, *lengths).flops
+    return own / (flops_per_step(chosen, count_parameters(chosen, **sizes.of_model), *lengths) - own)
+
+
+def _with_encoding(config: RunConfig, encoding: str) -> RunConfig | None:
+    try:
+        return config.replace(pos_encoding=encoding)
+    except ConfigError:
+        return None
+
+
+def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
+    """Of a step on [batch_size, length], given the parameters by part. Look-ups cost nothing, but a tied embedding is the head as
+    well; a shared block is counted at every depth."""
+    tokens = config.batch_size * (length + (source_length or 0))
+    reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
+    weights = sum(count for part, count in parts.items() if part not in reads_only)
+    if not config.family_row.attends:
+        return 6.0 * weights * tokens
+    if config.share_layers:
+        weights *= config.n_layers
+    attention = config.n_layers * config.batch_size * length**2 * config.n_heads * config.head_width
+    return 6.0 * weights * tokens + 12.0 * attention + encoding_work(config, length, source_length).flops
+
+
+def known_speed() -> Speed | None:
+    """The speed measured on this machine earlier, if it was."""
+    try:
+        return Speed(**json.loads(speed_file().read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def remember_speed(speed: Speed) -> None:
+    file: Path = speed_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(asdict(speed)))
+
+
+def speed_file() -> Path:
+    return data_folder() / "speed.json"

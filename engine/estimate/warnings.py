@@ -1,0 +1,195 @@
+"""What will not work, and why: said before training, from the config alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.config.run_config import RunConfig
+from engine.encodings import encoding_of
+from engine.estimate.layout import continues, shapes
+from engine.tasks import READER, TASKS
+
+ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
+"""Tasks whose answer depends on where a symbol stands."""
+
+Caution = Callable[[RunConfig], str | None]
+
+
+def _no_attention(c: RunConfig) -> str | None:
+    if not c.family_row.attends:
+        return f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
+    return None
+
+
+def _short_sight(c: RunConfig) -> str | None:
+    seen, read = c.family_row.sees(c), shapes(c).length
+    if seen is not None and seen < read:
+        return (
+            f"{c.n_layers} layers of convolutions see {seen} positions of {read}: what stands earlier cannot be known."
+        )
+    return None
+
+
+def _bag_of_symbols(c: RunConfig) -> str | None:
+    if c.pos_encoding == "nope" and c.family == "encoder" and c.task in ORDER_MATTERS:
+        return (
+            "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever "
+            "they stand."
+        )
+    return None
+
+
+def _knows_offsets_only(c: RunConfig) -> bool:
+    """A convolution, relative too, notices where a sequence begins and ends."""
+    row = encoding_of(c)
+    return c.family_row.attends and row.relative and row.acts_on != "embedding"
+
+
+def _no_anchor(c: RunConfig) -> str | None:
+    settings = c.task_settings
+    blind = _knows_offsets_only(c) and getattr(settings, "variant", "") == "constant"
+    if blind and not getattr(settings, "bos", False):
+        return (
+            "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
+            "limit."
+        )
+    return None
+
+
+def _reverse_needs_absolute(c: RunConfig) -> str | None:
+    if c.task == "reverse" and c.n_layers == 1 and _knows_offsets_only(c):
+        return (
+            "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
+            "offsets only."
+        )
+    return None
+
+
+def _no_row(c: RunConfig) -> str | None:
+    longer = [n for n in c.test_lengths if n > c.seq_len]
+    table = c.pos_encoding == "learned" or (
+        getattr(c.encoding_settings, "design_features", "") == "table" and encoding_of(c).acts_on != "scores"
+    )
+    if c.family_row.attends and table and longer and c.randomized_positions == 1:
+        lengths = ", ".join(map(str, longer))
+        return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
+    return None
+
+
+def _nothing_to_scale(c: RunConfig) -> str | None:
+    if getattr(c.encoding_settings, "rope_scaling", "none") != "none" and max(c.test_lengths, default=0) <= c.seq_len:
+        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
+    return None
+
+
+def _blow_up(c: RunConfig) -> str | None:
+    if (
+        c.family_row.attends
+        and c.norm == "none"
+        and c.skips
+        and c.optimizer == "sgd"
+        and c.grad_clip is None
+        and c.n_layers >= 4
+    ):
+        return "Deep, without normalisation or clipping, SGD tends to NaN in the first steps. The run will say where."
+    return None
+
+
+def _vanishing(c: RunConfig) -> str | None:
+    if c.family_row.attends and not c.skips and c.n_layers >= 4:
+        return "Without skip connections a deep stack hardly trains: watch the gradients of q and k."
+    return None
+
+
+def _linear(c: RunConfig) -> str | None:
+    if c.family_row.attends and c.mlp and c.activation == "none":
+        return "Without an activation the two dense layers of the MLP are one linear map."
+    return None
+
+
+def mask_shows_answers(c: RunConfig) -> bool:
+    """Whether a position can see what it must predict: every fault of the mask shows the next token of a sequence."""
+    return c.mask_fault != "none" and (continues(c) or TASKS[c.task].families == READER)
+
+
+def _leaking_mask(c: RunConfig) -> str | None:
+    if mask_shows_answers(c):
+        return "The mask lets a position see what it should predict: a good score here is the fault showing."
+    return None
+
+
+def _coarse_numbers(c: RunConfig) -> str | None:
+    if c.dtype != "float32":
+        return (
+            f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values "
+            "overflow."
+        )
+    return None
+
+
+def _table_scale(c: RunConfig) -> str | None:
+    own = c.encoding_settings
+    std = next((v for name, v in own if name.endswith("_init_std")), None) if c.family_row.attends else None
+    if (
+        std is None
+        or encoding_of(c).acts_on != "embedding"
+        or c.token_init_std == 0
+        or 0.2 <= std / c.token_init_std <= 5
+    ):
+        return None
+    ratio = std / c.token_init_std
+    return f"What is added starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
+
+
+def _nothing_to_drop(c: RunConfig) -> str | None:
+    if c.position_dropout and encoding_of(c).acts_on != "embedding":
+        return f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
+    return None
+
+
+def _nothing_to_randomize(c: RunConfig) -> str | None:
+    if c.family_row.attends and c.randomized_positions > 1 and not encoding_of(c).numbered:
+        return f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
+    return None
+
+
+def _turned_sums(c: RunConfig) -> str | None:
+    if c.family_row.attends and encoding_of(c).acts_on == "rotation" and c.attention_score == "additive":
+        return "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
+    return None
+
+
+def _shared_windows(c: RunConfig) -> str | None:
+    split, windows = getattr(c.task_settings, "split", "plays"), getattr(c.task_settings, "windows", "")
+    if split == "none":
+        return "Validation reads the very windows that were trained on: it measures memory, not what was learned."
+    if split == "windows" and windows == "overlapping":
+        return (
+            "Validation windows share most of their text with windows that were trained on: a small gap means little."
+        )
+    return None
+
+
+CAUTIONS: tuple[Caution, ...] = (
+    _no_attention,
+    _short_sight,
+    _bag_of_symbols,
+    _no_anchor,
+    _reverse_needs_absolute,
+    _no_row,
+    _nothing_to_scale,
+    _blow_up,
+    _vanishing,
+    _linear,
+    _leaking_mask,
+    _coarse_numbers,
+    _table_scale,
+    _nothing_to_drop,
+    _nothing_to_randomize,
+    _turned_sums,
+    _shared_windows,
+)
+
+
+def cautions(config: RunConfig) -> list[str]:
+    return [sentence for caution in CAUTIONS if (sentence := caution(config))]

@@ -1,0 +1,160 @@
+"""Which encoding should I use? One row an encoding, one cell a quality, each computed from the trials of a documented issue.
+
+Every cell is on one scale: 0 is guessing, 1 is all right (for "beyond the trained length": all that was there is kept).
+Whether a cell supports a need is a rule declared here, before any number is seen: the whole 95 % interval lies above ``BAR``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig, changes_between
+from engine.encodings import ENCODINGS
+from engine.estimate.layout import labelled
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.properties import BAR, QUALITIES, Quality
+from engine.experiments.published import shipped_numbers
+from engine.experiments.statistics import t_interval
+from engine.experiments.store import latest_trials
+from engine.settings.errors import ConfigError
+
+State = Literal["supported", "against", "open", "not learned", "no row", "not measured"]
+Origin = Literal["this machine", "this version"]
+
+
+class Cell(TypedDict):
+    """One encoding's evidence on one quality."""
+
+    quality: str
+    state: State
+    value: float | None
+    """Mean over the seeds on the scale from 0 to 1."""
+    ci: tuple[float, float] | None
+    """95 %, Student's."""
+    seeds: int
+    number: float | None
+    """The mean of the raw number, and of the one that had to be there first."""
+    number_before: float | None
+    chance: float
+    arm: str
+    """Empty where no experiment has an arm with this encoding."""
+    origin: Origin | None
+    query: dict[str, str]
+    """Of the link behind it: to the experiment, or, without an arm, to the lab with these settings."""
+
+
+def evidence_table() -> list[dict[str, Any]]:
+    """``{"encoding": name, "cells": [Cell]}``, in the order of the registry."""
+    return [{"encoding": name, "cells": [cell(name, quality) for quality in QUALITIES]} for name in ENCODINGS]
+
+
+def cell(encoding: str, quality: Quality) -> Cell:
+    issue = ISSUES[quality.slug]
+    condition = issue.config(issue.arm(quality.arm))
+    arm = arm_of(issue, condition, encoding)
+    found = _numbers(quality, arm.name) if arm else None
+    empty = Cell(
+        quality=quality.name, state="not measured", value=None, ci=None, seeds=0, number=None, number_before=None,
+        chance=chance_of(condition), arm=arm.name if arm else "", origin=None, query=_query(issue, arm, condition, encoding),
+    )  # fmt: skip
+    return {**empty, **_weighed(found, empty["chance"])} if found else empty  # type: ignore[typeddict-item]
+
+
+def arm_of(issue: Issue, condition: RunConfig, encoding: str) -> Arm | None:
+    """The arm that differs from the condition in the encoding alone, with its own parameters as they are by default."""
+    try:
+        wanted = condition.replace(pos_encoding=encoding)
+    except ConfigError:
+        return None
+    same = (arm for arm in issue.arms if not any(changes_between(issue.config(arm), wanted)))
+    return next(same, None)
+
+
+def chance_of(config: RunConfig) -> float:
+    from engine.training.data import rule_of  # late: the page's process reads QUALITIES without torch
+
+    return rule_of(config).chance(config.task_settings, config.seq_len, labelled(config).n_outputs)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    values: list[float]
+    before: list[float]
+    """Empty where nothing had to be there first."""
+    without: int
+    """Seeds that ran and have no number, though they have the one before: the model cannot be run there."""
+    origin: Origin
+
+
+def _numbers(quality: Quality, arm: str) -> _Numbers | None:
+    """This machine's where there are any, else those that came with this version."""
+    here = [trial for trial in latest_trials(quality.slug) if trial.arm == arm and not trial.outcome]
+    if here:
+        by_seed = {metric: _by_seed([(t.seed, t.number(metric)) for t in here]) for metric in _metrics(quality)}
+        return _paired(quality, by_seed, "this machine")
+    numbers, seeds = shipped_numbers(quality.slug)
+    if arm not in seeds:
+        return None
+    return _paired(
+        quality, {metric: _by_seed(numbers.get((arm, metric), [])) for metric in _metrics(quality)}, "this version"
+    )
+
+
+def _metrics(quality: Quality) -> tuple[str, ...]:
+    return tuple(filter(None, (quality.metric, quality.before)))
+
+
+def _by_seed(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:
+    return {seed: value for seed, value in pairs if np.isfinite(value)}
+
+
+def _paired(quality: Quality, by_seed: dict[str, dict[int, float]], origin: Origin) -> _Numbers | None:
+    after = by_seed[quality.metric]
+    if not quality.before:
+        return _Numbers(list(after.values()), [], 0, origin) if after else None
+    before = by_seed[quality.before]
+    both = sorted(after.keys() & before.keys())
+    if not before:
+        return None
+    return _Numbers(
+        [after[s] for s in both], [before[s] for s in both or before], len(before.keys() - after.keys()), origin
+    )
+
+
+def _weighed(found: _Numbers, chance: float) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "origin": found.origin,
+        "seeds": len(found.values) or found.without,
+        "number": fmean(found.values) if found.values else None,
+        "number_before": fmean(found.before) if found.before else None,
+    }
+    if found.before and (fmean(found.before) - chance) / (1 - chance) < BAR:
+        return {**facts, "state": "not learned"}
+    if not found.values:
+        return {**facts, "state": "no row"}
+    whole = np.array(found.before) if found.before else np.ones(len(found.values))
+    shares = (np.array(found.values) - chance) / (whole - chance)
+    ci = t_interval(shares) if len(shares) > 1 else None
+    return {**facts, "value": float(shares.mean()), "ci": ci, "state": _state(ci)}
+
+
+def _state(ci: tuple[float, float] | None) -> State:
+    if ci is None or ci[0] < BAR <= ci[1]:
+        return "open"
+    return "supported" if ci[0] >= BAR else "against"
+
+
+def _query(issue: Issue, arm: Arm | None, condition: RunConfig, encoding: str) -> dict[str, str]:
+    if arm is not None:
+        return {"issue": issue.slug} | ({"extended": "true"} if arm.extended else {})
+    try:
+        return to_query(condition.replace(pos_encoding=encoding))
+    except ConfigError:
+        return {"issue": issue.slug}

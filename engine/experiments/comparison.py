@@ -1,0 +1,162 @@
+"""A design of one's own against built-in encodings, as a controlled experiment: an issue made from a person's choice.
+
+Torch-free. One thing changes between the arms of a task, the encoding; seeds are paired; what counts as better, and how much
+is worth naming, stands here before anything runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.config.run_config import RunConfig, parse
+from engine.encodings import ENCODINGS
+from engine.experiments.issues import fixed_encoding
+from engine.experiments.issues.issue import Arm, Claim, Issue, Values, difference
+
+DESIGN = "designed"
+BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
+"""At twice that issue's rate two thirds of its steps do: on the three tasks a Fourier design, table, sinusoids and RoPE end at
+most .11 of accuracy away from where 300 steps left them, and in the same order wherever they differ by more than .01 (seed 0)."""
+LONGER = 32
+SMALLEST = 0.05
+"""Accuracy worth naming."""
+RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
+USUAL = ("learned", "rope")
+"""One for places, one for offsets: against both a first verdict takes about a minute on two cores."""
+MOST_RIVALS = 5
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A task of the comparison, and what it asks of an encoding."""
+
+    label: str
+    asks: str
+    settings: Mapping[str, Any]
+
+
+TASKS: dict[str, Trial] = {
+    "k_back": Trial(
+        "3 back",
+        "the symbol three places earlier: a fixed offset; also tested at twice the length",
+        {"task": "k_back", "k": 3, "test_lengths": (LONGER,)},
+    ),
+    "permutation": Trial(
+        "Fixed permutation",
+        "each place looks to a place of its own: absolute positions",
+        {"task": "permutation"},
+    ),
+    "content_offset": Trial(
+        "Offset told by the content",
+        "a symbol says how far back to look: content and offset together",
+        {"task": "content_offset"},
+    ),
+}
+
+
+def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
+    """The design under the comparison's first task. Raises ConfigError where its parts do not go together."""
+    return parse({**BASE, "task": "k_back", "pos_encoding": DESIGN, **design, **more})
+
+
+def comparison(design: Mapping[str, Any], rivals: Sequence[str] = USUAL, tasks: Sequence[str] = tuple(TASKS)) -> Issue:
+    """Raises ConfigError where parts do not go together, ValueError with one sentence for a choice of rivals or tasks."""
+    _check("against", rivals, RIVALS, MOST_RIVALS)
+    _check("tasks", tasks, tuple(TASKS), len(TASKS))
+    design_config(design)
+    arms = [_arm(task, name, design if name == DESIGN else {}) for task in tasks for name in (DESIGN, *rivals)]
+    overall = Claim(
+        "Over the tasks together, your design does better than the best of the others.",
+        over_the_best(tasks, rivals),
+        "accuracy",
+        SMALLEST,
+        condition="the best is the one with the highest mean over all tasks and seeds",
+    )
+    pairs = [
+        Claim(
+            f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
+            difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
+            "accuracy",
+            SMALLEST,
+            about="condition",
+        )
+        for task in tasks
+        for name in rivals
+    ]
+    return Issue(
+        slug="design",
+        group="encoding",
+        title="Your design",
+        summary="An encoding of your own against built-in ones.",
+        mechanism="",
+        base=BASE,
+        arms=tuple(arms),
+        claims=(overall, *pairs),
+        remedies=("", "", ""),
+        sources=(),
+        x_label="Length",
+    )
+
+
+def over_the_best(tasks: Sequence[str], rivals: Sequence[str]) -> Callable[[Values], np.ndarray]:
+    """The design's mean accuracy over the tasks minus that of the rival whose own mean over tasks and seeds is highest."""
+
+    def effect(values: Values) -> np.ndarray:
+        def mean(name: str) -> np.ndarray:
+            over_tasks: np.ndarray = np.mean([values(arm_name(task, name), "accuracy") for task in tasks], axis=0)
+            return over_tasks  # [seed]
+
+        by_rival = np.stack([mean(name) for name in rivals])  # [rival, seed]
+        known = np.isfinite(by_rival).all(axis=0)  # seeds of which every rival has ended
+        best = by_rival[np.argmax(by_rival[:, known].mean(axis=1))] if known.any() else np.full(len(known), np.nan)
+        difference: np.ndarray = mean(DESIGN) - best
+        return difference
+
+    return effect
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared. The same parts, rivals, tasks and seeds have the same name everywhere."""
+
+    parts: Mapping[str, Any]
+    against: tuple[str, ...]
+    tasks: tuple[str, ...]
+    seeds: int
+
+    @property
+    def name(self) -> str:
+        """Twelve hexadecimal digits."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def issue(self) -> Issue:
+        """Raises ConfigError and ValueError as :func:`comparison` does."""
+        return comparison(self.parts, self.against, self.tasks)
+
+
+def arm_name(task: str, encoding: str) -> str:
+    return f"{TASKS[task].label}: {'your design' if encoding == DESIGN else ENCODINGS[encoding].label}"
+
+
+def _arm(task: str, encoding: str, parts: Mapping[str, Any]) -> Arm:
+    longer = bool(TASKS[task].settings.get("test_lengths"))
+    return Arm(
+        arm_name(task, encoding),
+        "comparison" if encoding == DESIGN else "control",
+        {**TASKS[task].settings, "pos_encoding": encoding, **parts},
+        points=((float(BASE["seq_len"]), "accuracy"), (float(LONGER), f"accuracy@{LONGER}")) if longer else (),
+    )
+
+
+def _check(name: str, given: Sequence[str], allowed: Sequence[str], most: int) -> None:
+    unknown = [one for one in given if one not in allowed]
+    if unknown or not 1 <= len(given) <= most or len(set(given)) < len(given):
+        shown = ",".join(given) or "empty"
+        raise ValueError(f"{name} is {shown}; allowed is 1 to {most} different ones of {', '.join(allowed)}.")

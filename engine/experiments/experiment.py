@@ -1,0 +1,181 @@
+"""One issue's trials on their way through the worker pool: seed after seed, all arms of a seed together."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import RLock
+
+from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.report import Report, report, seeds_done
+from engine.experiments.statistics import Question, Weighed
+from engine.experiments.trial import Trial, read_trial
+from engine.foundation.background import Work
+from engine.runs.events import Event
+from engine.runs.store import Run
+from engine.workers.pool import NoRoom, Pool
+
+LOOK_EVERY = 0.02
+"""Seconds between two looks at the runs under way."""
+PATIENCE = 30.0
+"""Seconds that a trial which was told to stop may take; the pool ends it by force sooner."""
+MOST_SEEDS = 16
+LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """A trial that trains now."""
+
+    arm: Arm
+    seed: int
+    run: Run
+
+    @property
+    def events(self) -> list[Event]:
+        return list(self.run.events)
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, from 0 to 1."""
+        return self.run.step / self.run.config.steps
+
+
+def seed_range(seeds: int, first_seed: int) -> range:
+    """Raises ValueError with one sentence."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
+    if not 0 <= first_seed <= LARGEST_SEED - MOST_SEEDS:
+        raise ValueError(
+            f"first_seed is {first_seed}; allowed is a whole number from 0 to {LARGEST_SEED - MOST_SEEDS}."
+        )
+    return range(first_seed, first_seed + seeds)
+
+
+class Experiment(Work):
+    """Every arm at every seed, and what they come to."""
+
+    def __init__(
+        self,
+        issue: Issue,
+        pool: Pool,
+        *,
+        seeds: int = 8,
+        first_seed: int = 0,
+        extended: bool = False,
+        session: str = "",
+        known: Iterable[Trial] = (),
+        keep: Callable[[Trial], object] = lambda trial: None,
+    ) -> None:
+        """Of the ``known`` trials, those that are asked for and had finished are not trained again: the same settings and seed
+        give the same numbers. ``keep`` is told of each trial that ends.
+
+        Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds.
+        """
+        super().__init__(f"experiment on “{issue.title}”", session)
+        self.seeds = seed_range(seeds, first_seed)
+        self.issue, self.extended = issue, extended
+        self.arms = issue.arms_of(extended)
+        self._steps = {arm.name: issue.config(arm).steps for arm in self.arms}
+        self.under_way: tuple[UnderWay, ...] = ()
+        asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
+        self.from_before = tuple(t for t in known if (t.arm, t.seed) in asked and not t.outcome)
+        """Trials that are not trained again."""
+        self.report: Report = report(issue, (), self.seeds, extended=extended)
+        """Of the trials so far."""
+        self._pool, self._keep = pool, keep
+        self._trials = list(self.from_before)
+        self._lock = RLock()
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Those that have ended, in the order in which they did."""
+        with self._lock:
+            return tuple(self._trials)
+
+    @property
+    def total(self) -> int:
+        return len(self.arms) * len(self.seeds)
+
+    @property
+    def done(self) -> float:
+        """Share of all training steps taken, from 0 to 1."""
+        return self._share(self.trials, self.under_way)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """As the pace so far has it; None before anything is known."""
+        done, before = self.done, self._share(self.from_before)
+        return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
+
+    def _share(self, trials: Sequence[Trial], under_way: Sequence[UnderWay] = ()) -> float:
+        taken = sum(self._steps[trial.arm] for trial in trials) + sum(u.run.step for u in under_way)
+        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
+
+    def _work(self) -> None:
+        try:
+            self._run_trials()
+        finally:
+            self._stop_trials()
+        self._weigh()  # after them: a worker in the middle of a trial's last measurements would be long in answering
+
+    def _stop_trials(self) -> None:
+        stopped, self.under_way = self.under_way, ()
+        for trial in stopped:
+            self._pool.stop(trial.run.id)
+        for trial in stopped:
+            trial.run.wait_for(sys.maxsize, PATIENCE)
+            self._pool.runs.delete(trial.run.id)
+
+    def _run_trials(self) -> None:
+        known = {(trial.arm, trial.seed) for trial in self.from_before}
+        waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in known])
+        more = True
+        while (more or self.under_way) and not self._stop.is_set():
+            if more and len(self.under_way) < self._pool.size:
+                more = self._start_next(waiting)
+            elif not self._collect():
+                time.sleep(LOOK_EVERY)
+
+    def _start_next(self, waiting: Iterator[tuple[Arm, int]]) -> bool:
+        following = next(waiting, None)
+        if following is None:
+            return False
+        arm, seed = following
+        while not self._stop.is_set():
+            try:
+                run = self._pool.submit(
+                    self.issue.config(arm, seed), self.session, alone=arm.alone, watch=self.issue.watch(arm)
+                )
+            except NoRoom:
+                self._collect()
+                time.sleep(10 * LOOK_EVERY)
+                continue
+            self.under_way = (*self.under_way, UnderWay(arm, seed, run))
+            break
+        return True
+
+    def _collect(self) -> bool:
+        """Take in the trials that have ended; whether there were any."""
+        ended = [trial for trial in self.under_way if not trial.run.live]
+        for trial in ended:
+            read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves)
+            with self._lock:
+                self._trials.append(read)
+            self._keep(read)
+            self._pool.runs.delete(trial.run.id)
+        self.under_way = tuple(trial for trial in self.under_way if trial not in ended)
+        if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
+            self._weigh()
+        return bool(ended)
+
+    def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
+        weighed: list[Weighed] = self._pool.ask("engine.experiments.statistics:weigh_all", list(questions))
+        return weighed
+
+    def _weigh(self) -> None:
+        self.report = report(
+            self.issue, self.trials, self.seeds, extended=self.extended, seconds=self.seconds, weigh=self._ask_worker
+        )

@@ -1,0 +1,34 @@
+"""How a cost grows: the slope of log(cost) over log(size), seed by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from engine.experiments.issues.issue import Values
+
+
+def exponent(arms: Mapping[float, str], metric: str) -> Callable[[Values], np.ndarray]:
+    """The b in cost = a * size^b by least squares on logarithms; ``arms`` are named by their size."""
+    centred = np.log(list(arms)) - np.log(list(arms)).mean()
+
+    def effect(values: Values) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            costs = np.log([values(arm, metric) for arm in arms.values()])  # [size, seed]
+        slopes: np.ndarray = centred @ costs / (centred @ centred)
+        return slopes
+
+    return effect
+
+
+def minus(
+    one: Callable[[Values], np.ndarray], other: Callable[[Values], np.ndarray] | float
+) -> Callable[[Values], np.ndarray]:
+    """The effect "this one less that one", seed by seed."""
+    return lambda values: one(values) - (other if isinstance(other, float) else other(values))
+
+
+def log2_ratio(arm: str, other: str, metric: str, other_metric: str = "") -> Callable[[Values], np.ndarray]:
+    """How many doublings this arm's number lies above the other's."""
+    return lambda values: np.log2(values(arm, metric) / values(other, other_metric or metric))

@@ -1,0 +1,65 @@
+"""The evidence that came with this version: what ``engine/experiments/evidence`` says of every arm, one value a seed. Torch-free."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.experiments.report import ArmReport, Report
+from engine.experiments.trial import Trial
+
+FOLDER = Path(__file__).parent / "evidence"
+
+ByArm = dict[tuple[str, str], list[tuple[int, float]]]
+"""(arm, metric) to (seed, value); a seed without a number is left out."""
+
+
+@cache
+def shipped_numbers(slug: str, folder: Path = FOLDER) -> tuple[ByArm, dict[str, int]]:
+    """Every number of an issue's arms over all sets of seeds, and the seeds that each arm was run on."""
+    numbers: ByArm = {}
+    seeds: dict[str, int] = {}
+    for measured in _sets(folder):
+        for report in measured["reports"]:
+            if report["slug"] == slug:
+                for arm in report["arms"]:
+                    seeds[arm["name"]] = seeds.get(arm["name"], 0) + len(report["seeds"])
+                    for metric, values in _metrics(arm):
+                        known = [(s, v) for s, v in zip(report["seeds"], values, strict=True) if v is not None]
+                        numbers.setdefault((arm["name"], metric), []).extend(known)
+    return numbers, seeds
+
+
+@cache
+def shipped_reports(slug: str, folder: Path = FOLDER) -> tuple[Report, ...]:
+    """An issue's report for each set of seeds, as its page shows it."""
+    rows = [row for measured in _sets(folder) for row in measured["reports"] if row["slug"] == slug]
+    return tuple(map(Report.from_json, rows))
+
+
+def trials_of(report: Report) -> list[Trial]:
+    """The trials behind a report, with those of their numbers that it tells; their curves were not kept."""
+    return [
+        Trial(arm.name, seed, numbers)
+        for arm in report.arms
+        for place, seed in enumerate(report.seeds)
+        if (numbers := _numbers_at(arm, place))
+    ]
+
+
+def _numbers_at(arm: ArmReport, place: int) -> dict[str, float]:
+    told = {point.metric: point.values[place] for point in arm.points} | {arm.metric: arm.values[place]}
+    return {metric: value for metric, value in told.items() if value is not None}
+
+
+def _metrics(arm: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
+    by_metric = {point["metric"]: point["values"] for point in arm["points"]} | {arm["metric"]: arm["values"]}
+    return list(by_metric.items())
+
+
+@cache
+def _sets(folder: Path) -> list[dict[str, Any]]:
+    """Empty where the documents were left out of an installation."""
+    return [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("seeds-*.json"))]

@@ -1,0 +1,199 @@
+"""What an experiment found: the verdict of each claim, the values of each arm. As data, for a page and for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from engine.experiments.issues.issue import Arm, Claim, Issue, Role, Values
+from engine.experiments.statistics import Question, Verdict, Weighed, to_json, weigh_all
+from engine.experiments.trial import Trial
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    claim: str
+    condition: str
+    about: str
+    unit: str
+    smallest_effect: float
+    direction: Literal["more", "less"]
+    weighed: Weighed
+    effects: list[float | None]
+    """One a seed; None where it is not known."""
+
+    @property
+    def question(self) -> Question:
+        return self.effects, self.smallest_effect, self.direction
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "claim": self.claim,
+            **to_json(self.weighed),
+            "unit": self.unit,
+            "smallest_effect": self.smallest_effect,
+            "direction": self.direction,
+            "condition": self.condition,
+            "about": self.about,
+            "why": self.weighed.why,
+            "effects": self.effects,
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ClaimReport:
+        """Of what :meth:`to_json` wrote."""
+        ci = tuple(row["ci"]) if row["ci"] else None
+        seeds = sum(effect is not None for effect in row["effects"])
+        weighed = Weighed(row["verdict"], row["effect"], ci, row["p"], seeds, row["why"])
+        told = ("claim", "condition", "about", "unit", "smallest_effect", "direction", "effects")
+        return cls(weighed=weighed, **{name: row[name] for name in told})
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place of an arm's line."""
+
+    x: float
+    metric: str
+    values: list[float | None]
+    """One a seed; None where the trial has no such number."""
+
+
+@dataclass(frozen=True)
+class ArmReport:
+    name: str
+    role: Role
+    metric: str
+    values: list[float | None]
+    """One a seed; None where the trial has no such number."""
+    outcomes: list[str] = field(default_factory=list)
+    """How the seeds ended that did not finish."""
+    points: list[Point] = field(default_factory=list)
+    """The arm's own line, where it has one."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ArmReport:
+        """Of what :meth:`to_json` wrote."""
+        return cls(**{**row, "points": [Point(**point) for point in row["points"]]})
+
+
+@dataclass(frozen=True)
+class Report:
+    slug: str
+    seeds: list[int]
+    seeds_done: int
+    """Seeds of which every arm has ended."""
+    extended: bool
+    claims: list[ClaimReport]
+    arms: list[ArmReport]
+    seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.claims[0].weighed.verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """The first claim's numbers at the top, as the command line's last line has them."""
+        first = to_json(self.claims[0].weighed)
+        return {
+            "event": "verdict",
+            "slug": self.slug,
+            **first,
+            "claims": [claim.to_json() for claim in self.claims],
+            "arms": [arm.to_json() for arm in self.arms],
+            "seeds": self.seeds,
+            "extended": self.extended,
+            "seconds": round(self.seconds, 2),
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Report:
+        """Of what :meth:`to_json` wrote of an experiment that came to its end."""
+        return cls(
+            slug=row["slug"],
+            seeds=row["seeds"],
+            seeds_done=len(row["seeds"]),
+            extended=row["extended"],
+            claims=[ClaimReport.from_json(claim) for claim in row["claims"]],
+            arms=[ArmReport.from_json(arm) for arm in row["arms"]],
+            seconds=row["seconds"],
+        )
+
+
+Weigher = Callable[[Sequence[Question]], list[Weighed]]
+
+
+def report(
+    issue: Issue,
+    trials: Sequence[Trial],
+    seeds: Sequence[int],
+    *,
+    extended: bool = False,
+    seconds: float = 0.0,
+    weigh: Weigher = weigh_all,
+) -> Report:
+    """Weigh every claim on the trials there are; pairs of which one is missing are left out. ``weigh`` says where."""
+    arms = issue.arms_of(extended)
+    by_key = {(trial.arm, trial.seed): trial for trial in trials}
+    values, claims = values_of(by_key, seeds), issue.claims_of(extended)
+    effects = [_plain(np.asarray(claim.effect(values), dtype=float)) for claim in claims]
+    questions = [(own, claim.smallest_effect, claim.direction) for claim, own in zip(claims, effects, strict=True)]
+    return Report(
+        slug=issue.slug,
+        seeds=list(seeds),
+        seeds_done=seeds_done(arms, trials, seeds),
+        extended=extended,
+        claims=[_claim_report(*facts) for facts in zip(claims, effects, weigh(questions), strict=True)],
+        arms=[_arm_report(arm, by_key, seeds, values) for arm in arms],
+        seconds=seconds,
+    )
+
+
+def seeds_done(arms: Sequence[Arm], trials: Sequence[Trial], seeds: Sequence[int]) -> int:
+    """Seeds of which every arm has ended."""
+    ended = {(trial.arm, trial.seed) for trial in trials}
+    return sum(all((arm.name, seed) in ended for arm in arms) for seed in seeds)
+
+
+def values_of(by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> Values:
+    def values(arm: str, metric: str) -> np.ndarray:
+        found = [by_key[arm, seed].number(metric) if (arm, seed) in by_key else math.nan for seed in seeds]
+        return np.array(found, dtype=float)
+
+    return values
+
+
+def _claim_report(claim: Claim, effects: list[float | None], weighed: Weighed) -> ClaimReport:
+    return ClaimReport(
+        claim=claim.sentence,
+        condition=claim.condition,
+        about=claim.about,
+        unit=claim.unit,
+        smallest_effect=claim.smallest_effect,
+        direction=claim.direction,
+        weighed=weighed,
+        effects=effects,
+    )
+
+
+def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int], values: Values) -> ArmReport:
+    ended = [by_key[arm.name, seed] for seed in seeds if (arm.name, seed) in by_key]
+    return ArmReport(
+        name=arm.name,
+        role=arm.role,
+        metric=arm.metric,
+        values=_plain(values(arm.name, arm.metric)),
+        outcomes=sorted({trial.outcome for trial in ended if trial.outcome}),
+        points=[Point(x, metric, _plain(values(arm.name, metric))) for x, metric in arm.points],
+    )
+
+
+def _plain(values: np.ndarray) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]

@@ -1,0 +1,1 @@
+"""What everything else stands on: paths, files, text formatting, the glossary, background work. Knows nothing of models."""

@@ -1,0 +1,156 @@
+"""What a run showed, in sentences computed from its events. Nothing here is written before the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import continues, metric_names
+from engine.estimate.warnings import mask_shows_answers
+from engine.foundation.formatting import counted
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
+
+LEARNED = 0.99
+"""Accuracy from which a task counts as learned."""
+HELD_OUT_ANSWERS = 256
+"""Held-out sequences behind each accuracy (engine.training.data.VALIDATION_SIZE): what chance may vary by."""
+WORSE = 0.05
+"""Accuracy lost in writing the answer from which a success is called false."""
+COPIES = "the mask lets each position see the symbol that it must predict, so the model copies it."
+GAP = 0.2
+"""Nats between validation and training loss from which a gap is worth a sentence."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    kind: Literal["success", "alarm", "note"]
+    sentence: str
+
+
+def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
+    """The findings of a run so far, the most important first."""
+    rows = list(events)
+    failed = next((event for event in rows if isinstance(event, Failed)), None)
+    if failed is not None:
+        return [Finding("alarm", failed.reason)]
+    started = next((event for event in rows if isinstance(event, Started)), None)
+    measured = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
+    if started is None or not measured:
+        return []
+    finished = next((event for event in rows if isinstance(event, Finished)), None)
+    # With a leak, a good score is the leak showing: nothing is said of learning.
+    leak = _leak(config, started, measured, finished)
+    # Only a run that came to its end shows whether its task is learned.
+    learned = _learning(config, started, measured) if finished else _until_now(config, started, measured, rows)
+    return [*(leak or learned), *_gap(measured)]
+
+
+def clearly_above(value: float, chance: float) -> bool:
+    """Whether an accuracy on the held-out sequences is further above chance than sampling explains (5 sigma)."""
+    return value > chance + 5 * math.sqrt(chance * (1 - chance) / HELD_OUT_ANSWERS)
+
+
+def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
+    """Where the mask shows the answers: a decoder cannot know the symbols of the question before it reads them."""
+    last = measured[-1].validation or {}
+    name, label = _main_metric(config)
+    if mask_shows_answers(config) and not continues(config):
+        if not clearly_above(last.get(name, 0.0), started.chance.get(name, 0.0)):
+            return []
+        return [
+            Finding(
+                "alarm",
+                f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning.",
+            )
+        ]
+    value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
+    if value is None or chance is None or not clearly_above(value, chance):
+        return []
+    found = [
+        Finding(
+            "alarm",
+            f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
+            "know a symbol before it has read it. The mask lets positions see what they should predict.",
+        )
+    ]
+    written = (finished.metrics if finished else {}).get("written_accuracy")
+    return found if written is None else [_false_success(last.get(name, math.nan), written), *found]
+
+
+def _false_success(read: float, written: float) -> Finding:
+    """The second half twice, with the right answer to read and in the model's own writing, and what the two mean."""
+    both = (
+        f"Second-half accuracy is {read:.2f} while the model reads the right answer, and {written:.2f} when it must "
+        "write the answer itself."
+    )
+    why = f"Only the second number counts: in the first, {COPIES}"
+    if written < read - WORSE:
+        return Finding("alarm", f"False success. {both} {why}")
+    return Finding(
+        "alarm", f"This success proves nothing. {both} {why} With another seed the second may be much lower."
+    )
+
+
+def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:
+    """Where a run stands that is paused, was stopped or was lost: its last validation may lie far back."""
+    ended = next((event for event in rows if isinstance(event, Ended)), None)
+    what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
+    at = max(event.step for event in rows if isinstance(event, Progress))
+    name, label = _main_metric(config)
+    value = (measured[-1].validation or {}).get(name, math.nan)
+    return [
+        Finding(
+            "note",
+            f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
+            f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}.",
+        )
+    ]
+
+
+def _main_metric(config: RunConfig) -> tuple[str, str]:
+    """The accuracy to look at: its name, and how a sentence calls it."""
+    name = metric_names(config)[0]
+    return name, name.replace("_", "-").replace("-accuracy", " accuracy")
+
+
+def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Finding]:
+    name, label = _main_metric(config)
+    values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
+    step, value = values[-1]
+    reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
+    if reached is not None and value >= LEARNED:
+        return [
+            Finding("success", f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}.")
+        ]
+    chance = started.chance.get(name, 0.0)
+    best = max(accuracy for _, accuracy in values)
+    if reached is not None:
+        return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
+    if not clearly_above(best, chance):
+        return [
+            Finding(
+                "note",
+                f"Not learned in {counted(step, 'step')}: held-out {label} is {value:.2f}, chance is {chance:.2f}.",
+            )
+        ]
+    return [
+        Finding(
+            "note",
+            f"Learned in part: held-out {label} is {value:.2f} after {counted(step, 'step')}; chance is {chance:.2f}.",
+        )
+    ]
+
+
+def _gap(measured: list[Progress]) -> list[Finding]:
+    recent = measured[-5:]
+    gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
+    if not gap > GAP:
+        return []
+    return [
+        Finding(
+            "note", f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
+        )
+    ]

@@ -1,0 +1,67 @@
+"""What is wrong with a setting, in one sentence: which setting, what was given, what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from engine.foundation.errors import Explained
+from engine.settings.fields import Setting, to_text
+
+LONGEST_SHOWN = 80
+"""Characters of a given text that a sentence repeats."""
+VISIBLE = {"\n": "↵", "\t": "⇥"}
+
+
+def shown(given: str) -> str:
+    """A given text as a sentence repeats it: in one line, shortened, with a sign for each character that cannot be seen."""
+    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: LONGEST_SHOWN + 1])
+    if not line.strip():
+        return "empty"
+    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+
+
+def quoted(given: str) -> str:
+    """The same in quotation marks, for a sentence that names no setting. Nothing in it can end the quotation."""
+    inside = given.replace("“", '"').replace("”", '"')
+    return f"“{shown(inside)}”"
+
+
+@dataclass(frozen=True)
+class Problem:
+    setting: str
+    given: str
+    allowed: str
+
+    def __str__(self) -> str:
+        return f"{shown(self.setting)} is {shown(self.given)}; allowed is {self.allowed}."
+
+
+class ConfigError(Explained, ValueError):
+    """One or more settings do not fit; nothing was changed."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__(" ".join(str(problem) for problem in self.problems))
+
+
+def problems_in(error: ValidationError, flat: Mapping[str, Any], rows: Sequence[Setting]) -> Iterator[Problem]:
+    """The problems a validation found, each setting once."""
+    by_name = {row.name: row for row in rows}
+    seen = set[str]()
+    for item in error.errors(include_url=False):
+        context = item.get("ctx") or {}
+        name = str(context.get("setting") or item["loc"][0])
+        if name in seen:
+            continue
+        seen.add(name)
+        given = context.get("given", flat.get(name, item["input"]))
+        if name not in by_name:
+            yield Problem(name, to_text(given), "no setting of that name (for this task and encoding)")
+        elif item["type"] in ("rule", "choice"):
+            yield Problem(name, to_text(given), item["msg"])
+        else:
+            yield Problem(name, to_text(given), by_name[name].allowed)

@@ -1,0 +1,135 @@
+"""One visit: a model is built, timed and its memory counted, at a length of its own. Runs in a worker."""
+
+from __future__ import annotations
+
+import gc
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import torch
+from torch import Tensor, nn
+
+from engine.analysis.measurements.kv_cache import cached_step
+from engine.analysis.measurements.step_time import step_seconds
+from engine.analysis.measurements.timing import shortest
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import shapes
+from engine.model.baseline import Baseline
+from engine.model.build import build_model
+from engine.model.masks import forget_masks
+from engine.model.recurrent import Recurrent
+from engine.model.transformer import Transformer
+from engine.sweeps import KINDS
+from engine.sweeps.visit import Machine, Visit
+from engine.training.data import Batch
+from engine.training.measured_memory import measure_memory, peak_bytes
+from engine.training.optimizers import build_optimizers
+
+PATIENCE = 0.2
+"""Seconds after which no further go of a piece of work is made in one visit: short ones are gone often, long ones once a round."""
+
+
+def visit(
+    config: RunConfig, length: int, *, kind: str, place: int, round: int, device: str, count_bytes: bool
+) -> Visit:
+    """Measure ``config``'s model on random tokens [batch_size, length].
+
+    ``device``: ``cpu`` or ``accelerator``. ``count_bytes``: also the memory, and what is kept of the past.
+    """
+    on = torch_device(device)
+    try:
+        return _visit(config, length, on, kind=kind, place=place, round=round, count_bytes=count_bytes)
+    finally:
+        forget_masks()
+        gc.collect()
+        if on.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def _visit(
+    config: RunConfig, length: int, on: torch.device, *, kind: str, place: int, round: int, count_bytes: bool
+) -> Visit:
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length).to(on)
+    batch = random_batch(config.batch_size, length, sizes.n_tokens, sizes.n_outputs).to(on)
+    optimizers = build_optimizers(config, model)
+    train, inference = step_seconds(model, optimizers, batch, PATIENCE)
+    step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
+    return Visit(
+        kind,
+        place,
+        round,
+        width=config.d_model,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        train=train,
+        inference=inference,
+        cached=None if step is None else shortest(step, on, PATIENCE),
+        cache_bytes=None if step is None or not count_bytes else step(),
+        memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
+        inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
+    )
+
+
+def random_batch(size: int, length: int, n_tokens: int, n_outputs: int) -> Batch:
+    """Tokens and answers without meaning, both [batch, length]: what they are does not matter for what they cost."""
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randint(n_tokens, (size, length), generator=generator)
+    return Batch(inputs, torch.randint(n_outputs, (size, length), generator=generator), {})
+
+
+def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], int] | None:
+    """The work of one more token after all but the last of ``inputs``, the past being kept; gives the bytes of what is
+    kept. None for a model that keeps nothing here."""
+    if isinstance(model, Transformer):
+        cached = cached_step(model.eval(), inputs)
+        return lambda: cached().bytes
+    return _recurrent_step(model.eval(), inputs) if isinstance(model.body, Recurrent) else None
+
+
+def _recurrent_step(model: Baseline, inputs: Tensor) -> Callable[[], int]:
+    layers, head = model.body.layers, model.head
+    zeros = torch.zeros(1, inputs.size(0), model.config.d_model, device=inputs.device, dtype=head.weight.dtype)
+    states = (zeros, zeros) if model.body.kind is nn.LSTM else (zeros,)
+
+    @torch.no_grad()
+    def step() -> int:
+        x = model.embedding(inputs[:, -1:])  # [batch, 1, d_model]
+        for layer in layers:
+            x, _ = layer(x, states if len(states) > 1 else zeros)
+        head(x)
+        return len(layers) * len(states) * zeros.nbytes
+
+    return step
+
+
+def torch_device(name: str) -> torch.device:
+    """Raises ValueError where there is no accelerator."""
+    if name == "cpu":
+        return torch.device("cpu")
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if found is None:
+        raise ValueError("device is accelerator; this machine has only a CPU.")
+    return found
+
+
+def machine(device: str) -> Machine:
+    """Where a visit to ``cpu`` or ``accelerator`` would take place, and the memory free there now."""
+    on = torch_device(device)
+    if on.type == "cuda":
+        return Machine(
+            torch.cuda.get_device_name(on), on.type, str(torch.__version__), 1, torch.cuda.mem_get_info(on)[0]
+        )
+    name = cpu_name() if on.type == "cpu" else on.type
+    return Machine(name, on.type, str(torch.__version__), torch.get_num_threads(), psutil.virtual_memory().available)
+
+
+def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor's name as it says it; where it does not, its architecture."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next((name for name in named if name), platform.processor() or platform.machine() or "CPU")

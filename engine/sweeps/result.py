@@ -1,0 +1,77 @@
+"""A sweep as it stands: its plan, where it ran, its visits, and what they come to. Plain data, torch-free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from engine.sweeps.fit import Fit
+from engine.sweeps.plan import Plan
+from engine.sweeps.visit import QUANTITIES, Machine, Skip, Visit
+
+
+@dataclass(frozen=True)
+class Level:
+    """A quantity at one place: the median of its visits and how far they spread."""
+
+    place: int
+    value: float
+    low: float
+    high: float
+    visits: int
+
+
+@dataclass(frozen=True)
+class Result:
+    plan: Plan
+    machine: Machine | None
+    visits: tuple[Visit, ...]
+    skips: tuple[Skip, ...]
+    fits: Mapping[str, Fit]
+    """By :func:`line_name`."""
+    state: str
+    """``running``, ``finished``, ``stopped`` or ``failed``."""
+    seconds: float
+    created: float
+    """Seconds since 1970."""
+
+    def levels(self, kind: str, quantity: str) -> list[Level]:
+        """Along the axis; empty where the quantity was not measured for that kind."""
+        found: dict[int, list[float]] = {}
+        for visit in self.visits:
+            value = value_of(visit, quantity)
+            if visit.kind == kind and value is not None:
+                found.setdefault(visit.place, []).append(value)
+        return [
+            Level(place, median(values), min(values), max(values), len(values))
+            for place, values in sorted(found.items())
+        ]
+
+    def fit(self, kind: str, quantity: str) -> Fit | None:
+        return self.fits.get(line_name(kind, quantity))
+
+    def counted(self, kind: str) -> list[Visit]:
+        """The visits of a kind whose memory was counted, along the axis."""
+        return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.place)
+
+    @property
+    def lines(self) -> dict[str, list[tuple[float, float]]]:
+        """What is fitted: by name, place and median."""
+        return {
+            line_name(kind, quantity): [(float(level.place), level.value) for level in self.levels(kind, quantity)]
+            for kind in self.plan.kinds
+            for quantity in QUANTITIES
+        }
+
+
+def line_name(kind: str, quantity: str) -> str:
+    return f"{kind}.{quantity}"
+
+
+def value_of(visit: Visit, quantity: str) -> float | None:
+    """``saved`` lies within the memory, where that was measured."""
+    if quantity == "saved":
+        return None if visit.memory is None else visit.memory.saved
+    value: float | None = getattr(visit, quantity)
+    return value

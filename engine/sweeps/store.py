@@ -1,0 +1,108 @@
+"""Sweeps on this machine: one JSON file each, found by their unguessable name. And a sweep as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from engine.estimate.by_length import memory_at
+from engine.foundation.paths import data_folder
+from engine.runs.events import Memory
+from engine.sweeps.fit import Fit
+from engine.sweeps.plan import Plan, read_plan
+from engine.sweeps.result import Result
+from engine.sweeps.visit import Machine, Skip, Visit
+
+FORMAT = 1
+KEPT = 200
+"""The newest files that are kept."""
+NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
+
+
+def folder() -> Path:
+    return data_folder() / "costs"
+
+
+def keep(name: str, result: Result) -> Path:
+    """Write a sweep. Raises OSError where the disk does not take it."""
+    folder().mkdir(parents=True, exist_ok=True)
+    file = folder() / f"{name}.json"
+    half_written = file.with_suffix(".part")
+    half_written.write_text(json.dumps(to_json(result), allow_nan=False), encoding="utf-8")
+    half_written.replace(file)
+    newest_first = sorted(folder().glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in newest_first[KEPT:]:
+        old.unlink(missing_ok=True)
+    return file
+
+
+def find(name: str) -> Result | None:
+    """The sweep of that name; None where there is none to read."""
+    if not NAME.fullmatch(name):
+        return None
+    try:
+        return from_json(json.loads((folder() / f"{name}.json").read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "created": result.created,
+        "state": result.state,
+        "seconds": result.seconds,
+        "plan": result.plan.model_dump(),
+        "machine": asdict(result.machine) if result.machine else None,
+        "visits": [asdict(visit) for visit in result.visits],
+        "skips": [asdict(skip) for skip in result.skips],
+        "fits": {name: asdict(fit) for name, fit in result.fits.items()},
+    }
+
+
+def from_json(row: dict[str, Any]) -> Result:
+    """Raises KeyError, TypeError or ValueError where it is none."""
+    if row["format"] != FORMAT:
+        raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
+    return Result(
+        plan=read_plan(row["plan"]),
+        machine=Machine(**row["machine"]) if row["machine"] else None,
+        visits=tuple(_visit(visit) for visit in row["visits"]),
+        skips=tuple(Skip(**skip) for skip in row["skips"]),
+        fits={name: Fit(**fit) for name, fit in row["fits"].items()},
+        state=row["state"],
+        seconds=row["seconds"],
+        created=row["created"],
+    )
+
+
+def _visit(row: dict[str, Any]) -> Visit:
+    return Visit(**{**row, "memory": Memory(**row["memory"]) if row["memory"] else None})
+
+
+def to_csv(result: Result) -> str:
+    """A row for each visit. Times in seconds, memory in bytes; what was not measured is empty."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    memory = list(Memory.__dataclass_fields__)
+    rows.writerow([
+        "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s",
+        "cache_bytes", *memory, "inference_peak", "predicted_saved",
+    ])  # fmt: skip
+    for visit in result.visits:
+        rows.writerow([*_cells(result.plan, visit, memory)])
+    return text.getvalue()
+
+
+def _cells(plan: Plan, visit: Visit, memory: list[str]) -> list[Any]:
+    config, length = plan.config(visit.kind, visit.place), plan.length_at(visit.place)
+    counted = [getattr(visit.memory, name) if visit.memory else None for name in memory]
+    return [
+        visit.kind, length, config.n_layers, config.batch_size, visit.width, visit.parameters, visit.round, visit.train,
+        visit.inference, visit.cached, visit.cache_bytes, *counted, visit.inference_peak, memory_at(config, length).saved,
+    ]  # fmt: skip

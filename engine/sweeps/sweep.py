@@ -1,0 +1,167 @@
+"""A sweep on its way through the worker pool: point after point, each a short job on a worker that does nothing else.
+
+First every kind along the axis, the short points first, each only after the guard has looked at the ones before; then all points
+again, in shuffled order, so that whatever else the machine does meanwhile falls on all kinds alike.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from threading import Lock, RLock
+
+import psutil
+
+from engine.foundation.background import Work
+from engine.sweeps.fit import Fit
+from engine.sweeps.guard import needed_seconds, reason_not_to
+from engine.sweeps.plan import Plan
+from engine.sweeps.result import Result
+from engine.sweeps.visit import Machine, Skip, Visit
+from engine.workers.pool import JobError, Pool
+
+CLOCK = Lock()
+"""Held for one point: two sweeps take turns, so that neither is on the other's clock."""
+BREATH = 0.005
+"""Seconds between two points, in which another sweep, or a picture, gets its turn."""
+GUESS = 0.25
+"""Seconds that a visit takes at least: building a model, and goes until the clock can be trusted."""
+FIRST, FURTHER = 6, 3
+"""Training steps that a visit takes as long as; the first also counts bytes."""
+
+
+class Sweep(Work):
+    """Every kind at every place, as far as the guard lets it; a stop waits for the point in hand."""
+
+    def __init__(self, plan: Plan, pool: Pool, *, session: str = "") -> None:
+        super().__init__("measurement", session)
+        self.plan = plan
+        self.now: tuple[str, int] | None = None
+        """The kind and place that are measured now."""
+        self._pool = pool
+        self._machine: Machine | None = None
+        self._visits: list[Visit] = []
+        self._skips: list[Skip] = []
+        self._fits: dict[str, Fit] = {}
+        self._lock = RLock()
+        self._order = random.Random(0)
+
+    @property
+    def result(self) -> Result:
+        """Everything so far."""
+        with self._lock:
+            return Result(
+                self.plan, self._machine, tuple(self._visits), tuple(self._skips), dict(self._fits), self.state,
+                self.seconds, self.created,
+            )  # fmt: skip
+
+    @property
+    def seconds_left(self) -> float:
+        """As the visits so far have it."""
+        with self._lock:
+            return sum(self._expected(kind, place) * rounds for (kind, place), rounds in self._rounds_left().items())
+
+    @property
+    def done(self) -> float:
+        """Share of the time, from 0 to 1; what was spent on waiting for a worker does not count."""
+        if self.state != "running":
+            return 1.0
+        with self._lock:
+            spent = sum(visit.took for visit in self._visits)
+        return spent / (spent + self.seconds_left) if spent else 0.0
+
+    def _work(self) -> None:
+        try:
+            self._machine = self._pool.ask("engine.sweeps.measure:machine", self.plan.device, timeout=120.0)
+            self._go_along()
+            self._fit()
+            for further in range(1, self.plan.rounds):
+                self._go_again(further)
+                self._fit()
+        finally:
+            self.now = None
+
+    def _go_along(self) -> None:
+        """The first round: outwards, as far as the guard lets each kind."""
+        for place in self.plan.places:
+            kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
+            for kind in self._order.sample(kinds, len(kinds)):
+                if self._stop.is_set():
+                    return
+                why = reason_not_to(self.plan, kind, place, self._counted(kind), self._room())
+                if why is None:
+                    self._look(kind, place, 0)
+                else:
+                    self._leave_out(kind, place, f"{why[0].upper()}{why[1:]}.")
+
+    def _go_again(self, round: int) -> None:
+        points = [(visit.kind, visit.place) for visit in self._visits if visit.round == 0]
+        for kind, place in self._order.sample(points, len(points)):
+            if self._stop.is_set():
+                return
+            self._look(kind, place, round)
+
+    def _look(self, kind: str, place: int, round: int) -> None:
+        config, length = self.plan.config(kind, place), self.plan.length_at(place)
+        began = time.monotonic()
+        try:
+            with CLOCK:
+                self.now = (kind, place)
+                began = time.monotonic()
+                seen: Visit = self._pool.ask(
+                    "engine.sweeps.measure:visit", config, length, kind=kind, place=place, round=round,
+                    device=self.plan.device, count_bytes=round == 0, alone=True, timeout=60.0 + 40 * self.plan.patience,
+                )  # fmt: skip
+        except JobError as error:  # too much after all: the worker is replaced, the other kinds go on
+            self._leave_out(kind, place, str(error))
+            return
+        with self._lock:
+            self._visits.append(replace(seen, took=time.monotonic() - began))
+        time.sleep(BREATH)
+
+    def _leave_out(self, kind: str, place: int, why: str) -> None:
+        with self._lock:
+            self._skips.append(Skip(kind, place, why))
+
+    def _fit(self) -> None:
+        fits = self._pool.ask("engine.sweeps.fit:fit_all", self.result.lines, timeout=60.0)
+        with self._lock:
+            self._fits = fits
+
+    def _room(self) -> int:
+        """Bytes that a point may count on: free, and not more than the host allows a step or a worker."""
+        limits = self._pool.limits
+        if self._machine is not None and self._machine.kind == "cuda":
+            return min(self._machine.free, int(limits.memory))
+        return min(int(psutil.virtual_memory().available), int(limits.memory), int(limits.worker_memory))
+
+    def _skipped(self, kind: str) -> bool:
+        return any(skip.kind == kind for skip in self._skips)
+
+    def _counted(self, kind: str) -> list[Visit]:
+        return [visit for visit in self._visits if visit.kind == kind and visit.round == 0]
+
+    # Time left
+
+    def _rounds_left(self) -> dict[tuple[str, int], int]:
+        """How many visits every point still gets; those that the guard will not let through count, too, until it says so."""
+        taken: dict[tuple[str, int], int] = {}
+        for visit in self._visits:
+            taken[visit.kind, visit.place] = taken.get((visit.kind, visit.place), 0) + 1
+        left = {
+            (kind, place): self.plan.rounds - taken.get((kind, place), 0)
+            for kind in self.plan.kinds
+            for place in self.plan.places
+            if (kind, place) in taken or not self._skipped(kind)
+        }
+        return {point: rounds for point, rounds in left.items() if rounds > 0}
+
+    def _expected(self, kind: str, place: int) -> float:
+        """Seconds that a visit will take; 0 where the guard will not let it start."""
+        before = self._counted(kind)
+        if not before:
+            return GUESS
+        known = next((visit.train for visit in before if visit.place == place), None)
+        step = needed_seconds(self.plan, kind, place, before) if known is None else known
+        return 0.0 if step > self.plan.patience and known is None else max(GUESS, (FURTHER if known else FIRST) * step)

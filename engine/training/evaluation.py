@@ -1,0 +1,75 @@
+"""Loss and accuracies of a model on a batch, with teacher forcing: at each position it reads the right answers before."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import labelled
+from engine.model.mode import in_mode
+from engine.tasks.rule import IGNORE
+from engine.training.data import Batch, Data
+
+LARGEST_EXPONENT = 700.0
+"""exp of more overflows."""
+
+
+def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
+    """Mean cross entropy in nats over the positions that are asked.
+
+    logits [batch, length, class], targets [batch, length].
+    """
+    # [batch, length, class] -> [batch * length, class]
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
+
+
+def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
+    """Share of right answers in each region of the batch; predictions [batch, length]."""
+    asked = batch.targets != IGNORE
+    right = (predictions == batch.targets) & asked
+    counts = torch.stack(
+        [part for region in batch.regions.values() for part in (right[:, region].sum(), asked[:, region].sum())]
+    )
+    numbers = counts.tolist()
+    return {name: numbers[2 * i] / max(1, numbers[2 * i + 1]) for i, name in enumerate(batch.regions)}
+
+
+def forward(model: nn.Module, batch: Batch, look: dict[str, Tensor] | None = None) -> Tensor:
+    logits: Tensor = model(
+        batch.inputs,
+        source=batch.source,
+        padding=batch.padding,
+        look=look,
+        positions=batch.positions,
+        source_positions=batch.source_positions,
+    )
+    return logits
+
+
+@torch.no_grad()
+def predictions(model: nn.Module, batch: Batch) -> Tensor:
+    """The likeliest class at each position, [batch, length], without dropout."""
+    with in_mode(model, training=False):
+        return forward(model, batch).argmax(-1)
+
+
+@torch.no_grad()
+def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
+    """``loss`` and the accuracies, without dropout."""
+    with in_mode(model, training=False):
+        logits = forward(model, batch)
+    loss = loss_of(logits.float(), batch.targets).item()
+    perplexity = {"perplexity": math.exp(min(loss, LARGEST_EXPONENT))} if batch.text else {}
+    return {"loss": loss, **accuracies(logits.argmax(-1), batch), **perplexity}
+
+
+def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
+    """What blind guessing scores: metric name to value, ``loss`` in nats."""
+    sizes = labelled(config)
+    guess = data.chance()
+    uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
+    return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}

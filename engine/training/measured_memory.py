@@ -1,0 +1,180 @@
+"""Memory of one training step, measured: what autograd keeps, what the optimizer keeps, and the peak.
+
+On CUDA the peak is the allocator's. Elsewhere it is followed tensor by tensor: each storage that an operation creates is
+counted until it is freed; scratch space inside a kernel is not seen. The peak is that of forward and backward; the
+optimizer's own step is not taken, so that measuring changes no weight.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from engine.config.run_config import RunConfig
+from engine.model.mode import in_mode
+from engine.model.scores import Pattern
+from engine.runs.events import Memory
+from engine.training.data import Batch
+from engine.training.evaluation import forward, loss_of
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Bytes kept for backward, and the share of them that attention scores take."""
+
+    total: int
+    scores: int
+
+
+class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Follows the storages that operations create: which are alive, how many bytes, and the most there were."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.alive: dict[int, int] = {}
+        """Storage to bytes."""
+        self.of_scores: set[int] = set()
+        """Storages created while attention scores were computed."""
+        self.bytes = 0
+        self.peak = 0
+        self._in_scores = False
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        unknown = [
+            leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor) and _storage_id(leaf) not in self.alive
+        ]
+        if unknown:  # most of a recurrent layer's operations are views of what is known: they cost nothing more
+            given = {_storage_id(leaf) for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)}
+            for leaf in unknown:
+                if _storage_id(leaf) not in given:
+                    self._created(leaf)
+        return result
+
+    def _created(self, tensor: Tensor) -> None:
+        storage, key = tensor.untyped_storage(), _storage_id(tensor)
+        if key in self.alive:
+            return
+        self.alive[key] = storage.nbytes()
+        if self._in_scores:
+            self.of_scores.add(key)
+        self.bytes += storage.nbytes()
+        self.peak = max(self.peak, self.bytes)
+        weakref.finalize(storage, self._freed, key)
+
+    def _freed(self, key: int) -> None:
+        self.bytes -= self.alive.pop(key)
+        self.of_scores.discard(key)
+
+    @contextmanager
+    def watching_scores(self, model: nn.Module) -> Iterator[None]:
+        """Tell apart what attention creates between q, k and the weighted sum of the values."""
+
+        def enter(*_: object) -> None:
+            self._in_scores = True
+
+        def leave(*_: object) -> None:
+            self._in_scores = False
+
+        patterns = [module for module in model.modules() if isinstance(module, Pattern)]
+        handles = [module.register_forward_pre_hook(enter) for module in patterns]
+        handles += [module.register_forward_hook(leave) for module in patterns]
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+
+def _storage_id(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
+
+
+def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, Saved, Allocations]:
+    """The loss, what autograd keeps of the forward pass that makes it, and the allocations so far.
+
+    Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch were
+    there before.
+    """
+    allocations = Allocations()
+    kept: dict[int, int] = {}
+    of_scores: set[int] = set()
+
+    def pack(tensor: Tensor) -> Tensor:
+        key = _storage_id(tensor)
+        if key in allocations.alive:
+            kept[key] = allocations.alive[key]
+            if key in allocations.of_scores:
+                of_scores.add(key)
+        return tensor
+
+    with allocations, allocations.watching_scores(model), _saved_tensors(pack):
+        value = loss()
+    return value, Saved(sum(kept.values()), sum(kept[key] for key in of_scores)), allocations
+
+
+def _saved_tensors(pack: Callable[[Tensor], Tensor]) -> AbstractContextManager[None]:
+    hooks: AbstractContextManager[None] = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+    return hooks
+
+
+def measure_memory(
+    config: RunConfig, model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]
+) -> Memory:
+    """One forward and backward pass on ``batch`` in training mode. Weights, mode and random state stay as they are;
+    gradients are cleared."""
+
+    def loss() -> Tensor:
+        return loss_of(forward(model, batch).float(), batch.targets)
+
+    device = next(model.parameters()).device
+    cuda = device.type == "cuda"
+    model.zero_grad()
+    with in_mode(model, training=True), torch.random.fork_rng(devices=[device] if cuda else []):
+        with torch.no_grad():
+            loss()  # so that masks and tables are there before
+        if cuda:
+            torch.cuda.reset_peak_memory_stats(device)
+            before = torch.cuda.memory_allocated(device)
+        value, saved, allocations = saved_for_backward(model, loss)
+        if cuda:
+            value.backward()  # type: ignore[no-untyped-call]
+            transient = torch.cuda.max_memory_allocated(device) - before
+        else:
+            with allocations:
+                value.backward()  # type: ignore[no-untyped-call]
+            transient = allocations.peak
+    parameters = sum(_bytes(parameter) for parameter in model.parameters())
+    gradients = sum(_bytes(p.grad) for p in model.parameters() if p.grad is not None)
+    model.zero_grad()
+    states = [value for o in optimizers for state in o.state.values() for value in state.values()]
+    kept = sum(_bytes(value) for value in states if isinstance(value, Tensor))
+    return Memory(parameters, gradients, kept, saved.total, saved.scores, peak=parameters + kept + transient)
+
+
+def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
+    """The most that a piece of work without gradient allocates on top of what was there before."""
+    with torch.no_grad():
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+            before = torch.cuda.memory_allocated(device)
+            work()
+            return int(torch.cuda.max_memory_allocated(device) - before)
+        allocations = Allocations()
+        with allocations:
+            work()
+        return allocations.peak
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.element_size()

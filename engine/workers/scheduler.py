@@ -1,0 +1,246 @@
+"""How one worker shares its core among runs: round robin in short slices, each run at its own pace."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any, Protocol
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.record_options import EVERYTHING, Watch
+
+SLICE = 0.05
+"""Seconds of one run before the next one's turn, at most."""
+SHORT_SLICE = 0.01
+"""The same while a command or a short job waits: it has its answer soon, and no flood of them stops the training."""
+ROUND = 0.25
+"""Seconds within which every run has its turn; with many runs the slices get shorter."""
+BATCH = 0.1
+"""Seconds between two deliveries of a run's events."""
+LOOK = "look"
+LOOK_EVERY = 2.0
+"""Seconds between snapshots while running at full speed."""
+LOOK_EVERY_PACED = 0.5
+"""The same for a run slow enough to narrate."""
+LOOK_SHARE = 20
+"""A look that took t seconds is not repeated for 20 t, so that looking costs at most 5 %."""
+
+
+class Training(Protocol):
+    """The module that trains: ``engine.training.train``, or a stand-in for tests."""
+
+    def prepare(self, config: RunConfig) -> Any: ...
+    def train(self, config: RunConfig, model: Any, watch: Watch) -> Generator[Event, str | None, None]: ...
+
+
+class LiveRun:
+    """A run inside its worker: the generator, its pace, and what it said that is not sent yet."""
+
+    def __init__(
+        self,
+        run_id: str,
+        config: RunConfig,
+        training: Training,
+        pace: float | None = None,
+        alone: bool = False,
+        paused: bool = False,
+        watch: Watch = EVERYTHING,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.run_id, self.config, self.alone = run_id, config, alone
+        self.model: Any = None
+        self.said: list[Event] = []
+        self.step = 0
+        self.paused = paused
+        self.over = False
+        self.announced_pause = False
+        """Whether the pool knows that this run waits."""
+        self.urgent = True
+        """Whether the next delivery should not wait for its batch."""
+        self._shown = False
+        self._allowed = 0  # optimizer steps that a paused run may still take
+        self._training, self._watch, self._clock = training, watch, clock
+        self._generator = self._events()
+        self._last: Event | None = None
+        self._due = clock()
+        self._sent_at = self._looked_at = clock()
+        self._look_cost = 0.0
+        self.set_pace(pace)
+
+    def _events(self) -> Generator[Event, str | None, None]:
+        self.model = self._training.prepare(self.config)
+        yield from self._training.train(self.config, self.model, self._watch)
+
+    @property
+    def waiting(self) -> bool:
+        """Paused, with no single step asked for; a run that starts paused shows its first weights first."""
+        return self.paused and self._allowed == 0 and self._shown
+
+    @property
+    def due(self) -> float:
+        """When the next step may be taken."""
+        return self._due
+
+    @property
+    def delivery_due(self) -> float:
+        """When what was said should be sent."""
+        return 0.0 if self.urgent else self._sent_at + BATCH
+
+    @property
+    def deliverable(self) -> bool:
+        return bool(self.said) and self._clock() >= self.delivery_due
+
+    def set_pace(self, steps_per_second: float | None) -> None:
+        self._interval = 1 / steps_per_second if steps_per_second else 0.0
+        self._due = min(self._due, self._clock() + self._interval)
+
+    def pause(self) -> None:
+        if not self.paused:
+            self.paused = True
+            self._look()
+        self.urgent = True
+
+    def allow_step(self) -> None:
+        self.paused = True
+        self._allowed += 1
+        self._due = self._clock()
+
+    def resume(self) -> None:
+        self.paused, self._allowed = False, 0
+        self._due = self._clock()
+
+    def stop(self, reason: str = "") -> None:
+        try:
+            self._generator.close()
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+        self._hear(Ended(self.step, "stopped", reason))
+
+    def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Train until the slice is used up, the pace or a pause says wait, or the run is over; less long in a ``hurry``."""
+        began = self._clock()
+        while not self.over:
+            event = self._next()
+            now = self._clock()
+            if isinstance(event, Progress):
+                # A run that fell behind its pace may catch up one slice, not its whole backlog.
+                self._due = max(self._due + self._interval, now - SLICE) if self._interval else now
+                if self.paused:
+                    self._allowed -= 1
+                    if self._allowed == 0:
+                        self._look()
+                        self.urgent = True
+                elif now - self._looked_at >= self._look_interval():
+                    self._look()
+            if self.urgent or self.waiting or now < self._due:
+                return
+            if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
+                return
+
+    def deliver(self) -> list[Event]:
+        """What was said since the last delivery."""
+        events, self.said = self.said, []
+        # The facts and the first point of the curve are worth a delivery of their own.
+        self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
+        self._sent_at = self._clock()
+        return events
+
+    def _look_interval(self) -> float:
+        return max(LOOK_EVERY_PACED if self._interval else LOOK_EVERY, LOOK_SHARE * self._look_cost)
+
+    def _look(self) -> None:
+        """Ask for a snapshot of now; only after a step, since nothing else has changed the model."""
+        if isinstance(self._last, Progress) and self._watch.snapshots:
+            began = self._clock()
+            self._next(LOOK)
+            self._look_cost = self._clock() - began
+
+    def _next(self, request: str | None = None) -> Event | None:
+        event: Event | None
+        try:
+            event = self._generator.send(request if self._last is not None else None)
+        except StopIteration:
+            ended = isinstance(self._last, Finished | Failed)
+            event = None if ended else Failed(self.step, "The run ended without a result.")
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            event = Failed(self.step, in_words(error))
+        if event is not None:
+            self._hear(event)
+        self.over = self.over or event is None
+        return event
+
+    def _hear(self, event: Event) -> None:
+        self._last = event
+        if isinstance(event, Measuring):
+            return
+        self.said.append(event)
+        if isinstance(event, Snapshot):
+            self._looked_at = self._clock()
+            self._shown = True
+        if not isinstance(event, Started):
+            self.step = event.step
+        self.over = isinstance(event, Finished | Failed | Ended)
+
+
+class Turns:
+    """Whose turn it is."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._runs: deque[LiveRun] = deque()
+        self._clock = clock
+
+    def __iter__(self) -> Any:
+        return iter(self._runs)
+
+    def add(self, run: LiveRun) -> None:
+        # In front: a new run answers at once, then takes its turn with the others.
+        self._runs.appendleft(run)
+
+    def remove(self, run: LiveRun) -> None:
+        self._runs.remove(run)
+
+    def find(self, run_id: str) -> LiveRun | None:
+        return next((run for run in self._runs if run.run_id == run_id), None)
+
+    def next(self) -> LiveRun | None:
+        """The run whose turn it is, or None while every run waits for its pace or its owner."""
+        now = self._clock()
+        for run in self._moving():
+            if run.due <= now:
+                self._runs.remove(run)
+                self._runs.append(run)
+                return run
+        return None
+
+    def slice(self) -> float:
+        """Seconds that one turn takes now."""
+        return min(SLICE, ROUND / max(1, len(self._moving())))
+
+    def seconds_to_next(self) -> float | None:
+        """How long nothing needs to be done; None when only a command can change that."""
+        moments = [run.due for run in self._moving()]
+        moments += [run.delivery_due for run in self._runs if run.said]
+        return max(0.0, min(moments) - self._clock()) if moments else None
+
+    def _moving(self) -> list[LiveRun]:
+        moving = [run for run in self._runs if not run.waiting]
+        alone = [run for run in moving if run.alone]
+        # Somebody has just pressed Train: until its first point a run goes first.
+        new = [run for run in moving if run.step == 0]
+        return alone[:1] or new[:1] or moving
+
+
+def in_words(error: BaseException) -> str:
+    """An exception as one sentence for a person."""
+    lines = str(error).strip().splitlines()
+    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
+        return "The machine ran out of memory; a smaller batch_size or seq_len needs less."
+    if isinstance(error, ValueError) and lines:
+        return lines[0]
+    detail = f": {lines[0]}" if lines else ""
+    return f"An error ended it ({type(error).__name__}{detail})."

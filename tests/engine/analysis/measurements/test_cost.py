@@ -1,0 +1,97 @@
+"""Bytes and times against cases whose answer is known; the trained model is left as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from engine.analysis.measurements.take import take_measurements
+from engine.analysis.measurements.timing import shortest
+from engine.analysis.measurements.trained import Trained
+from engine.config.run_config import parse
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters
+from engine.training.data import Data
+from engine.training.loop import prepare
+
+SMALL = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 4}
+
+
+def trained(**settings: Any) -> Trained:
+    config = parse({**SMALL, **settings})
+    return Trained(config, prepare(config), Data(config), torch.device("cpu"))
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+def test_saved_bytes_are_the_formulas_and_scores_their_part(impl: str) -> None:
+    numbers = take_measurements(["saved_bytes"], trained(attention_impl=impl))
+    assert numbers["formula_agrees"] == 1
+    assert numbers["saved_bytes"] == numbers["saved_bytes.formula"]
+    assert numbers["score_bytes"] == (4 * 2 * 4 * 2 * 12 * 12 if impl == "materialised" else 0)
+
+
+def test_doubling_the_batch_doubles_what_is_saved_also_without_a_formula() -> None:
+    one, two = (take_measurements(["saved_bytes"], trained(family="cnn", batch_size=n)) for n in (4, 8))
+    assert two["saved_bytes"] - 4 == 2 * (one["saved_bytes"] - 4)  # the number of answers is one number
+    assert "formula_agrees" not in one
+
+
+@pytest.mark.parametrize(("optimizer", "numbers_per_parameter"), [("adamw", 4.0), ("sgd", 2.0)], ids=["adamw", "sgd"])
+def test_training_keeps_weights_gradients_and_the_optimizers_numbers(
+    optimizer: str, numbers_per_parameter: float
+) -> None:
+    case = trained(optimizer=optimizer)
+    numbers = take_measurements(["training_state"], case)
+    n_parameters = sum(parameter.numel() for parameter in case.model.parameters())
+    assert numbers["weight_bytes"] == numbers["gradient_bytes"] == 4 * n_parameters
+    tensors = 1 if optimizer == "adamw" else 0  # a step count each
+    counted = sum(1 for _ in case.model.parameters()) * tensors * 4
+    assert numbers["numbers_per_parameter"] == pytest.approx(numbers_per_parameter + counted / (4 * n_parameters))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"pos_encoding": "shaw"}, {"family": "gru"}, {"family": "cnn"}, {"norm": "none"}]
+)
+def test_parts_are_those_of_the_formula(settings: dict[str, Any]) -> None:
+    case = trained(**settings)
+    numbers = take_measurements(["training_state"], case)
+    told = count_parameters(case.config, **shapes(case.config).of_model)
+    for part in ("embedding", "encoding", "attention", "mlp"):
+        assert numbers.get(f"parameters.{part}", 0) == told.get(part, 0), part
+    assert sum(value for name, value in numbers.items() if name.startswith("share.")) == pytest.approx(1)
+    assert numbers["parameters.blocks"] <= sum(told.values()) - told["embedding"] - 8 * 10
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder", "gru"])
+def test_the_cache_is_counted_for_decoders_only(family: str) -> None:
+    numbers = take_measurements(["kv_cache"], trained(family=family))
+    if family != "decoder":
+        assert numbers == {}
+        return
+    assert numbers["kv_cache_bytes"] == 2 * 2 * 12 * 8 * 4
+    assert min(numbers["cached_ms"], numbers["recomputed_ms"]) > 0
+
+
+def test_more_work_takes_longer_and_nothing_trained_is_touched() -> None:
+    short, long = (trained(n_layers=n, d_model=64, seq_len=32, batch_size=16) for n in (1, 8))
+    before = [parameter.clone() for parameter in short.model.parameters()]
+    random = torch.get_rng_state()
+    times = [take_measurements(["step_time"], case) for case in (short, long)]
+    assert times[0]["train_ms"] < times[1]["train_ms"]
+    assert times[0]["inference_ms"] < times[0]["train_ms"]
+    assert all(torch.equal(a, b) for a, b in zip(before, short.model.parameters(), strict=True))
+    assert torch.equal(random, torch.get_rng_state())
+
+
+def test_the_shortest_of_several_goes_counts() -> None:
+    goes: list[int] = []
+
+    def work() -> None:
+        goes.append(1)
+        nn.functional.relu(torch.randn(200_000 if len(goes) % 3 else 10))
+
+    assert 0 < shortest(work, torch.device("cpu")) < 1
+    assert len(goes) > 5

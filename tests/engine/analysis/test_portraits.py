@@ -1,0 +1,136 @@
+"""Portraits of every registered encoding: shapes, the trained length, what tokens change, what runs keep."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import engine
+from engine.analysis import spectra
+from engine.analysis.encodings import along, final_scales, first_weights, pictures, portrait, portrait_of_snapshot
+from engine.analysis.measurements.table_structure import structure
+from engine.analysis.portrait import CELLS
+from engine.config.run_config import RunConfig, parse
+from engine.encodings import ENCODINGS
+
+RECORDED = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
+
+
+def config(encoding: str, **settings: object) -> RunConfig:
+    base = {"task": "own_position", "seq_len": 12, "d_model": 16, "n_heads": 4, "pos_encoding": encoding}
+    return parse({**base, **settings})
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("family", ["decoder", "encoder"])
+def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
+    found = portrait(config(encoding, family=family), 24)
+    rows = found["rows"]
+    assert rows in (12, 24)
+    assert found["similarity"].shape == (rows, rows)
+    assert found["profile"].shape == found["low"].shape == (len(found["profile"]), len(found["offsets"]))
+    assert np.all(found["low"] <= found["profile"] + 1e-6)
+    assert np.all(np.isfinite(found["matrix"]))
+    assert np.all(np.diff(found["singular"]) <= 1e-6)
+    if found["only_before"]:
+        assert family == "decoder"
+        assert found["offsets"].max() == 0
+        assert not np.any(np.triu(found["similarity"], 1))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_pictures_alone_are_those_of_the_portrait(encoding: str) -> None:
+    alone, whole = (of(config(encoding), 24) for of in (pictures, portrait))
+    for name, value in alone.items():
+        np.testing.assert_array_equal(value, whole[name], err_msg=name)
+
+
+def test_a_learned_table_ends_at_the_trained_length_and_sinusoids_go_on() -> None:
+    assert portrait(config("learned"), 24)["rows"] == 12
+    assert portrait(config("sinusoidal"), 24)["rows"] == 24
+
+
+def test_what_is_shown_is_the_first_weights_of_the_seed() -> None:
+    table = first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
+    found = portrait(config("learned", seed=3), 12)
+    np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
+    np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
+    assert found["order"] == pytest.approx(structure(torch.from_numpy(table).double()), abs=1e-5)
+
+
+def test_the_dot_product_of_angles_is_the_sum_of_their_cosines() -> None:
+    found = portrait(config("rope"), 12)
+    np.testing.assert_allclose(found["dot"], found["similarity"] * 2, rtol=1e-5)  # d_head 4: two pairs
+
+
+def test_scales_are_those_of_the_settings() -> None:
+    found = portrait(config("learned", table_init_std=0.25, token_init_std=0.5, d_model=64), 12)
+    assert found["added_scale"] == pytest.approx(0.25, rel=0.1)
+    assert found["token_scale"] == 0.5
+    assert portrait(config("sinusoidal"), 12)["added_scale"] == pytest.approx(math.sqrt(0.5), rel=1e-3)
+    assert portrait(config("alibi"), 12)["added_scale"] == 0
+
+
+def test_whether_tokens_matter_is_found_out() -> None:
+    by_content = {name for name in ENCODINGS if portrait(config(name), 12)["on_content"]}
+    assert "shaw" in by_content
+    assert by_content.isdisjoint({"nope", "sinusoidal", "learned", "t5_bias", "alibi", "rope"})
+    assert all(ENCODINGS[name].shown_as for name in by_content), "what its picture leaves out is said"
+
+
+def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
+    long = portrait(config("sinusoidal", seq_len=512), 1024)
+    assert long["matrix"].size <= CELLS
+    assert long["similarity"].size <= CELLS
+    assert long["similarity_at"][-1] >= 1024 - (long["similarity_at"][1] - long["similarity_at"][0])
+    assert len(long["singular"]) == 16
+    short = portrait(config("sinusoidal", seq_len=512), 512)
+    assert long["order"] == pytest.approx(short["order"])
+
+
+def test_a_snapshot_is_read_as_it_was_kept() -> None:
+    recorded = parse({"d_model": 32, "n_layers": 2, "n_heads": 4, "pos_encoding": "learned"})
+    first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, 300))
+    assert first["matrix"].shape == last["matrix"].shape == (15, 32)
+    numbers = along(str(RECORDED), (0, 300))
+    assert numbers["order"] == [pytest.approx(first["order"]), pytest.approx(last["order"])]
+    assert numbers["scale"][0] == pytest.approx(float(np.sqrt(np.mean(first["matrix"].astype(float) ** 2))))
+    with pytest.raises(ValueError, match="step is 7; no picture"):
+        portrait_of_snapshot(str(RECORDED), recorded, 7)
+
+
+def test_each_layer_of_a_snapshot_is_looked_at_by_itself(tmp_path: Path) -> None:
+    own = config("shaw", n_layers=2)
+    drawn = {
+        name: np.random.default_rng(place).normal(size=(33, 4)) for place, name in enumerate(("matrix", "matrix.1"))
+    }
+    kept = drawn | {"similarity": np.eye(12), "similarity.1": np.ones((12, 12))}
+    (tmp_path / "snapshots").mkdir()
+    np.savez(tmp_path / "snapshots" / "0.npz", **{f"encoding/{name}": array for name, array in kept.items()})  # type: ignore[arg-type]
+    for layer, name in enumerate(drawn):
+        found = portrait_of_snapshot(str(tmp_path), own, 0, layer)
+        np.testing.assert_allclose(found["matrix"], drawn[name], rtol=1e-6)
+        scale = along(str(tmp_path), (0,), layer)["scale"]
+        assert scale == [pytest.approx(float(np.sqrt(np.mean(drawn[name] ** 2))))]
+    with pytest.raises(ValueError, match="no picture of the encoding of layer 3"):
+        portrait_of_snapshot(str(tmp_path), own, 0, 2)
+
+
+def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:
+    assert final_scales(str(tmp_path)) == {}
+    weights = {"embedding.weight": torch.full((4, 2), 2.0), "stack.encodings.0.table": torch.full((3, 2), -0.5)}
+    save_file(weights, tmp_path / "weights.safetensors")
+    assert final_scales(str(tmp_path)) == {"tokens": 2.0, "encoding": 0.5}
+    assert final_scales(str(tmp_path), layer=1) == {"tokens": 2.0}
+
+
+def test_a_profile_of_alibi_is_its_slope() -> None:
+    found = portrait(config("alibi"), 12)
+    slopes = -found["profile"][:, found["offsets"] == -1].ravel()
+    np.testing.assert_allclose(slopes, [2.0 ** (-8 * h / 4) for h in range(1, 5)])
+    assert spectra.order(found["similarity"]) == pytest.approx(1.0)

@@ -1,0 +1,175 @@
+"""The command line as a person or a script meets it: exit codes, one line a complaint, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import main
+from engine.cli.arguments import to_arguments
+from engine.config.presets import PRESETS
+from engine.encodings import ENCODINGS
+from engine.experiments.issues import ISSUES
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_train_prints_one_json_object_a_line_and_finishes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--steps", "5", "--test-lengths", "6,9", "--json"]) == 0
+    rows = lines(capsys.readouterr().out)
+    assert [row["event"] for row in rows if row["event"] != "snapshot"] == ["started", *["progress"] * 5, "finished"]
+    assert {"second_half_accuracy", "first_half_accuracy", "loss"} <= set(rows[-1]["metrics"])
+    assert [row["length"] for row in rows[-1]["by_length"]] == [6, 9]
+    assert rows[-1]["memory"]["saved"] > 0
+
+
+def test_train_shows_a_person_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--steps", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "Held-out sequences after 3 steps" in out
+    assert "Measured memory" in out
+
+
+def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["train", *to_arguments(PRESETS["no-norm"].config), "--json"])
+    last = lines(capsys.readouterr().out)[-1]
+    assert (code, last["event"]) == (1, "failed")
+    assert last["tensor"] in last["reason"]
+    assert last["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["train", "--n-heads", "5"], "n_heads is 5"),
+        (["train", "--n-layers", "deep"], "n_layers is deep"),
+        (["train", "--rope-base", "100"], "rope_base is 100"),
+        (["train", "--zork", "1"], "--zork"),
+        (["train", "--device", "mps"], "device is mps"),
+        (["predict", "--d-model", "0"], "d_model is 0"),
+        (["encodings", "--seq-len", "1"], "seq_len is 1"),
+        (["zork"], "zork"),
+        ([], "command"),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr_and_exit_two(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as left:
+        code = left.code  # type: ignore[assignment]
+    said = capsys.readouterr().err
+    assert code == 2
+    assert expected in said
+    assert len(said.splitlines()) == 1
+
+
+def test_encodings_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["encodings", "--json"]) == 0
+    rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
+    assert list(rows) == list(ENCODINGS)
+    assert rows["nope"]["parameters"] == rows["rope"]["parameters"] == 0
+    assert rows["learned"]["parameters"] == 11 * 32
+    assert rows["alibi"]["acts_on"] == "scores"
+    assert all(row["source"] for row in rows.values())
+
+
+def test_predict_agrees_with_the_model_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    from engine.config.run_config import RunConfig
+    from engine.training.train import prepare
+
+    assert main(["predict", "--n-layers", "3", "--pos-encoding", "shaw", "--json"]) == 0
+    (row,) = lines(capsys.readouterr().out)
+    model = prepare(RunConfig().replace(n_layers=3, pos_encoding="shaw"))
+    assert row["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    assert row["steps_per_second"] > 0
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    command = [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json"]
+    # Whoever runs the tests in the background hands down a SIGINT that is ignored.
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert process.stdout is not None
+    while json.loads(process.stdout.readline())["event"] != "progress":
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_issues_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["issues", "--json"]) == 0
+    rows = {row["slug"]: row for row in lines(capsys.readouterr().out)}
+    assert rows.keys() == ISSUES.keys()
+    assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
+    assert main(["issues"]) == 0
+    assert "missing-mask" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["zork"], "issue is zork; allowed is one of"),
+        ([], "name one issue, or --all"),
+        (["missing-mask", "--all"], "name one issue, or --all"),
+        (["missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
+    ],
+)
+def test_a_bad_experiment_is_refused_in_one_line(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["issue", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    short = replace(ISSUES["missing-mask"], base={**ISSUES["missing-mask"].base, "steps": 6})
+    monkeypatch.setitem(ISSUES, "missing-mask", short)
+    monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
+    assert main(["issue", "missing-mask", "--seeds", "2", "--json"]) == 0
+    rows = lines(capsys.readouterr().out)
+    arms = ISSUES["missing-mask"].arms_of()
+    assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["verdict"]
+    assert rows[-1]["verdict"] == "inconclusive"  # two seeds cannot decide
+    assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
+
+
+def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.txt"
+    file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
+    given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]
+    assert main([*given, "--json", "--save", str(tmp_path / "run")]) == 0
+    *_, finished, counted = lines(capsys.readouterr().out)
+    assert finished["metrics"]["perplexity"] < 3, "hardly more than which of two tokens follows a rose"
+    assert counted["event"] == "counting_models"
+    assert counted["levels"]["bigram"] < counted["levels"]["unigram"]
+    sample = ["sample", str(tmp_path / "run"), "--prompt", "a", "--length", "4", "--temperature", "0"]
+    assert main(sample) == 0
+    assert capsys.readouterr().out.startswith("a rose")
+    assert main(["sample", str(tmp_path), "--prompt", "a"]) == 2
+    assert "no folder that train --save left" in capsys.readouterr().err
+    file.write_bytes(b"\xff" * 5000)
+    assert main(given) == 2
+    assert "not UTF-8" in capsys.readouterr().err

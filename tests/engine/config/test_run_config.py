@@ -1,0 +1,171 @@
+"""RunConfig: every field survives each way out and back; every refusal names setting, value and what is allowed."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from engine.cli import OneLineParser
+from engine.cli.arguments import add_settings, all_settings, config_from, to_arguments
+from engine.config.link import from_query, to_query
+from engine.config.run_config import RunConfig, changes_between, parse, settings_for, settings_of
+from engine.encodings import ENCODINGS
+from engine.settings.errors import ConfigError
+from engine.settings.fields import Setting
+from engine.tasks import TASKS
+
+ROOMY = {"task": "k_back", "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
+"""A config in which every other setting may take nearly any value."""
+
+
+ROOM = {"lookup": {"seq_len": 6}}
+"""Where a task has no room for so many symbols."""
+
+
+def another_value(row: Setting) -> Any:
+    """A value unlike the default that the setting allows."""
+    if row.kind == "choice":
+        return next(choice for choice in row.choices if choice not in (row.default, "encoder_decoder", "fused"))
+    if row.kind == "text":
+        return "0123456789abcdef" * 2
+    if row.kind == "bool":
+        return not row.default
+    if row.kind == "ints":
+        return (7, 300)
+    low, high = row.minimum, row.maximum
+    assert low is not None
+    assert high is not None
+    middle = low + (high - low) / 3
+    value = int(min(middle, low + 5)) if row.kind == "int" else middle
+    return value if value != row.default else value + (1 if row.kind == "int" else (high - low) / 7)
+
+
+def changed_configs() -> list[Any]:
+    """Each setting of the table once, and each parameter of each task and encoding once, away from its default."""
+    seen: set[str] = set()
+    cases = []
+    for task, encoding in itertools.product(("k_back", *TASKS), ENCODINGS):
+        roomy = {**ROOMY, **ROOM.get(task, {}), "family": TASKS[task].families[0]}
+        for row in settings_for(task, encoding):
+            if row.name not in seen and row.name not in ("task", "pos_encoding"):
+                seen.add(row.name)
+                flat = {**roomy, "task": task, "pos_encoding": encoding, row.name: another_value(row)}
+                cases.append(pytest.param(flat, row.name, id=row.name))
+        cases.append(pytest.param({**roomy, "task": task, "pos_encoding": encoding}, "task", id=f"{task}-{encoding}"))
+    return cases
+
+
+@pytest.mark.parametrize(("flat", "name"), changed_configs())
+def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: str) -> None:
+    config = parse(flat)
+    assert config.value(name) == flat[name]
+    linked, ignored = from_query(to_query(config))
+    assert (linked, ignored) == (config, [])
+    parser = OneLineParser()
+    add_settings(parser)
+    assert config_from(parser.parse_args(to_arguments(config))) == config
+    assert RunConfig.model_validate_json(config.model_dump_json()) == config
+
+
+def test_setting_names_are_unique_across_the_tables() -> None:
+    own = set(RunConfig.model_fields)
+    for registry in (TASKS, ENCODINGS):
+        for row in registry.values():
+            assert not own & set(row.parameters.model_fields), row.name
+
+
+def test_every_setting_has_label_help_and_group() -> None:
+    for row in all_settings().values():
+        assert row.label, row.name
+        assert row.help.endswith((".", ")")), row.name
+        assert row.group, row.name
+
+
+@pytest.mark.parametrize(
+    ("flat", "setting", "given", "allowed"),
+    [
+        ({"n_heads": "5"}, "n_heads", "5", "divisor of d_model 32"),
+        ({"n_layers": "deep"}, "n_layers", "deep", "a whole number from 1 to 48"),
+        ({"learning_rate": "nan"}, "learning_rate", "nan", "a number from"),
+        ({"pos_encoding": "zork"}, "pos_encoding", "zork", "sinusoidal"),
+        ({"pos_encoding": "rope", "rope_base": 1}, "rope_base", "1", "a number from 2"),
+        ({"rope_base": 100}, "rope_base", "100", "no setting of that name"),
+        ({"pos_encoding": "rope", "d_head": 3}, "d_head", "3", "even"),
+        ({"pos_encoding": "rope", "d_model": 33, "n_heads": 1}, "n_heads", "1", "even d_head"),
+        ({"pos_encoding": "sinusoidal", "d_model": 33, "n_heads": 3}, "d_model", "33", "even"),
+        ({"task": "k_back", "k": 6}, "k", "6", "from 1 to 5"),
+        ({"task": "k_back", "family": "encoder_decoder"}, "family", "encoder_decoder", "decoder, encoder"),
+        ({"min_seq_len": 9}, "min_seq_len", "9", "at most seq_len 6"),
+        ({"attention_score": "additive"}, "attention_impl", "fused", "materialised"),
+        ({"softmax_axis": "query"}, "attention_impl", "fused", "materialised"),
+        ({"family": "encoder", "mask_fault": "missing"}, "mask_fault", "missing", "none"),
+        ({"test_lengths": "4,1"}, "test_lengths", "4,1", "from 2 to 2048"),
+        ({"colour": "red"}, "colour", "red", "no setting of that name"),
+    ],
+)
+def test_a_refusal_names_setting_value_and_what_is_allowed(
+    flat: dict[str, Any], setting: str, given: str, allowed: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(flat)
+    (problem,) = caught.value.problems
+    assert (problem.setting, problem.given) == (setting, given)
+    assert allowed in problem.allowed
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bad_link_keeps_what_fits() -> None:
+    config, ignored = from_query({"v": "1", "n_layers": "99", "pos_encoding": "rope", "steps": "50", "zork": "1"})
+    assert (config.n_layers, config.pos_encoding, config.steps) == (1, "rope", 50)
+    assert {problem.setting for problem in ignored} == {"n_layers", "zork"}
+
+
+def test_a_default_that_a_link_rules_out_costs_the_setting_that_rules_it_out() -> None:
+    config, (problem,) = from_query({"task": "k_back", "seq_len": "2", "steps": "50"})
+    assert (config.task, config.seq_len, config.steps) == ("k_back", 6, 50)
+    assert (problem.setting, problem.given) == ("seq_len", "2")
+    assert "k 3" in problem.allowed
+
+
+def test_a_link_of_another_version_says_so() -> None:
+    config, (problem,) = from_query({"v": "9", "steps": "50"})
+    assert config.steps == 50
+    assert problem.setting == "v"
+
+
+def test_changes_name_what_differs() -> None:
+    before = RunConfig()
+    after = before.replace(pos_encoding="rope", n_layers=2)
+    assert [row.name for row, _, _ in changes_between(before, after)] == [
+        "n_layers",
+        "pos_encoding",
+        "rope_base",
+        "rope_layout",
+        "rope_scaling",
+        "rope_scale_factor",
+        "yarn_alpha",
+        "yarn_beta",
+    ]
+    assert list(changes_between(before, RunConfig())) == []
+
+
+def test_a_config_is_frozen_and_replace_checks() -> None:
+    config = RunConfig()
+    with pytest.raises(Exception, match="frozen"):
+        config.n_layers = 3  # type: ignore[misc]
+    with pytest.raises(ConfigError):
+        config.replace(n_heads=5)
+
+
+def test_another_task_brings_its_own_defaults_but_leaves_what_was_chosen() -> None:
+    assert RunConfig().replace(task="shakespeare_chars").value("vocab_size") == 80
+    assert parse({"vocab_size": 12}).replace(task="shakespeare_chars").value("vocab_size") == 12
+    assert RunConfig().replace(task="shakespeare_chars", vocab_size=10).value("vocab_size") == 10
+    assert RunConfig(seq_len=9).replace(task="copy").seq_len == 9
+
+
+def test_settings_of_lists_each_value_once() -> None:
+    names = [row.name for row in settings_of(RunConfig())]
+    assert len(names) == len(set(names)) == len(RunConfig().flat())

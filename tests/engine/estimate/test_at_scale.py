@@ -1,0 +1,73 @@
+"""Well-known models: parameters against what is published, bytes against the papers' formulas."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.estimate.at_scale import (
+    PRECISIONS,
+    activation_bytes,
+    cache_bytes,
+    count_weights,
+    longest_trained,
+    longest_written,
+    takes,
+)
+from engine.estimate.published import WELL_KNOWN, Published
+
+GIB = 2**30
+MODELS = list(WELL_KNOWN.values())
+GPT2 = [model for model in MODELS if not model.gated]
+BF16 = PRECISIONS["bf16"]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_the_sizes_give_the_published_number_of_parameters(model: Published) -> None:
+    assert count_weights(model) == model.parameters
+
+
+@pytest.mark.parametrize("precision", PRECISIONS.values(), ids=list(PRECISIONS))
+def test_training_state_is_sixteen_bytes_a_parameter(precision: object) -> None:
+    one = takes(WELL_KNOWN["llama2-7b"], precision, 1)  # type: ignore[arg-type]
+    assert one.weights + one.gradients + one.optimizer == 16 * one.parameters
+
+
+@pytest.mark.parametrize("model", GPT2, ids=lambda model: model.name)
+@pytest.mark.parametrize(("length", "batch"), [(1024, 1), (300, 4)])
+def test_activations_are_those_of_korthikanti(model: Published, length: int, batch: int) -> None:
+    s, b, h, a, v, layers = length, batch, model.width, model.heads, model.vocabulary, model.layers
+    told = layers * s * b * h * (34 + 5 * a * s / h) + 4 * s * b * h * (1 + v / h)
+    assert activation_bytes(model, BF16, s, b, written=True) == pytest.approx(told, rel=1e-12)
+    fused = activation_bytes(model, BF16, s, b, written=False)
+    assert fused == pytest.approx(told - layers * 5 * a * s * s * b + layers * 4 * s * b * a, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "kib"), [("gpt2-124m", 36), ("llama2-7b", 512), ("llama3-8b", 128), ("llama3-70b", 320)]
+)
+def test_the_cache_of_a_token(name: str, kib: int) -> None:
+    assert cache_bytes(WELL_KNOWN[name], BF16) == kib * 1024
+    assert cache_bytes(WELL_KNOWN[name], PRECISIONS["fp32"], 10) == 20 * kib * 1024
+
+
+def test_grouped_heads_divide_the_cache() -> None:
+    grouped, own = WELL_KNOWN["llama3-8b"], WELL_KNOWN["llama2-7b"]
+    assert cache_bytes(own, BF16) / cache_bytes(grouped, BF16) == own.kv_heads / grouped.kv_heads == 4
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("written", [True, False])
+def test_activations_grow_with_the_length_as_the_implementation_says(model: Published, written: bool) -> None:
+    long, longer = (activation_bytes(model, BF16, n, written=written) for n in (2**20, 2**21))
+    assert longer / long == pytest.approx(4 if written else 2, rel=0.05)
+
+
+def test_the_longest_that_fits() -> None:
+    small, large = WELL_KNOWN["gpt2-124m"], WELL_KNOWN["llama3-70b"]
+    for written in (True, False):
+        found = longest_trained(small, BF16, 16 * GIB, written=written)
+        sizes = [takes(small, BF16, found + more, written=written).training for more in (0, 1)]
+        assert sizes[0] <= 16 * GIB < sizes[1]
+    assert longest_trained(large, BF16, 80 * GIB, written=False) == longest_written(large, BF16, 80 * GIB) == 0
+    tokens = longest_written(WELL_KNOWN["llama3-8b"], BF16, 24 * GIB, batch=2)
+    assert tokens == (24 * GIB - 2 * 8_030_261_248) // (2 * 128 * 1024)

@@ -1,0 +1,61 @@
+"""The longest sequence that fits, and formulas beyond the lengths that a run may have."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.estimate.by_length import cache_bytes_at, flops_at, longest, longest_in_time, longest_that_fits, memory_at
+from engine.estimate.prediction import Speed, predict
+from engine.sweeps.plan import read_plan
+
+
+@pytest.mark.parametrize("power", [1.0, 1.7, 2.0])
+@pytest.mark.parametrize("allowed", [0.5, 1.0, 999.0, 12345.6])
+def test_the_longest_is_allowed_and_one_more_is_not(power: float, allowed: float) -> None:
+    found = longest(lambda n: float(n**power), allowed)
+    assert found**power <= allowed < (found + 1) ** power
+
+
+@pytest.mark.parametrize("kind", ["materialised", "fused"])
+def test_the_longest_that_fits_uses_the_memory_up(kind: str) -> None:
+    config, room = read_plan({"batch_size": 3}).config(kind, 64), 2**30
+    found = longest_that_fits(config, room)
+    assert found is not None
+    assert (memory_at(config, found).total or 0) <= room < (memory_at(config, found + 1).total or 0)
+
+
+def test_fused_attention_fits_far_longer_sequences_and_doubling_the_memory_shows_the_law() -> None:
+    plan = read_plan({})
+    written, fused = (plan.config(kind, 64) for kind in ("materialised", "fused"))
+    rooms = (2**32, 2**34)
+    squares = [longest_that_fits(written, room) or 0 for room in rooms]
+    lines = [longest_that_fits(fused, room) or 0 for room in rooms]
+    assert squares[1] / squares[0] == pytest.approx(2, rel=0.02)
+    assert lines[1] / lines[0] == pytest.approx(4, rel=0.02)
+
+
+def test_no_formula_no_answer() -> None:
+    config = read_plan({}).config("gru", 64)
+    assert longest_that_fits(config, 2**30) is None
+    assert longest_in_time(config, 1.0, Speed(1e-4, 1e10)) is None
+    assert longest_in_time(read_plan({}).config("fused", 64), 1.0, None) is None
+
+
+def test_the_longest_in_time_is_limited_by_the_arithmetic() -> None:
+    config, speed = read_plan({}).config("fused", 64), Speed(overhead=1e-4, rate=1e10)
+    found = longest_in_time(config, 1.0, speed)
+    assert found is not None
+    assert speed.seconds_per_step(config, flops_at(config, found)) <= 1.0
+    assert speed.seconds_per_step(config, flops_at(config, found + 1)) > 1.0
+
+
+def test_at_a_runs_own_length_it_is_the_runs_prediction() -> None:
+    config = read_plan({"n_layers": 2}).config("fused", 64).replace(seq_len=200)
+    told = predict(config)
+    assert memory_at(config, 200) == told.memory
+    assert flops_at(config, 200) == told.flops_per_step
+
+
+def test_the_cache_grows_by_two_vectors_a_layer_and_token() -> None:
+    config = read_plan({"d_model": 48, "n_layers": 3, "batch_size": 2}).config("fused", 64)
+    assert cache_bytes_at(config, 101) - cache_bytes_at(config, 100) == 2 * (2 * 3 * 48 * 4)

@@ -1,0 +1,146 @@
+"""Predicted memory against measured memory, over everything that changes it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from engine.config.run_config import RunConfig, parse
+from engine.encodings import ENCODINGS
+from engine.estimate.memory import count_parameters, has_formula, predict_memory
+from engine.model.build import build_model
+from engine.training.measured_memory import Saved, saved_for_backward
+
+SHAPES = [
+    {"batch_size": 4, "seq_len": 9, "d_model": 16, "n_heads": 2, "n_layers": 1},
+    {"batch_size": 2, "seq_len": 24, "d_model": 8, "n_heads": 4, "n_layers": 2},
+    {"batch_size": 3, "seq_len": 16, "d_model": 12, "n_heads": 1, "n_layers": 1, "d_head": 6, "d_ff": 20},
+]
+"""``seq_len`` stands for the length the model reads."""
+SIZES = {"n_tokens": 11, "n_outputs": 10, "max_positions": 30}
+
+
+def measured(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> Saved:
+    """What one step on random tokens saves for backward."""
+    model = build_model(config, **SIZES)
+    shape, source_shape = (config.batch_size, config.seq_len), (config.batch_size, source_length or 1)
+    given: dict[str, Tensor] = {"inputs": torch.randint(11, shape)}
+    if source_length is not None:
+        given["source"] = torch.randint(11, source_shape)
+    if padded:
+        given["padding"] = torch.rand(shape) < 0.8
+        if source_length is not None:
+            given["source_padding"] = torch.rand(source_shape) < 0.8
+    targets = torch.randint(10, shape)
+
+    def loss() -> Tensor:
+        return cross_entropy(model(**given).float().flatten(0, 1), targets.flatten(), ignore_index=-100)
+
+    loss()  # masks and tables are made once
+    return saved_for_backward(model, loss)[1]
+
+
+def assert_predicted(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> None:
+    """Within 1 %; the scores' share to the byte."""
+    told = predict_memory(config, length=config.seq_len, source_length=source_length, padded=padded, **SIZES)
+    seen = measured(config, source_length=source_length, padded=padded)
+    assert told.saved == pytest.approx(seen.total, rel=0.01), config.flat()
+    assert told.scores == seen.scores, config.flat()
+
+
+def grid() -> Iterator[dict[str, Any]]:
+    """norm x activation x skips x dropout x shape."""
+    axes = itertools.product(("pre", "post", "none"), ("relu", "gelu", "none"), (True, False), (0.0, 0.1), SHAPES)
+    for norm, activation, skips, dropout, shape in axes:
+        yield {"norm": norm, "activation": activation, "skips": skips, "dropout": dropout, **shape}
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_saved_for_backward_is_predicted(name: str, impl: str) -> None:
+    """The whole grid for one encoding; for the others every seventh of it, in which each value comes with each shape."""
+    for settings in itertools.islice(grid(), 0, None, 1 if name == "nope" else 7):
+        config = parse({"pos_encoding": name, "attention_impl": impl, **settings})
+        if has_formula(config):
+            assert_predicted(config)
+        else:
+            told = predict_memory(config, length=config.seq_len, **SIZES)
+            assert (told.saved, told.scores, told.total) == (None, None, None)
+
+
+def test_only_learned_biases_and_fused_attention_with_dropout_have_no_formula() -> None:
+    without = {
+        (name, impl, dropout)
+        for name, impl, dropout in itertools.product(ENCODINGS, ("fused", "materialised"), (0.0, 0.1))
+        if not has_formula(parse({"pos_encoding": name, "attention_impl": impl, "dropout": dropout}))
+    }
+    dropped = {(name, "fused", 0.1) for name in ENCODINGS if name != "shaw"}
+    pairwise = set(itertools.product(("kerple", "fire", "cope", "designed"), ("fused", "materialised"), (0.0, 0.1)))
+    assert without == dropped | pairwise | {("t5_bias", "fused", 0.0)}
+    assert not has_formula(parse({"pos_encoding": "xpos", "family": "encoder"}))
+    assert not has_formula(parse({"pos_encoding": "shaw", "shaw_values": False}))
+    assert not has_formula(parse({"pos_encoding": "shaw", "dropout": 0.1, "family": "encoder_decoder"}))
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+@pytest.mark.parametrize("score", ["scaled_dot", "dot", "cosine", "additive"])
+@pytest.mark.parametrize("name", ["nope", "alibi", "shaw", "rope", "conv"])
+def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, score: str, family: str) -> None:
+    source = 7 if family == "encoder_decoder" else None
+    for impl, axis, padded in itertools.product(("fused", "materialised"), ("key", "query"), (False, True)):
+        if impl == "fused" and (axis == "query" or score == "additive"):
+            continue
+        fault = {"mask_fault": "missing"} if padded and family == "decoder" else {}
+        flat = {"pos_encoding": name, "family": family, "attention_score": score, "attention_impl": impl}
+        config = parse({**flat, "softmax_axis": axis, **SHAPES[1], **fault})
+        assert_predicted(config, source_length=source, padded=padded)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("changes", [{"share_layers": True, "residual_scale": 0.5}, {"mlp": False, "dropout": 0.2}])
+def test_half_precision_is_predicted_too(dtype: str, changes: dict[str, Any]) -> None:
+    for name, impl in itertools.product(("learned", "fourier", "mlp", "conv", "xpos"), ("fused", "materialised")):
+        if impl == "materialised" or "dropout" not in changes:
+            flat = {"pos_encoding": name, "dtype": dtype, "attention_impl": impl}
+            assert_predicted(parse({**flat, **SHAPES[1], **changes}))
+
+
+def test_one_block_by_the_published_formula() -> None:
+    """4[(8 + 2f) N d + 4 N + batch h T^2] for a pre-LN block with GELU; fused has T for T^2."""
+    shape = {"batch_size": 2, "seq_len": 24, "d_model": 32, "n_heads": 4, "d_ff": 128}
+    tokens = 2 * 24
+    for impl, per_query in (("materialised", 24), ("fused", 1)):
+        one, two = (
+            predict_memory(parse({**shape, "n_layers": n, "attention_impl": impl}), length=24, **SIZES).saved
+            for n in (1, 2)
+        )
+        assert one is not None
+        assert two is not None
+        assert two - one == 4 * ((8 + 2 * 4) * tokens * 32 + 4 * tokens + 2 * 4 * 24 * per_query)
+
+
+@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_parameters_are_counted(name: str, family: str, share: bool) -> None:
+    for norm, mlp, score in itertools.product(("pre", "post", "none"), (True, False), ("dot", "additive")):
+        flat = {"pos_encoding": name, "family": family, "norm": norm, "mlp": mlp, "attention_score": score}
+        config = parse({**flat, "share_layers": share, "n_layers": 3, "d_head": 6, "attention_impl": "materialised"})
+        parts = count_parameters(config, **SIZES)
+        model = build_model(config, **SIZES)
+        assert sum(parts.values()) == sum(parameter.numel() for parameter in model.parameters())
+        encodings = sum(p.numel() for n, p in model.named_parameters() if ".encodings." in n)
+        assert parts.get("encoding", 0) == encodings
+
+
+def test_a_block_has_12_d_squared_and_13_d_parameters() -> None:
+    one, two = (
+        sum(count_parameters(parse({"n_layers": n, "d_model": 32, "d_ff": 128}), **SIZES).values()) for n in (1, 2)
+    )
+    assert two - one == 12 * 32**2 + 13 * 32

@@ -1,0 +1,33 @@
+"""An issue for ``tests.engine.fake_training``, whose loss at the end is 1 / (steps + seed + 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+
+
+def fake_issue(**changes: Any) -> Issue:
+    facts: dict[str, Any] = {
+        "slug": "fake",
+        "group": "depth",
+        "title": "Fake",
+        "summary": "Fewer steps leave a higher loss.",
+        "mechanism": "$1 / (s + 1)$",
+        "base": {"steps": 9, "learning_rate": 1e-6},
+        "arms": (
+            Arm("short", "fault", {"steps": 1}, "loss"),
+            Arm("long", "control", {}, "loss"),
+            Arm("longest", "remedy", {"steps": 40}, "loss", extended=True),
+        ),
+        "claims": (
+            Claim("Short runs end higher.", difference("short", "long", "loss"), "nats", 0.01),
+            Claim("Long ones end low.", above("long", "loss", 1.0), "nats", 0.01, "less"),
+            Claim(
+                "Longest ones end lower.", difference("longest", "long", "loss"), "nats", 1e-4, "less", extended=True
+            ),
+        ),
+        "remedies": ("a", "b", "c"),
+        "sources": ("Nobody 2000",),
+    }
+    return Issue(**{**facts, **changes})

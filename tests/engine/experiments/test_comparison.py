@@ -1,0 +1,92 @@
+"""A design against built-in encodings: arms that differ in the encoding alone, an effect against the best of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.analysis.design import first_look
+from engine.experiments.comparison import (
+    DESIGN,
+    RIVALS,
+    TASKS,
+    USUAL,
+    arm_name,
+    comparison,
+    design_config,
+    over_the_best,
+)
+from engine.experiments.report import report
+from engine.experiments.trial import Trial
+from engine.settings.errors import ConfigError
+
+
+def test_arms_of_a_task_differ_in_the_encoding_alone() -> None:
+    issue = comparison({"design_features": "table", "design_readout": "direct"})
+    assert len(issue.arms) == len(TASKS) * (1 + len(USUAL))
+    for task in TASKS:
+        configs = [issue.config(issue.arm(arm_name(task, name)), seed=3).flat() for name in (DESIGN, *USUAL)]
+        for config in configs:
+            own = {"pos_encoding"} | {
+                name for name in config if name.split("_")[0] in ("design", "sinusoid", "table", "rope", "yarn")
+            }
+            assert {k: v for k, v in config.items() if k not in own} == {
+                k: v for k, v in configs[0].items() if k in config and k not in own
+            }
+    assert issue.config(issue.arms[0]).value("design_features") == "table"
+
+
+def test_every_built_in_encoding_can_be_a_rival() -> None:
+    for name in RIVALS:
+        issue = comparison({}, (name,), ("permutation",))
+        assert [issue.config(arm).pos_encoding for arm in issue.arms] == [DESIGN, name]
+
+
+def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> None:
+    numbers = {DESIGN: [0.5, 0.6, 0.7], "learned": [0.4, 0.1, 0.1], "rope": [0.3, 0.3, np.nan]}
+    by_arm = {arm_name("k_back", name): np.array(row) for name, row in numbers.items()}
+    effect = over_the_best(("k_back",), ("learned", "rope"))(lambda arm, metric: by_arm[arm])
+    np.testing.assert_allclose(effect, [0.2, 0.3, np.nan])  # rope has the better mean over the seeds that all have
+    nothing = over_the_best(("k_back",), ("rope",))(lambda arm, metric: np.full(3, np.nan))
+    assert np.isnan(nothing).all()
+
+
+def test_a_verdict_comes_from_the_trials() -> None:
+    issue = comparison({}, ("learned",), ("permutation",))
+    trials = [
+        Trial(arm.name, seed, {"accuracy": (0.9 if arm.role == "comparison" else 0.5) + 0.01 * seed})
+        for arm in issue.arms
+        for seed in range(8)
+    ]
+    assert report(issue, trials, range(8)).verdict == "shown"
+    same = [Trial(trial.arm, trial.seed, {"accuracy": 0.5}) for trial in trials]
+    assert report(issue, same, range(8)).verdict == "not shown"
+
+
+@pytest.mark.parametrize(
+    ("rivals", "tasks", "sentence"),
+    [
+        ((), ("k_back",), "against is empty; allowed is 1 to 5"),
+        (("designed",), ("k_back",), "against is designed"),
+        (("rope", "rope"), ("k_back",), "against is rope,rope"),
+        (("rope",), ("sort",), "tasks is sort; allowed is 1 to 3"),
+    ],
+)
+def test_a_bad_choice_is_named(rivals: tuple[str, ...], tasks: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        comparison({}, rivals, tasks)
+    with pytest.raises(ConfigError, match="design_place"):
+        comparison({"design_features": "convolution", "design_place": "scores"})
+
+
+@pytest.mark.parametrize("place", ["embedding", "scores", "rotation"])
+@pytest.mark.parametrize("features", ["table", "fourier"])
+def test_a_first_look_is_what_training_starts_from(features: str, place: str) -> None:
+    config = design_config({"design_features": features, "design_place": place, "design_readout": "direct"})
+    look = first_look(config)
+    ends = features == "table" and place != "scores"
+    assert look["length"] == look["trained"] * (1 if ends else 2)
+    assert look["similarity"].shape == (look["length"], look["length"])
+    assert look["distance"][0] == pytest.approx(look["similarity"].diagonal().mean())
+    assert look["parameters"] > 0
+    assert look["matrix"].dtype == np.float32

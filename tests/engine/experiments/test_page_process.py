@@ -1,0 +1,23 @@
+"""The page's process gathers evidence without torch and without scipy: workers weigh."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+from engine.experiments import experiment, store
+from engine.experiments.issues import ISSUES
+from engine.experiments.report import report
+for issue in ISSUES.values():
+    report(issue, (), range(8))
+    for arm in issue.arms:
+        issue.config(arm), issue.changes(arm), issue.watch(arm)
+print([name for name in ("torch", "scipy", "pandas", "streamlit") if name in sys.modules])
+"""
+
+
+def test_no_heavy_library_is_loaded() -> None:
+    found = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

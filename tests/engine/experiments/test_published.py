@@ -1,0 +1,36 @@
+"""The evidence that came with this version: all of it can be read, and it speaks of the issues as they are today."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.published import FOLDER, shipped_numbers, shipped_reports, trials_of
+from engine.experiments.report import Report
+
+ROWS = [row for file in sorted(FOLDER.glob("seeds-*.json")) for row in json.loads(file.read_text("utf-8"))["reports"]]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['slug']}-{row['seeds'][0]}")
+def test_a_report_survives_json(row: dict[str, object]) -> None:
+    assert Report.from_json(row).to_json() == row
+
+
+@pytest.mark.parametrize("slug", ISSUES)
+def test_what_was_measured_are_the_claims_and_arms_of_today(slug: str) -> None:
+    issue, reports = ISSUES[slug], shipped_reports(slug)
+    assert [report.seeds for report in reports] == [list(range(8)), list(range(100, 108))]
+    for report in reports:
+        assert [claim.claim for claim in report.claims] == [
+            claim.sentence for claim in issue.claims_of(report.extended)
+        ]
+        assert [arm.name for arm in report.arms] == [arm.name for arm in issue.arms_of(report.extended)]
+
+
+def test_its_trials_tell_the_numbers_that_the_report_tells() -> None:
+    numbers, _ = shipped_numbers("longer-sequences")
+    trials = [trial for report in shipped_reports("longer-sequences") for trial in trials_of(report)]
+    for (arm, metric), known in numbers.items():
+        assert [(t.seed, t.numbers[metric]) for t in trials if t.arm == arm and metric in t.numbers] == known

@@ -1,0 +1,63 @@
+"""Work in a thread: how it ends, and what is called when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engine.foundation.background import State, Work
+from engine.workers.pool import JobError
+
+
+class Scripted(Work):
+    """Does what it is told."""
+
+    def __init__(self, task: Callable[[Work], object] = lambda work: None, session: str = "") -> None:
+        super().__init__("errand", session)
+        self.task = task
+
+    @property
+    def done(self) -> float:
+        return 0.5
+
+    def _work(self) -> None:
+        self.task(self)
+
+
+def until_stopped(work: Work) -> None:
+    work._stop.wait(60)
+
+
+def raising(error: Exception) -> Callable[[Work], None]:
+    def task(_: Work) -> None:
+        raise error
+
+    return task
+
+
+@pytest.mark.parametrize(
+    ("task", "state", "problem"),
+    [
+        (lambda work: None, "finished", ""),
+        (raising(JobError("The worker was ended.")), "failed", "The worker was ended."),
+        (raising(ZeroDivisionError("by zero")), "failed", "The errand ended by an error (ZeroDivisionError)."),
+    ],
+)
+def test_how_it_ends_is_a_state_and_a_sentence(task: Callable[[Work], object], state: State, problem: str) -> None:
+    work, seen = Scripted(task), list[State]()
+    assert work.state == "running"
+    work.start(lambda: seen.append(work.state))
+    assert work.wait(60)
+    assert (work.state, work.problem, seen) == (state, problem, [state])
+    taken = work.seconds
+    assert work.seconds == taken, "the clock stands still"
+
+
+def test_a_stop_ends_it_and_waiting_waits_for_what_is_to_follow() -> None:
+    work, seen = Scripted(until_stopped), list[str]()
+    work.start(lambda: seen.append("kept"))
+    assert not work.wait(0.01)
+    work.stop()
+    assert work.wait(60)
+    assert (work.state, seen) == ("stopped", ["kept"])

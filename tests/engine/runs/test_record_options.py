@@ -1,0 +1,36 @@
+"""What is looked at changes no number of the training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import Finished, Progress, Snapshot
+from engine.runs.record_options import EVERYTHING, Watch
+from engine.training.train import train
+
+CONFIG = RunConfig().replace(steps=12, dropout=0.1)
+
+
+def test_watching_less_says_less_and_trains_the_same() -> None:
+    much, little = (list(train(CONFIG, watch=watch)) for watch in (EVERYTHING, Watch(False, 2, False)))
+    losses = [[event.loss for event in events if isinstance(event, Progress)] for events in (much, little)]
+    assert losses[0] == losses[1]
+    assert not any(isinstance(event, Snapshot) for event in little)
+    assert sum(isinstance(event, Progress) and event.validation is not None for event in little) == 3  # 1, 6 and 12
+    ends = [event for event in (much[-1], little[-1]) if isinstance(event, Finished)]
+    assert ends[0].metrics == ends[1].metrics
+    assert ends[0].memory.peak is not None
+    assert ends[1].memory.peak is None
+
+
+def test_a_measurement_nobody_knows_is_named() -> None:
+    *_, last = _until_error(replace(EVERYTHING, measurements=("zork",)))
+    assert "measurements is zork" in last
+
+
+def _until_error(watch: Watch) -> list[str]:
+    try:
+        return [str(event) for event in train(CONFIG, watch=watch)]
+    except ValueError as error:
+        return [str(error)]

@@ -1,0 +1,242 @@
+"""Runs in memory and on disk: what is written comes back, ids never leave the folder, old runs go."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.config.run_config import RunConfig
+from engine.runs import folder as run_folder
+from engine.runs.events import ARRAYS, Ended, Failed, Progress, Snapshot, to_json
+from engine.runs.store import Run, Runs
+from tests.engine.fake_training import config, train
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)
+
+
+def finish(run: Run) -> Run:
+    run.append(list(train(run.config)))
+    return run
+
+
+def test_a_run_comes_back_from_disk_as_it_was(runs: Runs) -> None:
+    asked = config(steps=5, pos_encoding="rope", n_heads=4, d_model=32, test_lengths=(8, 12))
+    run = finish(runs.create(asked, "a session"))
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert found is not run
+    assert (found.config, found.session, found.state, found.step) == (asked, "a session", "finished", 5)
+    assert [to_json(e) for e in found.events] == [to_json(e) for e in run.events]
+    assert found.started == run.started
+    assert found.ending == run.ending
+
+
+def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> None:
+    run = runs.create(config())
+    before, after = (
+        Snapshot(
+            step,
+            {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))},
+            {"matrix": np.eye(3)},
+            [],
+            more_patterns={"self": np.random.rand(3, 1, 2, 3, 3)},
+        )
+        for step in (0, 7)
+    )
+    run.append([before])
+    run.append([after])
+    again = Runs(runs.folder).get(run.id)
+    assert again is not None
+    for kept in (run.events, again.events):
+        for wrote, read in zip((before, after), kept[:2], strict=True):
+            assert isinstance(read, Snapshot)
+            for group in ARRAYS:
+                assert {n: a.tolist() for n, a in getattr(read, group).items()} == {
+                    n: a.tolist() for n, a in getattr(wrote, group).items()
+                }
+    assert "patterns" not in (run.folder / "events.jsonl").read_text()
+    assert run.snapshot is not None
+    assert run.snapshot.step == 7
+
+
+def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
+    run = finish(runs.create(config()))
+    run.folder.joinpath("snapshots", "0.npz").unlink()
+    first = run.events[1]
+    assert isinstance(first, Snapshot)
+    assert first.patterns, "the latest, still held"
+    other = runs.create(config())
+    other.append([first, Snapshot(3, {"self": np.ones((1, 1, 1, 1))}, {}, [])])
+    other.folder.joinpath("snapshots", "3.npz").unlink()
+    assert other.snapshot is not None
+    assert list(other.snapshot.patterns) == ["self"]
+
+
+def test_a_snapshot_whose_file_is_gone_is_empty(runs: Runs) -> None:
+    run = finish(runs.create(config()))
+    run.folder.joinpath("snapshots", "0.npz").unlink()
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert isinstance(found.events[1], Snapshot)
+    assert not found.events[1].patterns
+
+
+def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", 20_000)
+    run = runs.create(config())
+    for step in range(30):
+        run.append([Snapshot(step, {"self": np.random.rand(1, 1, 16, 16)}, {}, [])])
+    steps = sorted(int(file.stem) for file in run.folder.glob("snapshots/*.npz"))
+    assert steps[0] == 0
+    assert steps[-1] == 29
+    assert sum(file.stat().st_size for file in run.folder.glob("snapshots/*.npz")) <= 20_000
+
+
+def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
+    run = runs.create(config(steps=100))
+    run.append(list(train(run.config))[:10])
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert found.state == "lost"
+    assert len(found.events) == 11
+    assert found.events[-1] == Ended(8, "lost", "The app ended while this run was going; what it had written is here.")
+    assert runs.get(run.id) is run, "whoever still runs it is not disturbed"
+    assert run.live
+
+
+def test_a_half_written_line_is_left_out(runs: Runs) -> None:
+    run = runs.create(config(steps=100))
+    run.append(list(train(run.config))[:10])
+    with (run.folder / "events.jsonl").open("a") as file:
+        file.write('{"event": "progress", "step": 9, "lo')
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert found.step == 8
+
+
+def test_settings_of_another_version_are_left_out(runs: Runs) -> None:
+    run = finish(runs.create(config(steps=3)))
+    file = run.folder / "config.json"
+    row = json.loads(file.read_text())
+    row["config"]["setting_of_tomorrow"] = 1
+    file.write_text(json.dumps(row))
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert found.config == run.config
+
+
+@pytest.mark.parametrize(
+    "run_id", ["", "..", "../" + "a" * 13, "a" * 15, "a" * 17, "/etc/passwd12345", "a" * 16 + "\n"]
+)
+def test_an_id_that_is_none_never_reaches_the_disk(runs: Runs, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reached(path: Path) -> None:
+        raise AssertionError(path)
+
+    monkeypatch.setattr("engine.runs.store.RunFolder", reached)
+    assert runs.get(run_id) is None
+
+
+def test_an_unknown_id_is_none(runs: Runs) -> None:
+    assert runs.get("a" * 16) is None
+
+
+def test_ids_are_not_guessable(runs: Runs) -> None:
+    ids = {runs.create(config()).id for _ in range(20)}
+    assert len(ids) == 20
+    assert all(len(run_id) == 16 for run_id in ids)
+
+
+def test_events_after_the_end_are_dropped(runs: Runs) -> None:
+    run = finish(runs.create(config(steps=3)))
+    count = len(run.events)
+    run.append([Ended(3, "lost")])
+    run.turn("running")
+    assert len(run.events) == count
+    assert run.state == "finished"
+
+
+def test_events_since_and_waiting(runs: Runs) -> None:
+    run = runs.create(config(steps=200))
+    events = list(train(run.config))
+    assert not run.wait_for(1, timeout=0.01)
+
+    def write() -> None:
+        for place in range(0, len(events), 5):
+            run.append(events[place : place + 5])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    read: list[object] = []
+    while run.live or len(read) < len(run.events):
+        run.wait_for(len(read) + 1, timeout=10)
+        read += run.events_since(len(read))
+    writer.join()
+    assert [type(e) for e in read] == [type(e) for e in events]
+    assert [e.step for e in read if isinstance(e, Progress)] == list(range(1, 201))
+
+
+def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
+    made = [finish(runs.create(config(steps=1), session)) for session in ("a", "b", "a")]
+    again = Runs(runs.folder)
+    assert [run.id for run in again.recent()] == [run.id for run in reversed(made)]
+    assert [run.id for run in again.recent("a")] == [made[2].id, made[0].id]
+    assert [run.id for run in again.recent("a", count=1)] == [made[2].id]
+    assert again.recent("nobody") == []
+
+
+def test_the_oldest_go_and_the_live_stay(runs: Runs) -> None:
+    live = runs.create(config())
+    ended = [finish(runs.create(config(steps=1))) for _ in range(5)]
+    runs.prune(kept_runs=2, kept_bytes=2**30)
+    assert [runs.get(run.id) is not None for run in [live, *ended]] == [True, False, False, False, True, True]
+    runs.prune(kept_runs=100, kept_bytes=0)
+    assert {path.name for path in runs.folder.iterdir()} == {live.id}
+
+
+def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.runs.store.HELD_EVENTS", 250)
+    made = [finish(runs.create(config(steps=100))) for _ in range(4)]
+    assert runs.get(made[-1].id) is made[-1]
+    old = runs.get(made[0].id)
+    assert old is not None
+    assert old is not made[0]
+    assert [to_json(e) for e in old.events] == [to_json(e) for e in made[0].events]
+
+
+def test_a_full_disk_does_not_end_the_run(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(config(steps=4))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run_folder.RunFolder, "write_events", full)
+    finish(run)
+    assert run.state == "finished"
+    assert run.unsaved == "This run cannot be saved: No space left on device."
+
+
+def test_a_loss_that_is_not_finite_survives_the_disk(runs: Runs) -> None:
+    run = runs.create(RunConfig())
+    run.append(
+        [Progress(1, float("nan"), float("inf"), 0.1, 1.0), Failed(1, "Step 1: loss is no longer finite.", 0, "loss")]
+    )
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert found.state == "failed"
+    assert found.ending == run.ending
+
+
+def test_every_event_is_written_as_to_json_gives_it(runs: Runs) -> None:
+    full = Progress(1, 2.5, 1e-30, 0.1, 1e9, {"a": 1.0}, {"loss": 2.0}, {"0.q": 0.5, "head": 1.0})
+    broken = Progress(2, float("nan"), 1.0, 0.1, 1.0, {"a": float("inf")})
+    run = runs.create(RunConfig())
+    run.append([full, broken, Failed(2, "Grüße → NaN", 0, "loss")])
+    lines = (run.folder / "events.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == [to_json(event) for event in run.events]

@@ -1,0 +1,132 @@
+"""Findings follow from the numbers; cautions from the config; neither is said without cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.config.run_config import RunConfig, parse
+from engine.estimate.warnings import cautions
+from engine.runs.events import Ended, Event, Finished, Memory, Progress, Started
+from engine.runs.summary import clearly_above, findings
+
+STARTED = Started(1, Memory(1, 1, 1, 1, 1), None, {"second_half_accuracy": 0.1, "first_half_accuracy": 0.1}, 1.0, "cpu")
+
+
+def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: float = 0.0) -> Progress:
+    validation = {"loss": loss + gap, "second_half_accuracy": second, "first_half_accuracy": first}
+    return Progress(step, loss, 1.0, 0.01, 1.0, validation=validation)
+
+
+def said(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
+    """Of a run that came to its end, or to another ``end``."""
+    config = RunConfig(steps=steps)
+    return [(f.kind, f.sentence) for f in findings(config, [STARTED, *events, end or finished()])]
+
+
+def finished(**metrics: float) -> Finished:
+    return Finished(300, metrics, [], Memory(1, 1, 1, 1, 1), 1.0)
+
+
+def test_learned_names_the_step() -> None:
+    ((kind, sentence),) = said(row(10, 0.5), row(20, 0.995), row(30, 1.0))
+    assert kind == "success"
+    assert "at step 20" in sentence
+
+
+def test_chance_is_not_learning() -> None:
+    ((kind, sentence),) = said(row(10, 0.12))
+    assert kind == "note"
+    assert sentence.startswith("Not learned")
+
+
+def test_one_step_is_one_step() -> None:
+    assert said(row(1, 0.12))[0][1].startswith("Not learned in 1 step:")
+    assert said(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.10.")
+
+
+@pytest.mark.parametrize("second", [0.12, 0.6, 1.0])
+@pytest.mark.parametrize(
+    ("end", "what"),
+    [
+        (Ended(103, "stopped"), "was stopped at step 103 of 50,000"),
+        (Ended(103, "lost", "Its worker was ended."), "was lost at step 103 of 50,000"),
+        (row(103, 0.0), "is at step 103 of 50,000"),
+    ],
+)
+def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Event, what: str) -> None:
+    """The validation of so long a run is 500 steps apart: the last one was at step 1."""
+    bare = replace(row(103, 0.0), validation=None)
+    ((kind, sentence),) = said(row(1, second), bare, end=bare if isinstance(end, Progress) else end, steps=50_000)
+    assert kind == "note"
+    assert sentence == (
+        f"This run {what}. Its last validation was at step 1: held-out second-half accuracy was {second:.2f}, chance is 0.10."
+    )
+
+
+def test_in_part_and_fallen_back() -> None:
+    assert said(row(10, 0.6))[0][1].startswith("Learned in part")
+    assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
+
+
+def test_a_first_half_above_chance_is_an_alarm_and_no_success() -> None:
+    kinds = [kind for kind, _ in said(row(10, 1.0, first=0.9))]
+    assert kinds == ["alarm"]
+
+
+@pytest.mark.parametrize(
+    ("written", "word"), [(0.2, "False success."), (1.0, "This success proves nothing.")], ids=["lower", "as high"]
+)
+def test_the_alarm_comes_first_and_sets_the_two_numbers_side_by_side(written: float, word: str) -> None:
+    (kind, sentence), (_, why) = said(row(10, 1.0, first=1.0), end=finished(written_accuracy=written))
+    assert kind == "alarm"
+    assert sentence.startswith(word)
+    assert "is 1.00 while the model reads the right answer" in sentence
+    assert f"and {written:.2f} when it must write the answer itself" in sentence
+    assert why.startswith("First-half accuracy is 1.00, chance is 0.10")
+
+
+def test_chance_fluctuation_is_no_alarm() -> None:
+    assert not clearly_above(0.15, 0.1)
+    assert clearly_above(0.3, 0.1)
+
+
+def test_a_gap_is_named_only_where_there_is_one() -> None:
+    assert len(said(row(10, 0.5, gap=0.05))) == 1
+    assert "nats above" in said(row(10, 0.5, gap=0.5))[1][1]
+
+
+def test_nothing_is_said_before_anything_is_measured() -> None:
+    assert findings(RunConfig(), []) == []
+    assert findings(RunConfig(), [STARTED]) == []
+
+
+@pytest.mark.parametrize(
+    ("flat", "word"),
+    [
+        ({"family": "encoder", "pos_encoding": "nope"}, "bag of symbols"),
+        ({"task": "own_position", "variant": "constant", "pos_encoding": "rope"}, "alike"),
+        ({"pos_encoding": "alibi"}, "offset"),
+        ({"task": "k_back", "test_lengths": (9,)}, "no row"),
+        ({"skips": False, "n_layers": 8}, "skip"),
+        ({"activation": "none"}, "linear"),
+        ({"mask_fault": "missing"}, "fault"),
+        ({"mask_fault": "transposed"}, "fault"),
+        ({"mask_fault": "missing", "task": "markov"}, "fault"),
+        ({"dtype": "float16"}, "float16"),
+        ({"table_init_std": 0.02}, "0.02 times"),
+        ({"task": "shakespeare_chars", "split": "windows"}, "share"),
+        ({"task": "shakespeare_words", "split": "none"}, "memory"),
+    ],
+)
+def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
+    assert any(word in sentence for sentence in cautions(parse(flat)))
+
+
+def test_the_default_needs_no_caution() -> None:
+    assert cautions(RunConfig()) == []
+    assert not any("fault" in caution for caution in cautions(parse({"mask_fault": "missing", "task": "k_back"})))
+    apart = {"task": "shakespeare_chars", "split": "windows", "windows": "non_overlapping"}
+    assert cautions(parse(apart)) == []

@@ -1,0 +1,53 @@
+"""A pool whose machine follows laws that the test states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import Memory
+from engine.sweeps.fit import fit_all
+from engine.sweeps.visit import Machine, Visit
+from engine.workers.limits import Limits
+from engine.workers.pool import JobError
+
+LAWS = {
+    "materialised": lambda n: 1e-7 * n**2,
+    "fused": lambda n: 2e-6 * n**1.5,
+    "gru": lambda n: 1e-4 * n,
+    "lstm": lambda n: 1e-5 * n,
+    "cnn": lambda n: 2e-6 * n,
+}
+
+
+class ScriptedPool:
+    """Answers what a sweep asks at once; a visit to ``fails`` comes to nothing."""
+
+    def __init__(self, fails: tuple[str, int] | None = None) -> None:
+        self.limits = Limits()
+        self.asked: list[tuple[str, int, int]] = []
+        self.alone: list[bool] = []
+        self.fails = fails
+        self.on_visit = lambda count: None
+
+    def ask(self, function: str, *args: Any, alone: bool = False, timeout: float = 30.0, **kwargs: Any) -> Any:
+        match function.partition(":")[2]:
+            case "machine":
+                return Machine("a processor", "cpu", "2", 1, 2**34)
+            case "fit_all":
+                return fit_all(*args)
+            case "visit":
+                self.alone.append(alone)
+                return self._visit(*args, **kwargs)
+        raise AssertionError(function)
+
+    def _visit(
+        self, config: RunConfig, length: int, *, kind: str, place: int, round: int, device: str, count_bytes: bool
+    ) -> Visit:
+        self.asked.append((kind, place, round))
+        self.on_visit(len(self.asked))
+        if (kind, place) == self.fails:
+            raise JobError("Its worker used 9 GiB of memory and was ended.")
+        seconds = LAWS[kind](length) * (1 + 0.1 * round)
+        memory = Memory(1, 1, 2, 100 * length, 0, peak=200 * length) if count_bytes else None
+        return Visit(kind, place, round, config.d_model, 100, seconds, seconds / 3, None, None, memory, 1)

@@ -1,0 +1,108 @@
+"""One visit of each kind, against the formulas; and what it leaves behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.estimate.by_length import cache_bytes_at, memory_at
+from engine.estimate.layout import shapes
+from engine.estimate.matching import n_parameters
+from engine.model import masks
+from engine.model.baseline import Baseline
+from engine.model.build import build_model
+from engine.model.masks import causal_mask
+from engine.sweeps import KINDS
+from engine.sweeps.measure import cpu_name, machine, next_token, random_batch, visit
+from engine.sweeps.plan import read_plan
+from engine.training.measured_memory import peak_bytes
+
+CPU = torch.device("cpu")
+PLAN = read_plan({"d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 2})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_visit_measures_what_the_formulas_say(kind: str) -> None:
+    config = PLAN.config(kind, 64)
+    seen = visit(config, 65, kind=kind, place=65, round=0, device="cpu", count_bytes=True)
+    told = memory_at(config, 65)
+    assert seen.memory is not None
+    assert seen.memory.peak is not None
+    assert (seen.kind, seen.place, seen.width, seen.parameters) == (kind, 65, config.d_model, n_parameters(config))
+    assert (seen.memory.parameters, seen.memory.gradients) == (told.parameters, told.gradients)
+    assert seen.memory.optimizer == told.optimizer
+    if told.saved is not None:
+        assert (seen.memory.saved, seen.memory.scores) == (told.saved, told.scores)
+    assert seen.memory.peak > (seen.memory.total or 0) - seen.memory.gradients
+    assert 0 < (seen.inference_peak or 0) < seen.memory.peak
+    assert min(seen.train, seen.inference) > 0
+    assert (seen.cached is not None) == KINDS[kind].keeps
+    if kind == "fused":
+        assert seen.cache_bytes == cache_bytes_at(config, 65)
+
+
+def test_a_further_visit_takes_only_the_time() -> None:
+    seen = visit(PLAN.config("fused", 64), 64, kind="fused", place=64, round=1, device="cpu", count_bytes=False)
+    assert seen.memory is seen.inference_peak is seen.cache_bytes is None
+    assert seen.train > 0
+
+
+def test_lengths_beyond_those_of_a_run_are_counted_to_the_byte() -> None:
+    plan = read_plan({"d_model": 8, "n_heads": 1})
+    config = plan.config("materialised", 64)
+    seen = visit(config, 1100, kind="materialised", place=1100, round=0, device="cpu", count_bytes=True)
+    assert seen.memory is not None
+    assert seen.memory.saved == memory_at(config, 1100).saved
+
+
+@pytest.mark.parametrize(("kind", "vectors"), [("gru", 1), ("lstm", 2)])
+def test_a_recurrent_net_keeps_its_state_whatever_the_length(kind: str, vectors: int) -> None:
+    config = PLAN.config(kind, 64)
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=64)
+    assert isinstance(model, Baseline)
+    for length in (2, 50):
+        step = next_token(model, random_batch(2, length, sizes.n_tokens, sizes.n_outputs).inputs)
+        assert step is not None
+        assert step() == vectors * 2 * 2 * config.d_model * 4  # layers x batch
+
+
+def test_a_fused_triangle_makes_no_matrix_and_masks_are_forgotten() -> None:
+    config = PLAN.config("fused", 64)
+    visit(config, 96, kind="fused", place=96, round=0, device="cpu", count_bytes=True)
+    mask = causal_mask(96, "none", None, CPU, torch.float32)
+    assert mask is not None
+    assert "bias" not in vars(mask)
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=96)
+    model(random_batch(1, 96, sizes.n_tokens, sizes.n_outputs).inputs)
+    assert "bias" not in vars(mask), "a fused kernel knows the triangle"
+    assert mask.bias.shape == (96, 96)
+    masks.forget_masks()
+    assert causal_mask(96, "none", None, CPU, torch.float32) is not mask
+
+
+def test_the_peak_of_a_pass_is_what_is_alive_at_once() -> None:
+    def work() -> None:
+        first = torch.zeros(1000)  # 4000 bytes
+        second = first + 1
+        del first
+        (second + 1).sum()
+
+    assert peak_bytes(work, CPU) in range(8000, 8100)
+
+
+def test_the_machine_is_named_and_an_accelerator_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    found = machine("cpu")
+    assert found.kind == "cpu"
+    assert found.free > 0
+    assert found.device
+    listed = tmp_path / "cpuinfo"
+    listed.write_text("processor : 0\nmodel name\t: A Processor (R) 3000\n")
+    assert cpu_name(listed) == "A Processor (R) 3000"
+    assert cpu_name(tmp_path / "none")
+    if not torch.accelerator.is_available():
+        with pytest.raises(ValueError, match="device is accelerator; this machine has only a CPU"):
+            machine("accelerator")

@@ -1,0 +1,67 @@
+"""A sweep on disk and as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from engine.sweeps import store
+from engine.sweeps.plan import read_plan
+from engine.sweeps.result import Result
+from engine.sweeps.sweep import Sweep
+from engine.workers.pool import Pool
+from tests.engine.sweeps.scripted_pool import ScriptedPool
+
+NAME = "a-sweep-0123"
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    plan = read_plan({"longest": 512, "rounds": 2, "kinds": "fused,gru", "patience": 0.03})
+    sweep = Sweep(plan, cast(Pool, ScriptedPool())).start()
+    assert sweep.wait(60)
+    return sweep.result
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+
+
+def test_it_comes_back_as_it_was(result: Result) -> None:
+    assert result.skips
+    assert result.fits
+    store.keep(NAME, result)
+    assert store.find(NAME) == result
+
+
+@pytest.mark.parametrize("name", ["unknown-name", "../../etc/passwd", "", "a/b", "x" * 200])
+def test_no_such_sweep(name: str) -> None:
+    assert store.find(name) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "plan": {"zork": 1}}'])
+def test_a_file_that_is_none_is_passed_over(text: str) -> None:
+    store.folder().mkdir(parents=True)
+    (store.folder() / f"{NAME}.json").write_text(text)
+    assert store.find(NAME) is None
+
+
+def test_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "KEPT", 2)
+    for number in range(4):
+        store.keep(f"sweep-number-{number}", result)
+    assert len(list(store.folder().glob("*.json"))) == 2
+
+
+def test_the_table_has_a_row_for_each_visit(result: Result) -> None:
+    rows = list(csv.DictReader(io.StringIO(store.to_csv(result))))
+    assert len(rows) == len(result.visits)
+    for row, visit in zip(rows, result.visits, strict=True):
+        assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.place, visit.train)
+        assert row["saved"] == (str(visit.memory.saved) if visit.memory else "")
+        assert bool(row["predicted_saved"]) == (visit.kind == "fused")

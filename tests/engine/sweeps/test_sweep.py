@@ -1,0 +1,102 @@
+"""A sweep over a machine whose laws are known: in which order, how far, and what it finds."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from engine.sweeps import KINDS
+from engine.sweeps.plan import read_plan
+from engine.sweeps.sweep import Sweep
+from engine.workers.pool import Pool
+from tests.engine.sweeps.scripted_pool import LAWS, ScriptedPool
+
+PLAN = read_plan({"longest": 8192, "patience": 0.4, "rounds": 3})
+
+
+def ended(pool: ScriptedPool, **settings: Any) -> Sweep:
+    sweep = Sweep(read_plan({**PLAN.model_dump(), **settings}), cast(Pool, pool)).start()
+    assert sweep.wait(60)
+    return sweep
+
+
+@pytest.fixture(scope="module")
+def finished() -> tuple[Sweep, ScriptedPool]:
+    pool = ScriptedPool()
+    return ended(pool), pool
+
+
+def test_every_kind_goes_as_far_as_it_may(finished: tuple[Sweep, ScriptedPool]) -> None:
+    result = finished[0].result
+    assert result.state == "finished"
+    reached = {kind: result.levels(kind, "train")[-1].place for kind in KINDS}
+    expected = {kind: max(p for p in PLAN.places if LAWS[kind](p) <= PLAN.patience) for kind in KINDS}
+    assert reached == expected
+    assert {skip.kind for skip in result.skips} == {kind for kind, place in expected.items() if place < 8192}
+    for skip in result.skips:
+        assert skip.place == 2 * reached[skip.kind]
+        assert skip.why.startswith("A step would take about ")
+
+
+def test_short_points_come_first_and_then_all_in_another_order(finished: tuple[Sweep, ScriptedPool]) -> None:
+    asked = finished[1].asked
+    rounds = [[(kind, place) for kind, place, at in asked if at == number] for number in range(3)]
+    assert [place for _, place in rounds[0]] == sorted(place for _, place in rounds[0])
+    assert sorted(rounds[0]) == sorted(rounds[1]) == sorted(rounds[2])
+    assert len({tuple(one) for one in rounds}) == 3
+    assert all(finished[1].alone)
+
+
+def test_the_laws_are_found_and_the_spread_is_kept(finished: tuple[Sweep, ScriptedPool]) -> None:
+    result = finished[0].result
+    for kind, power in {"materialised": 2.0, "fused": 1.5, "gru": 1.0, "cnn": 1.0}.items():
+        fit = result.fit(kind, "train")
+        assert fit is not None
+        assert fit.exponent == pytest.approx(power)
+    saved = result.fit("lstm", "saved")
+    assert saved is not None
+    assert saved.says == "agrees with n"
+    level = result.levels("cnn", "train")[0]
+    assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))
+    assert result.levels("cnn", "cached") == []
+
+
+def test_a_stop_keeps_what_there_is() -> None:
+    pool = ScriptedPool()
+    sweep = Sweep(PLAN, cast(Pool, pool))
+    pool.on_visit = lambda count: sweep.stop() if count == 7 else None
+    sweep.start()
+    assert sweep.wait(60)
+    assert sweep.state == "stopped"
+    assert len(sweep.result.visits) == 7
+    assert sweep.done == 1.0
+
+
+def test_a_point_that_ends_its_worker_ends_only_its_kind() -> None:
+    sweep = ended(ScriptedPool(fails=("gru", 256)))
+    assert sweep.state == "finished"
+    assert ("gru", 256, "Its worker used 9 GiB of memory and was ended.") in [
+        (skip.kind, skip.place, skip.why) for skip in sweep.result.skips
+    ]
+    assert sweep.result.levels("gru", "train")[-1].place == 128
+    assert sweep.result.levels("cnn", "train")[-1].place == 8192
+
+
+def test_the_host_limits_what_a_step_may_take() -> None:
+    pool = ScriptedPool()
+    pool.limits = pool.limits.model_copy(update={"memory": 2 * 200 * 512})
+    result = ended(pool, kinds="cnn").result
+    assert result.levels("cnn", "train") == []
+    assert result.skips[0].why.endswith("must fit in the 200 KiB there are.")
+
+
+def test_time_left_counts_down_to_nothing() -> None:
+    pool, left = ScriptedPool(), list[float]()
+    sweep = Sweep(PLAN, cast(Pool, pool))
+    pool.on_visit = lambda count: left.append(sweep.seconds_left)
+    sweep.start()
+    assert sweep.wait(60)
+    assert sweep.seconds_left == 0
+    half = left[len(left) // 2 :]
+    assert half == sorted(half, reverse=True)

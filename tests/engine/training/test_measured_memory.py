@@ -1,0 +1,113 @@
+"""Measured memory against sums done by hand, the optimizers' own state, and the profiler's allocator events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+from engine.config.run_config import RunConfig, parse
+from engine.estimate.layout import shapes
+from engine.estimate.prediction import predict
+from engine.model.build import build_model
+from engine.runs.events import Finished
+from engine.training.data import Batch, Data
+from engine.training.evaluation import forward, loss_of
+from engine.training.measured_memory import measure_memory, saved_for_backward
+from engine.training.optimizers import build_optimizers
+from engine.training.train import train
+
+
+def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
+    config = parse({"seq_len": 24, "n_layers": 2, "n_heads": 4, **settings})
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=sizes.length)
+    return config, model, Data(config).training_batch()
+
+
+def test_saved_tensors_of_a_small_network_by_hand() -> None:
+    """Linear keeps its input, tanh its output, which the next Linear shares; what was there before does not count."""
+    first, second, x = nn.Linear(8, 16), nn.Linear(16, 4), torch.randn(5, 8)
+    network = nn.Sequential(first, nn.Tanh(), second)
+    _, saved, _ = saved_for_backward(network, lambda: network(x).sum())
+    assert saved.total == 4 * 5 * 16
+    _, saved, _ = saved_for_backward(network, lambda: network(2 * x).sum())
+    assert saved.total == 4 * (5 * 8 + 5 * 16)
+
+
+def test_nothing_is_saved_without_gradient() -> None:
+    _, model, batch = ready()
+    with torch.no_grad():
+        _, saved, _ = saved_for_backward(model, lambda: forward(model, batch).sum())
+    assert (saved.total, saved.scores) == (0, 0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"attention_impl": "materialised"}, {"pos_encoding": "alibi"}])
+def test_peak_agrees_with_the_allocator(settings: dict[str, Any]) -> None:
+    config, model, batch = ready(**settings)
+    told = measure_memory(config, model, batch, [])
+    model.zero_grad()
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        loss_of(forward(model, batch), batch.targets).backward()
+    kineto = profiler.profiler.kineto_results.events()
+    events = sorted((e.start_ns(), e.nbytes()) for e in kineto if e.name() == "[memory]")
+    held = torch.tensor([size for _, size in events]).cumsum(0)
+    assert told.peak is not None
+    assert told.saved is not None
+    assert told.peak - told.parameters == pytest.approx(held.max().item(), rel=0.01)
+    assert told.peak > told.saved + told.parameters
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
+@pytest.mark.parametrize("settings", [{}, {"family": "encoder_decoder", "pos_encoding": "shaw"}, {"dtype": "bfloat16"}])
+def test_parameters_gradients_and_optimizer_are_predicted_exactly(optimizer: str, settings: dict[str, Any]) -> None:
+    config, model, batch = ready(optimizer=optimizer, **settings)
+    optimizers = build_optimizers(config, model)
+    loss_of(forward(model, batch).float(), batch.targets).backward()
+    for one in optimizers:
+        one.step()
+    seen, told = measure_memory(config, model, batch, optimizers), predict(config).memory
+    assert (told.parameters, told.gradients) == (seen.parameters, seen.gradients)
+    assert told.optimizer == seen.optimizer
+    assert told.saved == pytest.approx(seen.saved, rel=0.01)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_measuring_changes_no_number(dropout: float) -> None:
+    config, model, batch = ready(dropout=dropout)
+    weights = {name: value.clone() for name, value in model.state_dict().items()}
+    random_state = torch.get_rng_state()
+    measure_memory(config, model, batch, [])
+    assert torch.equal(torch.get_rng_state(), random_state)
+    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_fused_attention_saves_memory_linear_in_length() -> None:
+    def saved(length: int, impl: str) -> int:
+        config, model, batch = ready(seq_len=length, attention_impl=impl, batch_size=1, task="k_back")
+        told = measure_memory(config, model, batch, []).saved
+        assert told is not None
+        return told
+
+    assert saved(256, "fused") / saved(128, "fused") == pytest.approx(2.0, rel=0.01)
+    assert saved(256, "materialised") / saved(128, "materialised") > 2.8
+
+
+def test_a_length_without_a_row_does_not_change_the_memory_measured_at_the_end() -> None:
+    """Evaluation ends with an error at such a length; the training step measured afterwards has dropout all the same."""
+    same = {"task": "k_back", "k": 1, "seq_len": 6, "dropout": 0.1, "attention_impl": "materialised", "steps": 2}
+    longer = parse({**same, "pos_encoding": "learned", "test_lengths": (8,)})
+    finished = list(train(longer))[-1]
+    assert isinstance(finished, Finished)
+    assert "no row" in finished.by_length[-1]["note"]
+    assert finished.memory.saved == predict(longer).memory.saved
+
+
+def test_memory_of_a_training_step_is_measured_in_training_mode_and_the_mode_is_put_back() -> None:
+    config, model, batch = ready(dropout=0.1, task="k_back", attention_impl="materialised")
+    assert measure_memory(config, model.eval(), batch, []).saved == predict(config).memory.saved
+    assert not model.training

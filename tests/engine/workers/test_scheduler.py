@@ -1,0 +1,292 @@
+"""One worker's runs: turns, pace, pause, single steps, looks and deliveries, on a clock that the test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+import pytest
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.record_options import Watch
+from engine.workers.scheduler import LOOK_EVERY, ROUND, SHORT_SLICE, SLICE, LiveRun, Turns, in_words
+from tests.engine import fake_training
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Timed:
+    """A training whose every step takes the same time on the test's clock; so does each piece of measuring its result."""
+
+    clock: Clock
+    seconds: float
+    pieces: int = 0
+    steps: list[tuple[int, int]] = field(default_factory=list)
+
+    def prepare(self, config: RunConfig) -> None:
+        return None
+
+    def train(self, config: RunConfig, model: None, watch: Watch) -> Generator[Event, str | None, None]:
+        inner, request = fake_training.train(config, model, watch), None
+        while True:
+            try:
+                event = inner.send(request)
+            except StopIteration:
+                return
+            for _ in range(self.pieces if isinstance(event, Finished) else 0):
+                self.clock.now += self.seconds
+                yield Measuring(event.step)
+            if isinstance(event, Progress):
+                self.clock.now += self.seconds
+                self.steps.append((config.seed, event.step))
+            request = yield event
+
+
+def started(run: LiveRun) -> LiveRun:
+    """Past its facts and its first step, everything delivered."""
+    while run.step < 1:
+        run.advance()
+        run.deliver()
+    return run
+
+
+def steps_in(events: list[Event]) -> list[int]:
+    return [event.step for event in events if isinstance(event, Progress)]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_slice_ends_after_its_time(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.01), clock=clock))
+    run.advance()
+    assert len(run.deliver()) == round(SLICE / 0.01)
+
+
+def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(2), Timed(clock, 0.01, pieces=100), clock=clock))
+    told, slices, longest = list[Event](), 0, 0.0
+    while not run.over:
+        began = clock.now
+        run.advance()
+        told += run.deliver()
+        slices, longest = slices + 1, max(longest, clock.now - began)
+    assert slices >= 100 * 0.01 / SLICE
+    assert longest <= SLICE + 0.011
+    assert isinstance(told[-1], Finished)
+    assert not any(isinstance(event, Measuring) for event in told)
+
+
+def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    waits_from = clock.now + 0.003
+    run.advance(hurry=lambda: clock.now >= waits_from)
+    assert len(run.deliver()) == round(SHORT_SLICE / 0.001)
+    waits_from = clock.now + 0.03
+    run.advance(hurry=lambda: clock.now >= waits_from)
+    assert len(run.deliver()) == round(0.03 / 0.001)
+
+
+def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Clock) -> None:
+    run = LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock)
+    deliveries = []
+    for _ in range(3):
+        run.advance()
+        assert run.deliverable
+        deliveries.append([type(event) for event in run.deliver()])
+    assert deliveries == [[Started], [Snapshot], [Progress]]
+    run.advance()
+    assert run.said
+    assert not run.deliverable
+    clock.now += 0.1
+    assert run.deliverable
+
+
+def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.01), Turns(clock)
+    runs = [LiveRun(str(seed), fake_training.config(10_000, seed=seed), training, clock=clock) for seed in range(3)]
+    for run in runs:
+        turns.add(started(run))
+    training.steps.clear()
+    for _ in range(30):
+        run = turns.next()
+        assert run is not None
+        run.advance()
+        run.deliver()
+    counts = [sum(seed == number for seed, _ in training.steps) for number in range(3)]
+    assert counts == [50, 50, 50]
+
+
+def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.01), Turns(clock)
+    for seed in range(5):
+        turns.add(started(LiveRun(str(seed), fake_training.config(1000, seed=seed), training, clock=clock)))
+    turns.add(LiveRun("new", fake_training.config(1000, seed=9), training, clock=clock))
+    order = []
+    for _ in range(9):
+        run = turns.next()
+        assert run is not None
+        run.advance(turns.slice())
+        run.deliver()
+        order.append(run.run_id)
+    assert order[:3] == ["new"] * 3  # its facts, its first weights, its first step
+    assert sorted(order[3:]) == ["0", "1", "2", "3", "4", "new"]
+
+
+def test_with_many_runs_the_slices_get_shorter(clock: Clock) -> None:
+    turns = Turns(clock)
+    for seed in range(25):
+        assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, seed)))
+        turns.add(started(LiveRun(str(seed), fake_training.config(1000), Timed(clock, 0.01), clock=clock)))
+
+
+def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.001), Turns(clock)
+    slow = started(LiveRun("slow", fake_training.config(10_000, seed=1), training, pace=4, clock=clock))
+    fast = started(LiveRun("fast", fake_training.config(10_000, seed=2), training, clock=clock))
+    turns.add(slow)
+    turns.add(fast)
+    training.steps.clear()
+    began = clock.now
+    while clock.now - began < 3:
+        run = turns.next()
+        assert run is not None, "the fast run is always ready"
+        run.advance()
+        run.deliver()
+    assert 11 <= sum(seed == 1 for seed, _ in training.steps) <= 13
+    assert sum(seed == 2 for seed, _ in training.steps) > 2500
+
+
+def test_a_paced_run_alone_says_how_long_it_waits(clock: Clock) -> None:
+    turns = Turns(clock)
+    run = started(LiveRun("a", fake_training.config(100), Timed(clock, 0.0), pace=2, clock=clock))
+    turns.add(run)
+    run.deliver()
+    assert turns.next() is None
+    assert turns.seconds_to_next() == pytest.approx(0.5)
+    run.set_pace(None)
+    assert turns.next() is run
+
+
+def test_a_run_behind_its_pace_does_not_race_to_catch_up(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.0), pace=10, clock=clock))
+    clock.now += 60
+    run.advance()
+    assert len(steps_in(run.deliver())) <= 2
+
+
+def test_pause_looks_and_stands_still_and_a_step_is_one_step(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.001), Turns(clock)
+    run = started(LiveRun("a", fake_training.config(1000), training, clock=clock))
+    turns.add(run)
+    run.advance()
+    run.pause()
+    paused_at = run.step
+    assert [e.step for e in run.deliver() if isinstance(e, Snapshot)] == [paused_at]
+    assert turns.next() is None
+    assert turns.seconds_to_next() is None
+    run.allow_step()
+    assert turns.next() is run
+    run.advance()
+    assert [(type(e), e.step) for e in run.deliver()] == [(Progress, paused_at + 1), (Snapshot, paused_at + 1)]
+    assert turns.next() is None
+    run.resume()
+    run.advance()
+    assert run.step > paused_at + 1
+
+
+def test_a_step_on_a_going_run_pauses_it(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run.allow_step()
+    run.advance()
+    assert run.step == 2
+    assert run.waiting
+
+
+def test_three_steps_asked_at_once_are_three_steps(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run.pause()
+    for _ in range(3):
+        run.allow_step()
+    while not run.waiting:
+        run.advance()
+    assert run.step == 4
+
+
+def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
+    run = LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), paused=True, clock=clock)
+    while not run.waiting:
+        run.advance()
+    assert [type(event) for event in run.deliver()] == [Started, Snapshot]
+    assert run.step == 0
+
+
+def test_looks_come_every_two_seconds(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(10_000), Timed(clock, 0.01), clock=clock))
+    began, looks = clock.now, []
+    while clock.now - began < 10:
+        run.advance()
+        looks += [event for event in run.deliver() if isinstance(event, Snapshot)]
+    assert len(looks) == pytest.approx(10 / LOOK_EVERY, abs=1)
+
+
+def test_looking_does_not_change_the_steps(clock: Clock) -> None:
+    """The generator never gets a look where it would take it for a request to go on."""
+    run = LiveRun("a", fake_training.config(50), Timed(clock, 0.001), clock=clock)
+    seen: list[Event] = []
+    while not run.over:
+        run.pause()
+        run.resume()
+        run.advance()
+        seen += run.deliver()
+    assert steps_in(seen) == list(range(1, 51))
+    assert [type(e) for e in seen].count(Finished) == 1
+
+
+def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.01), Turns(clock)
+    alone = started(LiveRun("alone", fake_training.config(1000, seed=1), training, alone=True, clock=clock))
+    other = started(LiveRun("other", fake_training.config(1000, seed=2), training, clock=clock))
+    turns.add(alone)
+    turns.add(other)
+    assert [turns.next() for _ in range(3)] == [alone] * 3
+    alone.pause()
+    assert turns.next() is other
+
+
+def test_stop_ends_with_a_reason(clock: Clock) -> None:
+    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run.stop("It was left paused.")
+    assert run.over
+    assert run.deliver() == [Ended(1, "stopped", "It was left paused.")]
+
+
+@pytest.mark.parametrize(
+    ("seed", "sentence"),
+    [
+        (fake_training.RAISES, "An error ended it (RuntimeError: the weights fell over)."),
+        (fake_training.REFUSES, "device is cuda; this machine has cpu."),
+    ],
+)
+def test_an_exception_becomes_one_sentence(clock: Clock, seed: int, sentence: str) -> None:
+    run = LiveRun("a", fake_training.config(1000, seed=seed), Timed(clock, 0.001), clock=clock)
+    seen: list[Event] = []
+    while not run.over:
+        run.advance()
+        seen += run.deliver()
+    assert seen[-1] == Failed(2, sentence)
+
+
+def test_running_out_of_memory_names_what_to_lower() -> None:
+    for error in (MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")):
+        assert "batch_size" in in_words(error)
