@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from pages.parts.board import component
 from pages.parts.board.grids import CELLS
 from pages.parts.board.panels import Panel, Picked, _picked, _plain
 from pages.parts.colors import diverging
-from pages.parts.figures.heat import EXACT, heat, heat_figure
+from pages.parts.figures.heat import heat, heat_figure
 
 
 def page() -> None:
@@ -43,27 +44,54 @@ def test_every_script_and_style_of_the_board_is_there() -> None:
     assert {path.stem for path in component.HERE.glob("*.css")} == set(component.STYLES)
 
 
-@pytest.mark.parametrize("side", [3, 64, 65, 300, 700])
-def test_a_matrix_is_sent_as_it_is_or_as_bytes_to_a_255th_of_its_scale(side: int) -> None:
+def numbers(sent: Any) -> np.ndarray:
+    """What the browser reads from an array as Plotly sends it: base64 of little-endian float32."""
+    assert sent["dtype"] == "f4"
+    shape = [int(side) for side in sent["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(sent["bdata"]), "<f4").reshape(shape)
+
+
+@pytest.mark.parametrize("side", [3, 65, 300, 700])
+def test_a_still_picture_holds_every_number_of_its_matrix_exactly(side: int) -> None:
     array = np.random.default_rng(side).normal(size=(side, side)).astype(np.float32)
-    trace: dict[str, Any] = heat(array, "value", scale=diverging())
-    if side * side <= EXACT:
-        np.testing.assert_allclose(np.array(trace["z"], dtype=float), array, rtol=1e-4)
-        return
-    grid = trace["meta"]["bytes"]
-    rows, columns = grid["shape"]
-    assert rows * columns <= CELLS
-    assert trace["dy"] * rows >= side
+    drawn = heat_figure(heat(array, "value", scale=diverging()), x="key", y="query")
+    (trace,) = _plain(Panel("one", "A picture", drawn, "noise"))["figure"]["data"]
+    np.testing.assert_array_equal(numbers(trace.get("customdata", trace["z"])), array)
+    assert trace["meta"]["rows"] == {"query": list(range(side))}
+    cells = numbers(trace["z"])
+    assert cells.size <= CELLS
+    assert set(cells.ravel()) <= set(array.ravel()), "numbers of the matrix, not rounded ones"
+    assert trace["dy"] * len(cells) >= side
     assert trace["y0"] == (trace["dy"] - 1) / 2, "the middle of the first block"
-    assert grid["low"] == pytest.approx(array.min())
-    assert grid["high"] == pytest.approx(array.max())
+    assert (trace["zmin"], trace["zmax"]) == pytest.approx((array.min(), array.max()))
+    assert ("the largest of" in trace["hovertemplate"]) == (cells.size < array.size)
 
 
-def test_what_is_not_finite_is_left_empty() -> None:
+def test_of_a_matrix_too_large_for_a_message_the_blocks_are_saved_and_called_so() -> None:
+    trace = heat(np.ones((1500, 1500)), "weight", scale=diverging())
+    (rows,), (columns,) = trace["meta"]["rows"].items(), trace["meta"]["columns"].items()
+    assert rows == (f"query, first of {trace['dy']:g}", list(range(0, 1500, int(trace["dy"]))))
+    assert trace["z"].shape == (len(rows[1]), len(columns[1]))
+    assert "customdata" not in trace
+    assert "the largest of" in trace["meta"]["label"]
+
+
+def test_what_is_not_finite_is_left_empty_also_in_blocks() -> None:
     trace = heat(np.array([[0.0, -np.inf], [np.nan, 2.0]]), "score", scale=diverging())
-    assert trace["z"][0][1] is None
-    assert trace["z"][1][0] is None
+    np.testing.assert_array_equal(trace["z"], [[0.0, np.nan], [np.nan, 2.0]])
     assert (trace["zmin"], trace["zmax"]) == (0.0, 2.0)
+    large = np.where(np.tri(700, dtype=bool), 1.0, np.nan)
+    cells = heat(large, "score", scale=diverging())["z"]
+    np.testing.assert_array_equal(cells, np.where(np.tri(len(cells), dtype=bool), 1.0, np.nan))
+
+
+def test_rows_and_columns_stand_where_they_are_and_a_column_may_have_two_names() -> None:
+    trace = heat(np.ones((2, 3)), "value", scale=diverging(), x={"key": [0, 5, 10]}, y={"query": np.array([3, 7])})
+    assert (trace["x0"], trace["dx"], trace["y0"], trace["dy"]) == (0, 5, 3, 4)
+    assert trace["hovertemplate"].startswith("query %{y}, key %{x}:")
+    trace = heat(np.ones((2, 2)), "value", scale=diverging(), x={"head": [1, 2], "key": [0, 0]})
+    assert (trace["x0"], trace["dx"]) == (0, 1)
+    assert trace["hovertemplate"].startswith("query %{y}, %{text}:")
 
 
 def test_a_panel_is_plain_data_without_a_template() -> None:

@@ -23,7 +23,7 @@ from tests.scripted import ScriptedRun
 
 def decoded(packed: Any) -> np.ndarray:
     levels = np.frombuffer(base64.b64decode(packed["values"]), np.uint8).reshape(packed["shape"])
-    return np.asarray(packed["low"] + levels / 255 * (packed["high"] - packed["low"]))
+    return np.asarray((levels.astype(float) - packed["zero"]) * packed["step"])
 
 
 def test_resuming_by_number_neither_skips_nor_repeats() -> None:
@@ -140,9 +140,22 @@ def test_short_lines_are_left_alone() -> None:
 def test_a_byte_is_within_half_a_level(low: float | None, high: float | None) -> None:
     values = np.random.default_rng(0).uniform(0, 1, size=(2, 3, 8, 8)).astype(np.float32)
     packed = grid(values, low, high)
-    span = packed["high"] - packed["low"]
-    assert packed["shape"] == [2, 3, 8, 8]
-    assert np.abs(decoded(packed) - values).max() <= span / 510 + 1e-6
+    assert packed["shape"] == packed["whole"] == [2, 3, 8, 8]
+    assert np.abs(decoded(packed) - values).max() <= packed["step"] / 2 + 1e-6
+    assert packed["step"] <= 1.01 * (packed["high"] - packed["low"]) / 255
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_zero_has_a_level_of_its_own_on_every_scale_that_holds_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    below, above = 10 ** rng.uniform(-6, 6, size=2) * rng.choice([1, 1, 0], size=2)
+    values = rng.uniform(-below, above, size=(9, 9)).astype(np.float32)
+    values[rng.uniform(size=(9, 9)) < 0.3] = values[0, 0] = 0.0
+    for packed in (grid(values), grid(values, -below, above), grid(values, -1.0, 1.0)):
+        assert np.all(decoded(packed)[values == 0.0] == 0.0)
+        on_scale = (values >= packed["low"]) & (values <= packed["high"])
+        error = np.abs(decoded(packed) - values)[on_scale]
+        assert error.max() <= packed["step"] / 2 * (1 + 1e-5)
 
 
 def test_a_constant_matrix_survives() -> None:
@@ -165,6 +178,12 @@ def test_layers_with_encodings_of_their_own_come_each_and_take_no_more_room() ->
     square = np.ones((300, 300))
     many = Snapshot(0, {}, {of_layer("matrix", n): square for n in range(10)}, [])
     assert sum(np.prod(grid["shape"]) for grid in grids_of(many)["encoding"].values()) <= cells_of(many) <= CELLS
+
+
+def test_the_mean_bias_of_positions_is_not_cut_at_the_ends_of_a_cosine() -> None:
+    alike = -np.arange(16.0).reshape(4, 4)
+    sent = grids_of(Snapshot(0, {}, {"matrix": alike[None], "similarity": alike}, []))["encoding"]["similarity"]
+    np.testing.assert_allclose(decoded(sent), alike, atol=sent["step"] / 2 + 1e-9)
 
 
 def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:

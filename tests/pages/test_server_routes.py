@@ -11,14 +11,18 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import plotly
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from engine.runs.events import Progress
+from engine.runs.events import Progress, Snapshot
+from pages.parts.recorded import recorded_run
 from pages.parts.web import leaving
+from pages.parts.web.compose import serving
+from pages.parts.web.exact import exact_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
 from pages.parts.web.plotly_script import ADDRESS, packed, plain, plotly_route
@@ -35,7 +39,12 @@ def run() -> ScriptedRun:
 @pytest.fixture
 def client(run: ScriptedRun) -> Iterator[TestClient]:
     app = Starlette(
-        routes=[live_route({run.id: run}.get), live_route({run.id: run}.get, "/deep/down"), plotly_route()],
+        routes=[
+            live_route({run.id: run}.get),
+            live_route({run.id: run}.get, "/deep/down"),
+            exact_route({run.id: run}.get),
+            plotly_route(),
+        ],
         middleware=[Middleware(SecurityHeaders, headers=security_headers())],
     )
     with TestClient(app) as asking:
@@ -113,6 +122,36 @@ def test_the_stream_is_read_only(client: TestClient, run: ScriptedRun) -> None:
 
 def test_routes_lie_under_the_configured_path_too(client: TestClient, run: ScriptedRun) -> None:
     assert client.get(f"/deep/down/live/{run.id}").status_code == 200
+
+
+def test_a_snapshots_exact_arrays_are_read_by_step_and_name(client: TestClient, run: ScriptedRun) -> None:
+    looks = [event for event in run.events if isinstance(event, Snapshot)]
+    for look in (looks[0], looks[-1]):
+        answer = client.get(f"/live/{run.id}/{look.step}/patterns/self")
+        found = np.frombuffer(answer.content, "<f4").reshape(json.loads(answer.headers["x-shape"]))
+        np.testing.assert_array_equal(found, look.patterns["self"])
+    assert client.get(f"/live/{run.id}/0/encoding/similarity").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["0/patterns/cross", "7/patterns/self", "0/encoding/matrix.3"])
+def test_what_a_run_does_not_keep_is_no_error(client: TestClient, run: ScriptedRun, path: str) -> None:
+    answer = client.get(f"/live/{run.id}/{path}")
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+def test_only_the_arrays_that_are_shown_are_given(client: TestClient, run: ScriptedRun) -> None:
+    assert client.get(f"/live/{run.id}/0/samples/self").status_code == 400
+    assert client.get("/live/unknown/0/patterns/self").status_code == 404
+    assert client.post(f"/live/{run.id}/0/patterns/self").status_code == 405
+
+
+def test_the_recorded_runs_exact_arrays_are_there_too() -> None:
+    made = serving(find=lambda _: None, start=list, stop=list)
+    with TestClient(Starlette(routes=made["routes"])) as asking:
+        answer = asking.get(f"/live/{recorded_run().id}/0/patterns/self")
+        assert answer.status_code == 200
+        assert json.loads(answer.headers["x-shape"])[:2] == [2, 4]
+        assert asking.get("/live/another/0/patterns/self").status_code == 404
 
 
 def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple[int, dict[str, Any]]]:

@@ -11,10 +11,10 @@ import streamlit as st
 from pages.parts.web.plotly_script import ADDRESS
 
 HERE = Path(__file__).parent
-SCRIPTS = ("dom", "grids", "figure", "downloads", "panel", "panels")
+SCRIPTS = ("dom", "figure", "downloads", "panel", "panels")
 """In the order in which they use each other; together one module."""
 STYLES = ("plotly", "menu", "panels")
-SHARED_SCRIPTS, SHARED_STYLES = SCRIPTS[:4], STYLES[:2]
+SHARED_SCRIPTS, SHARED_STYLES = SCRIPTS[:3], STYLES[:2]
 """Those that the live board uses too."""
 NOTHING_TO_FOLLOW = {"state": "none", "share": 1.0, "words": "", "problem": ""}
 

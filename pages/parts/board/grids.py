@@ -1,4 +1,4 @@
-"""Matrices for the browser: few enough cells, one byte each, with the scale to read them by."""
+"""Matrices for the browser to draw: few enough cells, and one byte each where they come again and again."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ import numpy as np
 
 CELLS = 160_000
 """At most so many cells a picture; a redraw of more is felt."""
+LEVELS = 255
+"""Steps between the values of a byte."""
 
 
 class Grid(TypedDict):
-    """``low + byte / 255 * (high - low)`` gives a value back to within ``(high - low) / 510``."""
+    """``(byte - zero) * step`` gives a value back to within ``step / 2``. It is for drawing: saved data are the exact array."""
 
     shape: list[int]
+    whole: list[int]
+    """The shape of the original,"""
     block: list[int]
-    """How many rows and columns of the original one cell stands for."""
+    """and how many of its rows and columns one cell stands for."""
     low: float
     high: float
+    """The ends of the scale."""
+    zero: float
+    """The byte of the value 0: a whole number wherever 0 lies on the scale, so that 0 comes back as 0."""
+    step: float
+    """The difference of values between one byte and the next."""
     values: str
     """Base64 of the bytes, row by row."""
 
@@ -28,19 +37,34 @@ def grid(array: np.ndarray, low: float | None = None, high: float | None = None,
     coarse, block = coarsen(np.nan_to_num(np.asarray(array, dtype=np.float32)), cells)
     low = float(coarse.min()) if low is None else low
     high = float(coarse.max()) if high is None else high
-    span = high - low or 1.0
-    level = np.rint((np.clip(coarse, low, high) - low) / span * 255).astype(np.uint8)
+    zero, step = _levels(low, high)
+    level = np.clip(np.rint(coarse.astype(float) / step + zero), 0, LEVELS).astype(np.uint8)
     return Grid(
         shape=list(coarse.shape),
+        whole=list(np.shape(array)),
         block=list(block),
         low=low,
-        high=low + span,
+        high=high,
+        zero=zero,
+        step=step,
         values=base64.b64encode(level.tobytes()).decode("ascii"),
     )
 
 
+def _levels(low: float, high: float) -> tuple[float, float]:
+    """``zero`` and ``step`` of a scale. Where 0 lies inside it, the step is as small as both ends allow."""
+    if not low < 0 < high:
+        step = (high - low or 1.0) / LEVELS
+        return (float(LEVELS), step) if high == 0 > low else (-low / step, step)
+    zero = min(max(round(-low / (high - low) * LEVELS), 1), LEVELS - 1)
+    return float(zero), max(-low / zero, high / (LEVELS - zero))
+
+
 def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]:
-    """The last two axes in blocks, each shown by its entry of largest magnitude, until at most ``cells`` are left."""
+    """The last two axes in blocks, each shown by its entry of largest magnitude, until at most ``cells`` are left.
+
+    NaN stays only where a whole block is NaN.
+    """
     rows, columns = array.shape[-2:]
     others = array.size // (rows * columns)
     block_rows = block_columns = 1
@@ -52,9 +76,9 @@ def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]
     if block_rows == block_columns == 1:
         return array, (1, 1)
     padding = [(0, 0)] * (array.ndim - 2) + [(0, -rows % block_rows), (0, -columns % block_columns)]
-    padded = np.pad(array, padding)
+    padded = np.pad(array.astype(float, copy=False), padding, constant_values=np.nan)
     high, wide = padded.shape[-2] // block_rows, padded.shape[-1] // block_columns
     split = padded.reshape(*array.shape[:-2], high, block_rows, wide, block_columns)  # [..., high, row, wide, column]
     blocks = np.moveaxis(split, -3, -2).reshape(*array.shape[:-2], high, wide, -1)  # [..., high, wide, row * column]
-    strongest = np.abs(blocks).argmax(-1, keepdims=True)
-    return np.take_along_axis(blocks, strongest, -1)[..., 0], (block_rows, block_columns)
+    strongest = np.where(np.isnan(blocks), -1.0, np.abs(blocks)).argmax(-1, keepdims=True)
+    return np.take_along_axis(blocks, strongest, -1)[..., 0].astype(array.dtype), (block_rows, block_columns)

@@ -109,7 +109,7 @@ def _rank(portrait: Portrait) -> int:
 def _notes(portrait: Portrait, at: str) -> str:
     every = int(portrait[at][1] - portrait[at][0]) if len(portrait[at]) > 1 else 1
     ending = {2: "nd", 3: "rd"}.get(every, "th")
-    notes = [f"Every {every}{ending} position is shown."] if every > 1 else []
+    notes = [f"Every {every}{ending} position is shown and saved."] if every > 1 else []
     if portrait["only_before"] and (at == "similarity_at" or portrait["kind"] == "bias"):
         notes.append("Blank above the diagonal, where no query looks.")
     return " ".join(notes)

@@ -45,7 +45,7 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
 def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Figure:
     """[position, position]"""
     most = 1.0 if unit == "similarity" else _largest(similarity)
-    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x="position", y="position")
+    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x="other position", y="position")
     shapes = _ends(trained, *similarity.shape, across=True)
     return heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
 

@@ -29,7 +29,14 @@ def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] =
         "ticktext": [f"H{h + 1}" for h in range(heads)],
     }
     return figure(
-        [_heatmap(unit, {"grid": "matrix", "tile": [shape[-2], wide], "x": columns, "y": rows})],
+        [
+            _heatmap(
+                unit,
+                {"tile": [shape[-2], wide], "x": "key position" if tiled else columns, "y": rows, "label": unit},
+                **_standing("y", block[0]),
+                **({} if tiled else _standing("x", block[1])),
+            )
+        ],
         xaxis=axis(_in_blocks(columns, block[1]), showgrid=False, ticks="", **(ticks if tiled else {})),
         yaxis=axis(_in_blocks(rows, block[0]), showgrid=False, autorange="reversed", ticks=""),
         margin={"l": 48, "r": 8, "t": 12, "b": 40},
@@ -40,11 +47,25 @@ def similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
     """[position, position], from -1 to 1."""
     title = _in_blocks("position", block[0])
     return figure(
-        [_heatmap("similarity", {"grid": "similarity", "x": "position", "y": "position"}, zmin=-1.0, zmax=1.0)],
+        [
+            _heatmap(
+                "similarity",
+                {"x": "other position", "y": "position", "label": "similarity"},
+                zmin=-1.0,
+                zmax=1.0,
+                **_standing("y", block[0]),
+                **_standing("x", block[1]),
+            )
+        ],
         xaxis=axis(title, showgrid=False, ticks="", constrain="domain"),
         yaxis=axis(title, showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain"),
         margin={"l": 48, "r": 8, "t": 12, "b": 40},
     )
+
+
+def _standing(along: str, block: int) -> dict[str, float]:
+    """Rows or columns at the middle of the positions that each stands for."""
+    return {f"{along}0": (block - 1) / 2, f"d{along}": block}
 
 
 def _in_blocks(title: str, block: int) -> str:

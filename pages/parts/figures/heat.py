@@ -1,50 +1,86 @@
-"""A matrix as a picture: one byte a cell where it is large, labels on the axes, cells square where they should be."""
+"""A matrix as a picture: its exact numbers, names for its cells, labels on the axes, cells square where they should be."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.board.grids import grid
+from pages.parts.board.grids import CELLS, coarsen
 from pages.parts.colors import ScalePair
 from pages.parts.figures.base import Axis, Trace, axis, figure
 
-EXACT = 4096
-"""Up to so many cells values are sent as they are; beyond it to 1/255 of the scale."""
+WHOLE = 600_000
+"""At most so many cells are sent: 3.5 MB, and a message of several pictures may have 20 MB."""
 MOST_LABELS = 32
 """More labels than this and only some are written on an axis."""
+Places = Mapping[str, Sequence[int | None] | np.ndarray]
+"""What each row, or each column, stands for: one number of each name, as in ``{"head": [1, 1, 2, 2], "key": [0, 1, 0, 1]}``."""
 
 
 def heat(
     array: np.ndarray, unit: str, *, scale: ScalePair, low: float | None = None, high: float | None = None,
-    x: str = "key", y: str = "query", digits: str = ".3g", first: tuple[float, float] = (0, 0), bar: bool = True, **more: Any,
+    x: str | Places = "key", y: str | Places = "query", digits: str = ".3g", bar: bool = True, **more: Any,
 ) -> Trace:  # fmt: skip
-    """The trace of ``array`` [row, column], plain; not finite entries stay empty where it is sent as it is.
+    """The trace of ``array`` [row, column], plain; entries that are not finite stay empty.
 
-    ``x`` and ``y`` name a column and a row in the hover, ``first`` is where the first column and row stand. ``low`` and
-    ``high`` are the ends of the scale, by default the array's own.
+    ``x`` and ``y`` name a column and a row in the hover and in the saved data, and say which they are; under a name alone they
+    count from 0. Only columns may have several names. ``low`` and ``high`` are the ends of the scale, by default the array's own.
+
+    All numbers are sent as they are, in float32. Of an array of more than :data:`CELLS` cells blocks are drawn, each by its entry
+    of largest magnitude, and the array itself goes along as ``customdata``, for the data that are saved. Beyond :data:`WHOLE`
+    cells what is saved is the entry of each block too, and the names say so.
     """
     array = np.asarray(array, dtype=np.float32)
-    finite = array[np.isfinite(array)]
-    low = float(finite.min()) if low is None and finite.size else low or 0.0
-    high = float(finite.max()) if high is None and finite.size else high or 0.0
-    meta: dict[str, Any] = {"scale": scale, "label": unit}
-    cells: dict[str, Any] = {}
-    block = (1, 1)
-    if array.size <= EXACT:
-        cells = {"z": [[float(f"{v:.5g}") if np.isfinite(v) else None for v in row] for row in array.tolist()]}
-    else:
-        meta["bytes"] = grid(array, low, high)
-        block = (meta["bytes"]["block"][0], meta["bytes"]["block"][1])
+    array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # -0, as in -slope * 0, reads 0
+    seen = array[~np.isnan(array)]
+    low = float(seen.min()) if low is None and seen.size else low or 0.0
+    high = float(seen.max()) if high is None and seen.size else high or 0.0
+    rows, columns = _counted(y, array.shape[0]), _counted(x, array.shape[1])
+    drawn, block = coarsen(array, CELLS)
+    y0, dy, row = _along(rows, block[0], "y")
+    x0, dx, column = _along(columns, block[1], "x")
+    whole, label, largest = {}, unit, ""
+    if block != (1, 1):
+        largest = f", the largest of {block[0]} × {block[1]}"
+        if array.size <= WHOLE:
+            whole = {"customdata": array}
+        else:
+            rows, columns, label = _firsts(rows, block[0]), _firsts(columns, block[1]), f"{unit}{largest}"
     return {
-        "type": "heatmap", "zmin": low, "zmax": high, "colorscale": scale["light"], "meta": meta, "showscale": bar,
-        "x0": first[0] + (block[1] - 1) / 2, "dx": block[1], "y0": first[1] + (block[0] - 1) / 2, "dy": block[0],
-        "hovertemplate": f"{y} %{{y}}, {x} %{{x}}: %{{z:{digits}}}<extra></extra>",
-        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0}, **cells, **more,
+        "type": "heatmap", "z": drawn, **whole, "zmin": low, "zmax": high, "colorscale": scale["light"], "showscale": bar,
+        "meta": {"scale": scale, "label": label, "rows": rows, "columns": columns},
+        "x0": x0, "dx": dx, "y0": y0, "dy": dy, "hoverongaps": False,
+        "hovertemplate": f"{row}, {column}{largest}: %{{z:{digits}}}<extra></extra>",
+        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0}, **more,
     }  # fmt: skip
+
+
+def _counted(named: str | Places, count: int) -> dict[str, list[int | None]]:
+    given: Places = {named: range(count)} if isinstance(named, str) else named
+    return {name: np.asarray(numbers).tolist() for name, numbers in given.items()}
+
+
+def _firsts(places: dict[str, list[int | None]], block: int) -> dict[str, list[int | None]]:
+    """Of every block the number it begins with."""
+    return {f"{name}, first of {block}": numbers[::block] for name, numbers in places.items()}
+
+
+def _along(places: dict[str, list[int | None]], block: int, axis_name: str) -> tuple[float, float, str]:
+    """Where the first row or column of the drawing stands on its axis, how far the next one is, and the words of the hover.
+
+    Under one name it stands at its number. Several names need an axis of its own: there it is counted from 0, and the browser
+    writes the names into the hover.
+    """
+    ((name, numbers), *others) = places.items()
+    first, step = 0.0, 1.0
+    if not others and len(numbers) and numbers[0] is not None:
+        first = float(numbers[0])
+        step = float(numbers[1] - first) if len(numbers) > 1 and numbers[1] is not None else 1.0
+    words = "%{text}" if others else f"{name} %{{{axis_name}}}"
+    return first + step * (block - 1) / 2, step * block, words
 
 
 def heat_figure(

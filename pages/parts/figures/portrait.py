@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from pages.parts.colors import MUTED, diverging, mix, sequential, shade
 from pages.parts.figures.attention import gap
 from pages.parts.figures.base import Axis, Trace, axis, figure
-from pages.parts.figures.heat import heat, heat_figure
+from pages.parts.figures.heat import Places, heat, heat_figure
 
 WHAT = {
     "table": ("dimension", "position", "added value"),
@@ -35,8 +35,7 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     largest = _largest(matrix)
     # Angles start at zero and never turn back.
     scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -largest)
-    trace = heat(matrix, unit, scale=scale, low=low, high=largest, x=columns, y=rows)
-    _place(trace, y=at)
+    trace = heat(matrix, unit, scale=scale, low=low, high=largest, x=columns, y={rows: at})
     if portrait["kind"] == "vectors":
         return heat_figure(trace, x=columns, y=rows)
     return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=end_marks(portrait, shown, "y"))
@@ -44,17 +43,20 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
 
 def _tiles(portrait: Portrait) -> go.Figure:
     """One tile [query, key] a head, side by side."""
-    matrix, every = portrait["matrix"], _every(portrait["matrix_at"])
+    matrix, at = portrait["matrix"], portrait["matrix_at"]
     heads, side = matrix.shape[0], matrix.shape[-1]
-    wide = side + gap(side)
-    mosaic = np.full((side, heads * wide - gap(side)), np.nan, dtype=np.float32)
-    for head, tile in enumerate(matrix):
-        mosaic[:, head * wide : head * wide + side] = tile
+    between = gap(side)
+    wide = side + between
+    tiles = np.full((heads, side, wide), np.nan, dtype=np.float32)  # [head, query, key and the gap after them]
+    tiles[..., :side] = _seen(portrait, matrix)
+    mosaic = np.moveaxis(tiles, 0, 1).reshape(side, heads * wide)[:, :-between]
     columns, rows, unit = WHAT["bias"]
     scale, low, high = _signed(matrix)
-    # Not finite cells stay empty only where values are sent as they are: gaps then have the colour of zero.
-    trace = heat(np.nan_to_num(mosaic), unit, scale=scale, low=low, high=high, x="column", y=rows)
-    trace.update(dy=every)
+    places: Places = {
+        "head": np.repeat(np.arange(1, heads + 1), wide)[:-between],
+        "key position": ([*at.tolist(), *[None] * between] * heads)[:-between],
+    }
+    trace = heat(mosaic, unit, scale=scale, low=low, high=high, x=places, y={rows: at})
     ticks = {
         "tickvals": [h * wide + (side - 1) / 2 for h in range(heads)],
         "ticktext": [f"H{h + 1}" for h in range(heads)],
@@ -69,8 +71,8 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figur
     bounded = not dotted and portrait["kind"] != "bias"
     scale, low, high = (diverging(), -1.0, 1.0) if bounded else _signed(matrix)
     unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
-    trace = heat(matrix, unit, scale=scale, low=low, high=high, x="position", y="position")
-    _place(trace, x=at, y=at)
+    matrix = _seen(portrait, matrix)
+    trace = heat(matrix, unit, scale=scale, low=low, high=high, x={"other position": at}, y={"position": at})
     shapes = end_marks(portrait, shown, "x", "y")
     across = {"range": [-0.5, shown - 0.5]}
     return heat_figure(
@@ -146,16 +148,9 @@ def across_line(along: str, at: float, text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _place(trace: Trace, *, x: np.ndarray | None = None, y: np.ndarray | None = None) -> None:
-    """Rows and columns where they stand: every k-th position."""
-    if x is not None:
-        trace.update(x0=float(x[0]), dx=_every(x))
-    if y is not None:
-        trace.update(y0=float(y[0]), dy=_every(y))
-
-
-def _every(at: np.ndarray) -> float:
-    return float(at[1] - at[0]) if len(at) > 1 else 1.0
+def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:
+    """[..., query, key] with what no query looks at left blank: NaN."""
+    return np.where(np.tri(matrix.shape[-1], dtype=bool), matrix, np.nan) if portrait["only_before"] else matrix
 
 
 def _signed(matrix: np.ndarray) -> tuple[Any, float, float]:

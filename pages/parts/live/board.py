@@ -53,7 +53,7 @@ OVERLAP = 10
 """So many looks back each polled message reaches, in case the browser skipped some."""
 
 HERE = Path(__file__).parent
-SCRIPTS = ("columns", "shell", "lines", "heat", "facts", "replay", "stream", "board")
+SCRIPTS = ("columns", "grids", "shell", "lines", "exact", "heat", "facts", "replay", "stream", "board")
 """In the order in which they use each other; with those that all boards share one module."""
 
 

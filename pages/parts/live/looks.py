@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from engine.config.run_config import RunConfig
@@ -21,16 +22,24 @@ def color_of(config: RunConfig) -> str:
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
-    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales."""
+    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales.
+
+    The similarity of a bias is its mean over the heads, which may go beyond the -1 and 1 of a cosine: its scale goes along.
+    """
     pictures = dict(snapshot.encoding.items())  # reads a stored one's file once
     room = _room(pictures)
     return {
         "patterns": {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()},
         "encoding": {
-            name: grid(array, -1.0, 1.0, room) if name.startswith("similarity") else grid(array, cells=room)
+            name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
             for name, array in pictures.items()
         },
     }
+
+
+def _ends(similarity: np.ndarray) -> tuple[float, float]:
+    finite = np.nan_to_num(similarity)
+    return min(-1.0, float(finite.min())), max(1.0, float(finite.max()))
 
 
 def cells_of(snapshot: Snapshot) -> int:

@@ -14,6 +14,8 @@ from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config
 
+from pages.parts.live.watched import Watched
+from pages.parts.web.exact import exact_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.leaving import noticing_the_end
 from pages.parts.web.live import Find, live_route
@@ -29,7 +31,7 @@ POLITE = 0.0002
 def serving(find: Find, start: Callable[[], object], stop: Callable[[], object]) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
 
-    The live route looks runs up with ``find``; ``start`` is called soon after the server began, ``stop`` when it ends.
+    The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it ends.
     """
 
     @asynccontextmanager
@@ -49,10 +51,22 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     if config.get_option("server.enableCORS"):  # without it, Streamlit lets every origin in, and asks for nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {
-        "routes": [live_route(find, prefix), plotly_route(prefix)],
+        "routes": [live_route(find, prefix), exact_route(_or_recorded(find), prefix), plotly_route(prefix)],
         "middleware": middleware,
         "lifespan": lifespan,
     }
+
+
+def _or_recorded(find: Find) -> Find:
+    """The recorded run too, which is played from one message: its exact numbers are asked for as those of any other."""
+
+    def found(run_id: str) -> Watched | None:
+        from pages.parts.recorded import recorded_run  # late, as above
+
+        recorded = recorded_run()
+        return recorded if run_id == recorded.id else find(run_id)
+
+    return found
 
 
 async def later(*tasks: Callable[[], object]) -> None:

@@ -2,15 +2,20 @@
 
 /** The menu that saves what a panel shows: picture for slides, drawing for papers, numbers for everything else.
  *
- * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there.
+ * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there, and, where its
+ * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null.
  */
 function downloads(board, panel) {
   const save = async (format) => {
     menu.open = false
+    missing.hidden = true
     if (!panel.drawn) return
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
     const name = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()
-    if (format === "csv") return saveText(`${name}.csv`, csvOf(panel.drawn))
+    if (format === "csv") {
+      const traces = panel.exact ? await panel.exact() : panel.plot._fullData
+      return traces ? saveText(`${name}.csv`, csvOf(traces)) : ((missing.hidden = false), (menu.open = true))
+    }
     const { theme } = board
     const layout = dressed(panel.drawn.layout, theme, "")
     const margin = { ...layout.margin, t: (layout.margin?.t ?? 30) + 40 }
@@ -22,11 +27,12 @@ function downloads(board, panel) {
   }
   const item = (format, text) => el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
   const reset = el("button", { type: "button", role: "menuitem", onclick: () => ((menu.open = false), resetZoom(board, panel)) }, "Reset zoom")
+  const missing = el("p", { role: "alert", hidden: true }, "The exact numbers of this step could not be read. The run may no longer keep them: choose another step.")
   const menu = el(
     "details",
     { class: "menu" },
     el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓"),
-    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), item("csv", "Data (CSV)"), reset),
+    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), item("csv", "Data (CSV)"), reset, missing),
   )
   menu.onkeydown = (event) => {
     if (event.key === "Escape") {
@@ -52,20 +58,35 @@ function resetZoom(board, panel) {
 /** Plotly reads a little markup in titles; a run's name is only text. */
 const plainText = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
 
-function csvOf({ traces }) {
+/** A picture cell by cell, each of the array's own even where blocks are drawn; lines point by point. */
+function csvOf(traces) {
   const cell = (value) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replace(/"/g, '""')}"` : `${value ?? ""}`)
-  const place = (values, first, step, at) => (values?.length ? values[at] : (first ?? 0) + at * (step ?? 1))
-  const rows = [["series", "x", "y", "value"]]
-  for (const trace of traces) {
-    const { label, which, grid } = trace.meta ?? {}
-    const series = label ?? which ?? grid ?? trace.name
-    if (trace.type === "heatmap")
-      trace.z?.forEach((line, row) => Array.from(line).forEach((value, column) => value != null
-        && rows.push([series, place(trace.x, trace.x0, trace.dx, column), place(trace.y, trace.y0, trace.dy, row), value])))
-    else Array.from(trace.y ?? []).forEach((y, at) => rows.push([series, place(trace.x, trace.x0, trace.dx, at), y, ""]))
-  }
+  const picture = traces.find(({ type, meta }) => type === "heatmap" && meta?.rows)
+  const rows = picture ? cellsOf(picture) : pointsOf(traces)
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n"
 }
+
+function cellsOf({ z, customdata, meta: { label, rows, columns } }) {
+  const [high, wide] = [rows, columns].map(Object.entries)
+  const places = [...high.slice(0, -1).map((place) => [...place, 0]), ...wide.slice(0, -1).map((place) => [...place, 1]), [...high.at(-1), 0], [...wide.at(-1), 1]]
+  const lines = [["series", ...places.map(([name]) => name), "value"]]
+  ;(customdata ?? z).forEach((values, row) => {
+    for (let column = 0; column < values.length; column++)
+      if (values[column] != null && !Number.isNaN(values[column]))
+        lines.push([label, ...places.map(([, numbers, axis]) => numbers[axis ? column : row]), digits(values, column)])
+  })
+  return lines
+}
+
+function pointsOf(traces) {
+  const lines = [["series", "x", "y", "value"]]
+  for (const { x, y = [], x0 = 0, dx = 1, meta, name } of traces)
+    for (let at = 0; at < y.length; at++) lines.push([meta?.label ?? name, x?.length ? digits(x, at) : x0 + at * dx, digits(y, at), ""])
+  return lines
+}
+
+/** Nine digits tell one number of 32 bits from every other. */
+const digits = (values, at) => (values instanceof Float32Array && Number.isFinite(values[at]) ? Number(values[at].toPrecision(9)) : values[at])
 
 function saveText(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }))

@@ -15,10 +15,13 @@ function coloured(trace, theme) {
   return painted
 }
 
-/** A trace with its matrix unpacked, where it comes as bytes. */
-function unpacked(trace) {
-  const bytes = trace.meta?.bytes
-  return bytes ? { ...trace, z: matrixOf(bytes) } : trace
+/** A picture whose columns have several names, as a head and a key, with them as the text of every cell. */
+function withText(trace) {
+  const names = Object.entries(trace.meta?.columns ?? {})
+  if (names.length < 2) return trace
+  const step = trace.dx ?? 1 // cells of the original to one that is drawn
+  const text = Array.from({ length: names[0][1].length / step }, (_, at) => names.map(([name, numbers]) => `${name} ${numbers[at * step]}`).join(", "))
+  return { ...trace, text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text) }
 }
 
 function dressed(layout, theme, run) {

@@ -50,7 +50,7 @@ function newPanel(state, { id, title: name }) {
 /** Put a panel's figure up or bring it up to date, on the same node. */
 function paint(state, panel) {
   const { theme } = state
-  const traces = panel.figure.data.map((trace) => coloured(unpacked(trace), theme.name))
+  const traces = panel.figure.data.map((trace) => coloured(withText(trace), theme.name))
   const layout = dressed(panel.figure.layout, theme, state.data.subject)
   state.plotly.react(panel.plot, traces, layout, QUIET)
   panel.drawn = { traces, layout: panel.figure.layout }
@@ -58,7 +58,7 @@ function paint(state, panel) {
   panel.mark(null)
   if (panel.listening) return
   panel.listening = true
-  const place = ({ points: [point] }) => ({ x: point.x, y: point.y, z: point.z })
+  const place = ({ points: [point] }) => ({ x: point.x, y: point.y, z: point.z, text: point.text })
   panel.plot.on("plotly_hover", (event) => state.point(panel, place(event)))
   panel.plot.on("plotly_unhover", () => state.point(panel, null))
   panel.plot.on("plotly_click", (event) => state.pick(panel, place(event)))
@@ -106,7 +106,7 @@ function stepThrough(state, panel, event) {
   const [i, j] = panel.index
   const along = (values, first, width, place) => (values?.length ? values[place] : (first ?? 0) + place * (width ?? 1))
   panel.at = heat
-    ? { x: along(trace.x, trace.x0, trace.dx, j), y: along(trace.y, trace.y0, trace.dy, i), z: points.z[i][j] }
+    ? { x: along(trace.x, trace.x0, trace.dx, j), y: along(trace.y, trace.y0, trace.dy, i), z: points.z[i][j], text: points.text?.[i]?.[j] }
     : { x: points.x[j], y: points.y[j] }
   state.plotly.Fx.hover(panel.plot, [{ curveNumber: 0, pointNumber: heat ? [i, j] : j }])
   state.point(panel, panel.at, true)
@@ -117,6 +117,6 @@ const within = (value, count) => Math.min(Math.max(value, 0), count - 1)
 function placeInWords({ figure, title }, at) {
   const name = (axis, fallback) => figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
   const said = (value) => (typeof value === "number" ? number(value) : value)
-  const place = `${name("xaxis", "x")} ${said(at.x)}, ${name("yaxis", "y")} ${said(at.y)}`
-  return `${title}: ${place}${at.z == null ? "" : `: ${number(at.z)}`}`
+  const place = `${at.text ?? `${name("xaxis", "x")} ${said(at.x)}`}, ${name("yaxis", "y")} ${said(at.y)}`
+  return `${title}: ${place}${Number.isFinite(at.z) ? `: ${number(at.z)}` : ""}`
 }

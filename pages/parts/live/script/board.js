@@ -21,6 +21,7 @@ function newBoard(host, canvas) {
   }
   forget()
 
+  board.exact = exactNumbers(board)
   board.column = (name) => upto(board.columns[name] ?? [[], []], board.cut)
   board.snapshot = () => board.snapshots[board.looking ?? board.snapshots.length - 1]
   board.recorded = () => board.data.seconds != null

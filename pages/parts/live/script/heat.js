@@ -49,17 +49,29 @@ function attentionPanels(board, titles) {
     const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
     const single = grid().shape[0] * grid().shape[1] === 1
     put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
-    listen(board, all, (x, y) => {
-      const [layer, head] = [Math.floor(y / tile[0]), Math.floor(x / tile[1])]
-      return `L${layer + 1} H${head + 1} · ${cellInWords(y - layer * tile[0], x - head * tile[1], layer, head)}`
-    }, (x, y) => pick({ layer: Math.floor(y / tile[0]), head: Math.floor(x / tile[1]) }))
+    all.detail = `step ${board.snapshot().step}`
+    listen(board, all, (row, column, array) => {
+      const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
+      return `L${layer + 1} H${head + 1} · ${cellInWords(row - layer * tile[0], column - head * tile[1], layer, head, array)}`
+    }, (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
     board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`)
   }
 
-  const cellInWords = (row, column, layer, head) => {
+  const cellInWords = (row, column, layer, head, array) => {
     const { queries, keys } = board.figures[`pattern.${chosen.which}`].data[0].meta
-    const weight = matrixOf(grid(), layer * grid().shape[1] + head)[row]?.[column]
-    return weight == null ? "" : `query ${row} “${queries[row]}” → key ${column} “${keys[column]}”: ${weight.toFixed(3)}`
+    const found = entryOf(grid(), array, layer * grid().shape[1] + head, row, column, (weight) => weight.toFixed(3))
+    return found ? `query ${found.row} “${queries[row]}” → key ${found.column} “${keys[column]}”: ${found.value}` : ""
+  }
+  const axes = () => ({ x: "key", y: "query", label: chosen.which })
+  all.numbers = one.numbers = () => board.exact("patterns", chosen.which)
+  // Both take what is chosen now: it may be something else before the numbers come.
+  all.exact = () => {
+    const named = axes()
+    return all.numbers().comes.then((array) => array && tracesOf(array, named))
+  }
+  one.exact = () => {
+    const [named, { layer, head }] = [axes(), { ...chosen }]
+    return one.numbers().comes.then((array) => array && tracesOf(matrixAlone(array, layer * array.shape[1] + head), named))
   }
 
   one.draw = () => {
@@ -68,7 +80,7 @@ function attentionPanels(board, titles) {
     const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
-    listen(board, one, (x, y) => cellInWords(y, x, chosen.layer, chosen.head))
+    listen(board, one, (row, column, array) => cellInWords(row, column, chosen.layer, chosen.head, array))
     board.describe(one, () => {
       const strongest = z.map((row, query) => `${query} to ${row.indexOf(Math.max(...row))}`).slice(0, 16)
       return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
@@ -117,7 +129,9 @@ function encodingPanel(board, name, title, chosen) {
     const snapshot = board.snapshot()
     if (!snapshot) return
     const where = `${name}.1` in snapshot.encoding ? `layer ${chosen.layer + 1}, step ${snapshot.step}` : `step ${snapshot.step}`
-    const grid = snapshot.encoding[`${name}.${chosen.layer}`] ?? snapshot.encoding[name]
+    const own = `${name}.${chosen.layer}`
+    const kept = own in snapshot.encoding ? own : name
+    const grid = snapshot.encoding[kept]
     const figure = board.figures[name]
     if (!grid || !figure) {
       panel.plot.hidden = true
@@ -129,25 +143,38 @@ function encodingPanel(board, name, title, chosen) {
     const tiled = grid.shape.length === 3
     const z = tiled ? mosaicOf(grid, trace.meta.tile) : matrixOf(grid)
     const reach = Math.max(Math.abs(grid.low), Math.abs(grid.high))
-    const range = name === "matrix" ? { zmin: -reach, zmax: reach } : {}
+    const range = name === "matrix" || reach > 1 ? { zmin: -reach, zmax: reach } : {}
     panel.detail = where
     put(board, panel, [{ ...trace, z, ...range }], figure.layout)
-    listen(board, panel, (x, y) => {
-      const value = z[y]?.[x]
-      return value == null ? "" : `${trace.meta.y} ${y}, ${trace.meta.x} ${tiled ? x % trace.meta.tile[1] : x}: ${number(value)}`
+    panel.numbers = () => board.exact("encoding", kept)
+    panel.exact = () => panel.numbers().comes.then((array) => array && tracesOf(array, trace.meta))
+    listen(board, panel, (row, column, array) => {
+      const head = tiled ? Math.floor(column / trace.meta.tile[1]) : 0
+      const found = entryOf(grid, array, head, row, tiled ? column % trace.meta.tile[1] : column)
+      return found ? `${tiled ? `head ${head + 1}, ` : ""}${trace.meta.y} ${found.row}, ${trace.meta.x} ${found.column}: ${found.value}` : ""
     })
     board.describe(panel, () => `${title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`)
   }
   return panel
 }
 
-/** A tip beside the pointer and, where given, what a click does; a plot is listened to once, with the latest answers. */
+/** A tip beside the pointer and, where given, what a click does; a plot is listened to once, with the latest answers.
+ *
+ * `tell` is given row and column of the drawing, and the exact array once the run has ended and the array is there.
+ */
 function listen(board, panel, tell, click) {
   panel.tell = tell
   panel.click = click
   if (panel.listening) return
   panel.listening = true
-  panel.plot.on("plotly_hover", ({ points: [point], event }) => board.tip(panel.tell(Math.round(point.x), Math.round(point.y)), event))
-  panel.plot.on("plotly_unhover", () => board.tip(""))
-  panel.plot.on("plotly_click", ({ points: [point] }) => panel.click?.(Math.round(point.x), Math.round(point.y)))
+  let pointed = null
+  panel.plot.on("plotly_hover", ({ points: [{ pointNumber }], event }) => {
+    const numbers = board.ended() ? panel.numbers() : null
+    const show = () => board.tip(panel.tell(...pointNumber, numbers?.there), event)
+    pointed = pointNumber
+    show()
+    if (numbers && !numbers.there) numbers.comes.then(() => pointed === pointNumber && show())
+  })
+  panel.plot.on("plotly_unhover", () => ((pointed = null), board.tip("")))
+  panel.plot.on("plotly_click", ({ points: [{ pointNumber }] }) => panel.click?.(...pointNumber))
 }

@@ -1,10 +1,10 @@
-// Matrices as they come: one byte a cell, with the scale to read them by.
+// Matrices as they come while a run trains: one byte a cell, with the scale to read them by.
 
 /** Values of a grid as one flat array, row by row, last axis fastest. */
-function decode({ values, low, high }) {
+function decode({ values, zero, step }) {
   const bytes = atob(values)
   const decoded = new Float32Array(bytes.length)
-  for (let at = 0; at < bytes.length; at++) decoded[at] = low + (bytes.charCodeAt(at) / 255) * (high - low)
+  for (let at = 0; at < bytes.length; at++) decoded[at] = (bytes.charCodeAt(at) - zero) * step
   return decoded
 }
 
@@ -19,10 +19,10 @@ function matrixOf(grid, place = 0) {
 /** All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap. */
 function mosaicOf(grid, [high, wide]) {
   const [rows, columns] = grid.shape.slice(-2)
-  const [layers, heads] = grid.shape.length === 4 ? grid.shape : [1, grid.shape[0]]
+  const [layers, heads] = [1, 1, ...grid.shape].slice(-4)
   const height = layers * high - (high - rows)
   const width = heads * wide - (wide - columns)
-  const picture = Array.from({ length: height }, () => new Array(width).fill(null))
+  const picture = Array.from({ length: height }, () => new Float32Array(width).fill(NaN))
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
       matrixOf(grid, layer * heads + head).forEach((values, row) => {

@@ -1,0 +1,65 @@
+// The run's own numbers behind its pictures, which are drawn from bytes: for the saved data, and for the tip once the run has ended.
+
+const KEPT = 6 // arrays; one asked for again later is fetched again
+
+/** Gives a function that asks for an array of the snapshot shown: what is `there` now, and a promise of when it `comes`.
+ *
+ * An array is like a grid, {shape, decoded}; null where the run no longer keeps it.
+ */
+function exactNumbers(board) {
+  const asked = new Map()
+  return (group, name) => {
+    const path = ["live", board.data.run, board.snapshot().step, group, name].map(encodeURIComponent).join("/")
+    if (!asked.has(path)) {
+      const numbers = { there: null }
+      numbers.comes = fetchNumbers(path).then((found) => (numbers.there = found)).catch(() => (asked.delete(path), null))
+      asked.set(path, numbers)
+      if (asked.size > KEPT) asked.delete(asked.keys().next().value)
+    }
+    return asked.get(path)
+  }
+}
+
+async function fetchNumbers(path) {
+  const answer = await fetch(new URL(path, appAddress()))
+  if (answer.status !== 200) return null
+  const shape = JSON.parse(answer.headers.get("X-Shape"))
+  return { shape, decoded: new Float32Array(await answer.arrayBuffer()) }
+}
+
+/** One [row, column] matrix of an array, by its place among the leading axes. */
+function matrixAlone(array, place) {
+  const [rows, columns] = array.shape.slice(-2)
+  return { shape: [rows, columns], decoded: array.decoded.subarray(place * rows * columns, (place + 1) * rows * columns) }
+}
+
+/** All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes. */
+function tracesOf(array, { x, y, label }) {
+  const [layers, heads, rows, columns] = [1, 1, ...array.shape].slice(-4)
+  const counted = (outer, tiles, inner, side) => {
+    const all = Array.from({ length: tiles * side }, (_, at) => at)
+    return { ...(outer && { [outer]: all.map((at) => 1 + Math.floor(at / side)) }), [inner]: all.map((at) => at % side) }
+  }
+  const axes = array.shape.length
+  const meta = { label, rows: counted(axes > 3 && "layer", layers, y, rows), columns: counted(axes > 2 && "head", heads, x, columns) }
+  return [{ type: "heatmap", z: mosaicOf(array, [rows, columns]), meta }]
+}
+
+/** What a drawn cell stands for, {row, column, value} in words: exact where the array is there, else about what the byte says.
+ *
+ * A cell that stands for a block shows its entry of largest magnitude.
+ */
+function entryOf(grid, array, place, row, column, say = number) {
+  const [high, wide] = grid.block
+  const [rows, columns] = grid.whole.slice(-2)
+  const value = matrixOf(grid, place)[row]?.[column]
+  if (value == null) return null
+  const span = (at, block, count) => (block === 1 ? `${at}` : `${at * block}–${Math.min(at * block + block, count) - 1}`)
+  if (!array) return { row: span(row, high, rows), column: span(column, wide, columns), value: `about ${say(value)}` }
+  const z = matrixOf(array, place)
+  let [i, j] = [row * high, column * wide]
+  for (let at = row * high; at < Math.min(row * high + high, rows); at++)
+    for (let across = column * wide; across < Math.min(column * wide + wide, columns); across++)
+      if (Math.abs(z[at][across]) > Math.abs(z[i][j])) [i, j] = [at, across]
+  return { row: `${i}`, column: `${j}`, value: say(z[i][j]) }
+}

@@ -1,0 +1,50 @@
+"""The route of a snapshot's exact arrays, which a live board draws from bytes. Read-only; whoever knows the id may read."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import numpy as np
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from pages.parts.live.watched import Watched
+from pages.parts.web.live import Find
+
+GROUPS = ("patterns", "encoding")
+"""The fields of a snapshot whose arrays are shown."""
+
+
+def exact_route(find: Find, prefix: str = "") -> Route:
+    """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape stands in ``X-Shape``.
+
+    204 where the run does not keep such an array, or no longer.
+    """
+
+    async def exact(request: Request) -> Response:
+        run_id, step, group, name = (request.path_params[part] for part in ("run", "step", "group", "name"))
+        if group not in GROUPS:
+            return PlainTextResponse(f"group is {group[:40]!r}; allowed is one of {', '.join(GROUPS)}.", 400)
+        run = await to_thread.run_sync(find, run_id)
+        if run is None:
+            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+        array = await to_thread.run_sync(array_of, run, step, group, name)
+        if array is None:
+            return Response(status_code=204)
+        headers = {"X-Shape": json.dumps(array.shape), "Cache-Control": "no-store"}
+        return Response(array.astype("<f4").tobytes(), media_type="application/octet-stream", headers=headers)
+
+    return Route(f"{prefix}/live/{{run}}/{{step:int}}/{{group}}/{{name}}", exact, methods=["GET"])
+
+
+def array_of(run: Watched, step: int, group: str, name: str) -> np.ndarray | None:
+    """The array of the latest snapshot at that step; None where it is not kept."""
+    from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
+
+    events = list(islice(run.events, len(run.events)))
+    looks = [event for event in reversed(events) if isinstance(event, Snapshot) and event.step == step]
+    arrays = dict(getattr(looks[0], group).items()) if looks else {}  # reads a stored one's file once
+    return arrays.get(name)
