@@ -118,7 +118,7 @@ def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
     """``patterns`` [layer, head, query, key] on the sentence, ``tokens`` on both axes, ``unknown`` words, and ``cut``: how many
     tokens at the end of the sentence do not fit into the model's length.
     """
-    if not config.family_row.attends:
+    if not config.architecture.attends:
         raise ValueError(f"family is {config.family}, which has no attention.")
     model, read = trained_model(config, Path(weights)), read_text(config, sentence)
     shown = read.tokens[: config.seq_len]

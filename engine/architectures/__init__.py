@@ -1,4 +1,4 @@
-"""The registry of model families. Torch-free: implementations are imported by workers only.
+"""The registry of architectures (the setting ``family``): what each may see, and the shapes of a baseline's layers.
 
 Three are transformers; the others are the baselines that attention is compared with. A baseline has no attention, so
 positional encoding, heads and scores do not apply to it: ``d_model`` is its width and ``n_layers`` its layers.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from engine.settings.base import BaseConfig
 
 KERNEL = 3
 """Positions that one convolution reads; each layer's are twice as far apart as those of the one before."""
@@ -17,30 +18,30 @@ PartShape = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class FamilyRow:
-    """One family: what it is called, what it may see, and for a baseline what its layers are."""
+class Architecture:
+    """One architecture: what it is called, what it may see, and for a baseline what its layers are."""
 
     name: str
     label: str
     reads_as: str
     """The transformer family whose view of a task it shares: which tasks it takes, and how they are laid out."""
     causal: bool = True
-    layer_shapes: Callable[[Any], Iterator[PartShape]] | None = None
-    """A baseline's: from the RunConfig, the part and shape of every parameter between embedding and head."""
+    layer_shapes: Callable[[BaseConfig], Iterator[PartShape]] | None = None
+    """A baseline's: the part and shape of every parameter between embedding and head."""
     layers: str = ""
     """A baseline's: ``module:Class``, built as ``Class(config)``."""
-    sees: Callable[[Any], int | None] = lambda config: None
-    """From the RunConfig: how many positions an answer can depend on; None where all that were read."""
+    sees: Callable[[BaseConfig], int | None] = lambda config: None
+    """How many positions an answer can depend on; None where all that were read."""
 
     @property
     def attends(self) -> bool:
         return self.layer_shapes is None
 
 
-def _recurrent(gates: int) -> Callable[[Any], Iterator[PartShape]]:
+def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
     """Each gate reads the input and the state, with a bias for either: g (2 d^2 + 2 d) a layer."""
 
-    def shapes(config: Any) -> Iterator[PartShape]:
+    def shapes(config: BaseConfig) -> Iterator[PartShape]:
         rows = gates * config.d_model
         for _ in range(config.n_layers):
             yield from (("recurrent", (rows, config.d_model)) for _ in ("input", "state"))
@@ -49,7 +50,7 @@ def _recurrent(gates: int) -> Callable[[Any], Iterator[PartShape]]:
     return shapes
 
 
-def _convolutions(config: Any) -> Iterator[PartShape]:
+def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
     """k d^2 + d a layer, and its norm."""
     for _ in range(config.n_layers):
         yield from (("convolution", (config.d_model, config.d_model, KERNEL)), ("convolution", (config.d_model,)))
@@ -58,25 +59,29 @@ def _convolutions(config: Any) -> Iterator[PartShape]:
         yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
 
 
-def receptive_field(config: Any) -> int:
+def receptive_field(config: BaseConfig) -> int:
     """1 + (k - 1)(1 + 2 + 4 + ...): how many positions the last convolution sees."""
     depth: int = config.n_layers
     return 1 + (KERNEL - 1) * ((1 << depth) - 1)
 
 
-FAMILIES: dict[str, FamilyRow] = {
+def architecture_of(config: BaseConfig) -> Architecture:
+    return ARCHITECTURES[config.family]
+
+
+ARCHITECTURES: dict[str, Architecture] = {
     row.name: row
     for row in (
-        FamilyRow("decoder", "Decoder (causal)", "decoder"),
-        FamilyRow("encoder", "Encoder (bidirectional)", "encoder", causal=False),
-        FamilyRow("encoder_decoder", "Encoder-decoder", "encoder_decoder"),
-        FamilyRow(
+        Architecture("decoder", "Decoder (causal)", "decoder"),
+        Architecture("encoder", "Encoder (bidirectional)", "encoder", causal=False),
+        Architecture("encoder_decoder", "Encoder-decoder", "encoder_decoder"),
+        Architecture(
             "gru", "GRU (no attention)", "decoder", layer_shapes=_recurrent(3), layers="engine.model.recurrent:Gru"
         ),
-        FamilyRow(
+        Architecture(
             "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.recurrent:Lstm"
         ),
-        FamilyRow(
+        Architecture(
             "cnn",
             "Dilated causal CNN (no attention)",
             "decoder",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.encodings import ENCODINGS, encoding_of
 from engine.encodings.row import Rule
 from engine.settings.errors import Problem
@@ -20,19 +20,19 @@ MOST_ANSWERS = 4096
 
 
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
-    families = [name for name, row in FAMILIES.items() if row.reads_as in TASKS[c.task].families]
+    families = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[c.task].families]
     return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
 
 
 def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
-    if c.family_row.attends and c.d_head is None and c.d_model % c.n_heads:
+    if c.architecture.attends and c.d_head is None and c.d_model % c.n_heads:
         divisors = [n for n in range(1, 65) if c.d_model % n == 0]
         return "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
     return None
 
 
 def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    rotates = c.family_row.attends and encoding_of(c).acts_on == "rotation"
+    rotates = c.architecture.attends and encoding_of(c).acts_on == "rotation"
     if not rotates or c.head_width % 2 == 0:
         return None
     if c.d_head is not None:
@@ -116,13 +116,13 @@ def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _mask_faults_need_a_mask(c: RunConfig) -> tuple[str, str] | None:
-    if c.mask_fault != "none" and not (c.causal and c.family_row.attends):
+    if c.mask_fault != "none" and not (c.causal and c.architecture.attends):
         return "mask_fault", f"none for family {c.family}, which has no causal mask to break"
     return None
 
 
 def _softmax_needs_attention(c: RunConfig) -> tuple[str, str] | None:
-    if c.softmax_axis != "key" and not c.family_row.attends:
+    if c.softmax_axis != "key" and not c.architecture.attends:
         return "softmax_axis", f"key for family {c.family}, which has no softmax to turn"
     return None
 

@@ -45,7 +45,7 @@ def encoding_of(config: RunConfig) -> EncodingRow:
 
 def encoding_work(config: RunConfig, length: int, source_length: int | None = None) -> Work:
     """What the encoding computes in all stacks, on [batch_size, length]; an encoder-decoder's encoder reads ``source_length``."""
-    if not config.family_row.attends:
+    if not config.architecture.attends:
         return Work()
     stacks = [Reading(config, length, config.causal)]
     if source_length is not None:

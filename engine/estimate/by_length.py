@@ -37,7 +37,7 @@ def flops_at(config: RunConfig, length: int) -> float:
 
 def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | None:
     """Seconds of a training step; None for a family whose time goes into the length rather than the sums."""
-    if speed is None or not config.family_row.attends:
+    if speed is None or not config.architecture.attends:
         return None
     return speed.seconds_per_step(config, flops_at(config, length))
 

@@ -49,7 +49,7 @@ class Shapes:
 
 def continues(config: RunConfig) -> bool:
     """Whether the model writes its answer after the question, in one sequence."""
-    return config.family_row.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
+    return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
 
 
 def writes_answer(config: RunConfig) -> bool:
@@ -118,8 +118,8 @@ def keeps_past(config: RunConfig) -> bool:
 
     Not where a fault lets a token depend on later ones, and not in the CNN, which keeps nothing.
     """
-    if not config.family_row.attends:
-        return config.family_row.sees(config) is None
+    if not config.architecture.attends:
+        return config.architecture.sees(config) is None
     return config.causal and config.mask_fault == "none" and config.softmax_axis == "key"
 
 

@@ -20,7 +20,7 @@ def matched_width(config: RunConfig, target: int) -> int:
 
     Raises ValueError where the widest model has fewer.
     """
-    step = 2 * config.n_heads if config.family_row.attends else 1  # an even width for each head
+    step = 2 * config.n_heads if config.architecture.attends else 1  # an even width for each head
     widths = range(2 * step, WIDEST + 1, step)
 
     def size(width: int) -> int:

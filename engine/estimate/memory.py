@@ -31,9 +31,9 @@ def parameter_shapes(
     config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int
 ) -> Iterator[tuple[str, Shape]]:
     """The part and shape of every parameter of the model."""
-    if config.family_row.layer_shapes is not None:
+    if config.architecture.layer_shapes is not None:
         yield "embedding", (n_tokens, config.d_model)
-        yield from config.family_row.layer_shapes(config)
+        yield from config.architecture.layer_shapes(config)
         yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
         return
     stacks = 2 if config.family == "encoder_decoder" else 1
@@ -122,7 +122,7 @@ def has_formula(config: RunConfig) -> bool:
     device's library chooses among kernels that keep different things. Nor is it where the encoding's row says so.
     """
     row = ENCODINGS[config.pos_encoding]
-    if not config.family_row.attends or not row.saved.known(config):
+    if not config.architecture.attends or not row.saved.known(config):
         return False
     if config.attention_impl != "fused":
         return True

@@ -63,7 +63,7 @@ def predict(config: RunConfig) -> Prediction:
     sizes = shapes(config)
     parts = count_parameters(config, **sizes.of_model)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
-    speed = known_speed() if config.family_row.attends else None
+    speed = known_speed() if config.architecture.attends else None
     return Prediction(
         parameters=sum(parts.values()),
         by_part=parts,
@@ -131,7 +131,7 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     tokens = config.batch_size * (length + (source_length or 0))
     reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
     weights = sum(count for part, count in parts.items() if part not in reads_only)
-    if not config.family_row.attends:
+    if not config.architecture.attends:
         return 6.0 * weights * tokens
     if config.share_layers:
         weights *= config.n_layers

@@ -16,13 +16,13 @@ Caution = Callable[[RunConfig], str | None]
 
 
 def _no_attention(c: RunConfig) -> str | None:
-    if not c.family_row.attends:
+    if not c.architecture.attends:
         return f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
     return None
 
 
 def _short_sight(c: RunConfig) -> str | None:
-    seen, read = c.family_row.sees(c), shapes(c).length
+    seen, read = c.architecture.sees(c), shapes(c).length
     if seen is not None and seen < read:
         return (
             f"{c.n_layers} layers of convolutions see {seen} positions of {read}: what stands earlier cannot be known."
@@ -42,7 +42,7 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
 def _knows_offsets_only(c: RunConfig) -> bool:
     """A convolution, relative too, notices where a sequence begins and ends."""
     row = encoding_of(c)
-    return c.family_row.attends and row.relative and row.acts_on != "embedding"
+    return c.architecture.attends and row.relative and row.acts_on != "embedding"
 
 
 def _no_anchor(c: RunConfig) -> str | None:
@@ -70,7 +70,7 @@ def _no_row(c: RunConfig) -> str | None:
     table = c.pos_encoding == "learned" or (
         getattr(c.encoding_settings, "design_features", "") == "table" and encoding_of(c).acts_on != "scores"
     )
-    if c.family_row.attends and table and longer and c.randomized_positions == 1:
+    if c.architecture.attends and table and longer and c.randomized_positions == 1:
         lengths = ", ".join(map(str, longer))
         return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     return None
@@ -84,7 +84,7 @@ def _nothing_to_scale(c: RunConfig) -> str | None:
 
 def _blow_up(c: RunConfig) -> str | None:
     if (
-        c.family_row.attends
+        c.architecture.attends
         and c.norm == "none"
         and c.skips
         and c.optimizer == "sgd"
@@ -96,13 +96,13 @@ def _blow_up(c: RunConfig) -> str | None:
 
 
 def _vanishing(c: RunConfig) -> str | None:
-    if c.family_row.attends and not c.skips and c.n_layers >= 4:
+    if c.architecture.attends and not c.skips and c.n_layers >= 4:
         return "Without skip connections a deep stack hardly trains: watch the gradients of q and k."
     return None
 
 
 def _linear(c: RunConfig) -> str | None:
-    if c.family_row.attends and c.mlp and c.activation == "none":
+    if c.architecture.attends and c.mlp and c.activation == "none":
         return "Without an activation the two dense layers of the MLP are one linear map."
     return None
 
@@ -129,7 +129,7 @@ def _coarse_numbers(c: RunConfig) -> str | None:
 
 def _table_scale(c: RunConfig) -> str | None:
     own = c.encoding_settings
-    std = next((v for name, v in own if name.endswith("_init_std")), None) if c.family_row.attends else None
+    std = next((v for name, v in own if name.endswith("_init_std")), None) if c.architecture.attends else None
     if (
         std is None
         or encoding_of(c).acts_on != "embedding"
@@ -148,13 +148,13 @@ def _nothing_to_drop(c: RunConfig) -> str | None:
 
 
 def _nothing_to_randomize(c: RunConfig) -> str | None:
-    if c.family_row.attends and c.randomized_positions > 1 and not encoding_of(c).numbered:
+    if c.architecture.attends and c.randomized_positions > 1 and not encoding_of(c).numbered:
         return f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
     return None
 
 
 def _turned_sums(c: RunConfig) -> str | None:
-    if c.family_row.attends and encoding_of(c).acts_on == "rotation" and c.attention_score == "additive":
+    if c.architecture.attends and encoding_of(c).acts_on == "rotation" and c.attention_score == "additive":
         return "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
     return None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.encodings.base import Positions
 from engine.model.dropout import Dropout
 from engine.model.embedding import token_embedding
@@ -25,7 +25,7 @@ class Baseline(nn.Module):
         self.config = config
         self.embedding = token_embedding(config, n_tokens)
         self.dropout = Dropout(config.dropout)
-        module, _, class_name = FAMILIES[config.family].layers.partition(":")
+        module, _, class_name = ARCHITECTURES[config.family].layers.partition(":")
         self.body = getattr(import_module(module), class_name)(config)
         self.head = nn.Linear(config.d_model, n_outputs)
 

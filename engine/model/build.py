@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.model.baseline import Baseline
 from engine.model.transformer import Transformer
 
@@ -28,7 +28,7 @@ def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positio
         torch.default_generator.manual_seed(config.seed)
         model = (
             Transformer(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions)
-            if FAMILIES[config.family].attends
+            if ARCHITECTURES[config.family].attends
             else Baseline(config, n_tokens=n_tokens, n_outputs=n_outputs)
         )
         model.apply(_first_weights)

@@ -26,7 +26,7 @@ def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], ro
     ``before``: the kind's visits with their memory, along the axis; ``room``: bytes that are free.
     """
     config, length = plan.config(kind, place), plan.length_at(place)
-    sees = config.family_row.sees(config)
+    sees = config.architecture.sees(config)
     if sees is not None and sees + 1 >= 4 * length:
         return f"its last layer would reach only beyond the {length} tokens there are"
     needed = needed_bytes(plan, kind, place, before)

@@ -81,7 +81,7 @@ def _with_states(model: Baseline, body: Recurrent) -> Read:
 
 def _from_the_start(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
     """The whole sequence again for each token, or as much of it as the model sees."""
-    sees = config.family_row.sees(config)
+    sees = config.architecture.sees(config)
 
     def read(tokens: Tensor) -> Tensor:
         tokens = tokens if sees is None else tokens[:, -sees:]

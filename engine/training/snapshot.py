@@ -44,7 +44,7 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
         step=step,
         patterns=patterns_in(look),
         more_patterns=more_patterns_in(look, len(probe.inputs)),
-        encoding=pictures_of(model, probe.inputs.size(1)) if config.family_row.attends else {},
+        encoding=pictures_of(model, probe.inputs.size(1)) if config.architecture.attends else {},
         samples=samples_of(config, probe, predictions),
         **(written_sample(config, model, probe) if probe.text else {}),
     )

@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import Any
 from urllib.parse import urlencode
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.config.link import to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import parse_leniently, settings_for
@@ -35,17 +35,17 @@ def configs() -> dict[str, dict[str, Any]]:
     def add(name: str, flat: dict[str, Any]) -> None:
         cases[name] = parse_leniently({**SMALL, **flat})[0].flat()
 
-    families = cycle(name for name, row in FAMILIES.items() if row.attends)
+    families = cycle(name for name, row in ARCHITECTURES.items() if row.attends)
     tasks = cycle(TASKS)
     for encoding in ENCODINGS:
         family, task = next(families), next(tasks)
-        while FAMILIES[family].reads_as not in TASKS[task].families:
+        while ARCHITECTURES[family].reads_as not in TASKS[task].families:
             task = next(tasks)
         add(f"{encoding} on {task} in {family}", {"pos_encoding": encoding, "task": task, "family": family})
     for task in TASKS:
         if not any(flat["task"] == task for flat in cases.values()):
             add(f"{task}", {"task": task, "family": TASKS[task].families[0], "pos_encoding": "rope"})
-    for family in FAMILIES:
+    for family in ARCHITECTURES:
         if not any(flat["family"] == family for flat in cases.values()):
             add(f"{family}", {"family": family, "task": "k_back"})
     for number, variation in enumerate(VARIATIONS):

@@ -24,7 +24,7 @@ class SinusoidalParameters(Parameters):
 
 
 def sinusoid_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    odd = c.family_row.attends and c.d_model % 2
+    odd = c.architecture.attends and c.d_model % 2
     return ("d_model", "an even number for sinusoidal, since sines and cosines come in pairs") if odd else None
 
 

@@ -29,7 +29,7 @@ DECAY_BEARS = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
 
 
 def decay_fits(c: RunConfig) -> tuple[str, str] | None:
-    if not c.family_row.attends:
+    if not c.architecture.attends:
         return None
     # A decoder reads its question and its answer: twice the length.
     furthest = 2 * max(c.seq_len, *c.test_lengths, 0) * c.randomized_positions

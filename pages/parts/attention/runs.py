@@ -64,7 +64,7 @@ def label(config: RunConfig, when: str) -> str:
 
 def why_not(run: Run) -> str:
     """Why a run's attention cannot be shown, in one sentence; empty where it can."""
-    if not run.config.family_row.attends:
+    if not run.config.architecture.attends:
         return f"This run is of family {run.config.family}, which has no attention."
     if weights_of_one_sequence(run.config) > LARGEST:
         return f"This run has more than {LARGEST // 1_000_000} million attention weights a sequence: too many to look at one by one."

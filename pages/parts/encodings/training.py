@@ -44,7 +44,7 @@ def runs_of_visitor() -> dict[str, Run]:
     own = [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if steps_of(run)]
     linked = values().get(RUN)
     extra = [server.find(linked)] if linked not in (None, RECORDED) else []
-    found = {run.id: run for run in (*extra, shown_run(), *own) if run is not None and run.config.family_row.attends}
+    found = {run.id: run for run in (*extra, shown_run(), *own) if run is not None and run.config.architecture.attends}
     return {RECORDED: recorded_run(), **found}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.issues.issue import Issue
@@ -48,7 +48,9 @@ def stack_svg(issue: Issue) -> str:
 
     In the page's own text colour.
     """
-    arms = sorted(issue.arms, key=lambda arm: (not FAMILIES[issue.config(arm).family].attends, arm.role != "control"))
+    arms = sorted(
+        issue.arms, key=lambda arm: (not ARCHITECTURES[issue.config(arm).family].attends, arm.role != "control")
+    )
     config, marks = issue.config(arms[0]), touched(issue)
     rows = _rows(config)
     top, parts = 14, []

@@ -69,7 +69,7 @@ def take_away(run: Run | None, config: RunConfig) -> None:
                 st.download_button("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl")
                 if run.weights is not None:
                     st.download_button("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors")
-        if run is not None and run.config.family_row.attends:
+        if run is not None and run.config.architecture.attends:
             st.page_link(
                 "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
                 disabled=run.live, help="Taken apart head by head, once the run has ended.",

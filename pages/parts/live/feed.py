@@ -45,7 +45,7 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
         payload["columns"] = columns_of(fresh, points)
         snapshots = map(_snapshot, few_of([event for event in fresh if isinstance(event, Snapshot)]))
         # The arrays of old ones may have been thinned out; a family without attention has none.
-        thin = run.config.family_row.attends
+        thin = run.config.architecture.attends
         payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"] or not thin]
         payload["figures"] = dict(_figures(run, fresh, after))
     return payload, upto
@@ -80,7 +80,7 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
 
 def layers_of(run: Watched) -> list[str]:
     """The layers' names in gradient norms, in the order of computation."""
-    shared = run.config.share_layers and run.config.family_row.attends
+    shared = run.config.share_layers and run.config.architecture.attends
     numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
     return [f"e{n}" for n in numbers] + numbers if run.config.family == "encoder_decoder" else numbers
 

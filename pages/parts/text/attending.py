@@ -24,7 +24,7 @@ FIRST = "To be, or not to be: that is the question"
 
 
 def show_attending(run: Run) -> None:
-    if not run.config.family_row.attends:
+    if not run.config.architecture.attends:
         return
     st.subheader("Attention on a sentence", anchor=False)
     st.session_state.setdefault(SENTENCE, _first_sentence(run))

@@ -8,10 +8,10 @@ import torch
 from engine.encodings import ENCODINGS
 from tests.engine.tiny import LENGTH, given_to, tiny_model
 
-FAMILIES = ["decoder", "encoder", "encoder_decoder"]
+ARCHITECTURES = ["decoder", "encoder", "encoder_decoder"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ARCHITECTURES)
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_shifting_all_positions(name: str, impl: str, family: str) -> None:

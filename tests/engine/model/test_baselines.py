@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.architectures import FAMILIES, receptive_field
+from engine.architectures import ARCHITECTURES, receptive_field
 from engine.config.run_config import parse
 from engine.estimate.layout import continues
 from engine.estimate.matching import matched_width, n_parameters
@@ -20,7 +20,7 @@ from engine.training.optimizers import build_optimizers
 from engine.training.train import train
 from tests.engine.tiny import N_OUTPUTS, N_TOKENS, tiny_config, tiny_model, tokens
 
-BASELINES = [name for name, row in FAMILIES.items() if not row.attends]
+BASELINES = [name for name, row in ARCHITECTURES.items() if not row.attends]
 SIZES = {"n_tokens": N_TOKENS, "n_outputs": N_OUTPUTS, "max_positions": 64}
 TRANSFORMER = {"task": "k_back", "k": 1, "seq_len": 16, "d_model": 24, "n_heads": 2, "n_layers": 2, "d_ff": 96}
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}

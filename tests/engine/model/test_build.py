@@ -11,7 +11,7 @@ from engine.encodings import ENCODINGS
 from engine.model.build import build_model, parameter_part
 from tests.engine.tiny import given_to, tiny_config, tiny_model, tokens
 
-FAMILIES = ["decoder", "encoder", "encoder_decoder"]
+ARCHITECTURES = ["decoder", "encoder", "encoder_decoder"]
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -26,7 +26,7 @@ def test_the_seed_alone_decides_the_weights(name: str) -> None:
     assert not torch.equal(one["stack.blocks.0.attention.q.weight"], other["stack.blocks.0.attention.q.weight"])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ARCHITECTURES)
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_weights_can_be_saved_and_loaded(name: str, family: str) -> None:
     trained, fresh = (tiny_model(pos_encoding=name, family=family, seed=seed) for seed in (1, 2))
@@ -76,7 +76,7 @@ def test_parts_by_name(name: str, part: str) -> None:
     assert parameter_part(name) == part
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ARCHITECTURES)
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_every_parameter_has_a_part_and_gets_gradient(name: str, family: str) -> None:
     settings = {"attention_score": "additive", "attention_impl": "materialised"}

@@ -19,14 +19,14 @@ from engine.training.optimizers import build_optimizers
 from engine.workers.worker import save_weights
 from tests.engine.estimate.test_memory import assert_predicted
 
-FAMILIES = ("decoder", "gru", "cnn")
+ARCHITECTURES = ("decoder", "gru", "cnn")
 
 
 def tied(**settings: object) -> RunConfig:
     return parse({"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16, **settings})
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ARCHITECTURES)
 def test_the_head_is_the_embedding_and_is_counted_once(family: str) -> None:
     config = tied(family=family)
     model = build_model(config, **shapes(config).of_model)

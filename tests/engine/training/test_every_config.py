@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.runs.events import Failed, Finished
@@ -50,10 +50,10 @@ def values_of(row: Setting) -> st.SearchStrategy[Any]:
 @st.composite
 def flat_configs(draw: st.DrawFn, task: str) -> dict[str, Any]:
     """Flat names and values of a config of one task: any family and encoding, and a few other settings changed."""
-    taking = [name for name, row in FAMILIES.items() if row.reads_as in TASKS[task].families]
+    taking = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[task].families]
     chosen = {
         "task": task,
-        "family": draw(st.sampled_from(taking) | st.sampled_from(sorted(FAMILIES))),
+        "family": draw(st.sampled_from(taking) | st.sampled_from(sorted(ARCHITECTURES))),
         "pos_encoding": draw(st.sampled_from(sorted(ENCODINGS))),
     }
     rows = [row for row in settings_for(task, chosen["pos_encoding"]) if row.name not in chosen.keys() | FIXED.keys()]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues, keeps_past, shapes
@@ -58,7 +58,7 @@ def written_with_whole_passes(model: nn.Module, batch: Batch, first: int) -> Ten
 CASES: list[dict[str, Any]] = [
     *({"pos_encoding": name} for name in ENCODINGS),
     *({"pos_encoding": name, "family": "encoder_decoder"} for name in ENCODINGS),
-    *({"family": name} for name, row in FAMILIES.items() if not row.attends),
+    *({"family": name} for name, row in ARCHITECTURES.items() if not row.attends),
     {"family": "cnn", "n_layers": 1},
     *({"mask_fault": fault} for fault in ("missing", "transposed", "off_by_one")),
     {"softmax_axis": "query", "attention_impl": "materialised"},

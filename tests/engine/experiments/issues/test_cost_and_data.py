@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.architectures import FAMILIES
+from engine.architectures import ARCHITECTURES
 from engine.estimate.layout import shapes
 from engine.estimate.matching import n_parameters
 from engine.estimate.memory import count_parameters
@@ -30,7 +30,7 @@ def test_every_network_sees_the_whole_sequence_it_is_asked_about() -> None:
     issue = ISSUES["data-hunger"]
     for arm in issue.arms:
         config = issue.config(arm)
-        seen = FAMILIES[config.family].sees(config)
+        seen = ARCHITECTURES[config.family].sees(config)
         assert seen is None or seen >= shapes(config).length
 
 
