@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
+from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
 from pages.parts.attention.address import open_address, write_address
 from pages.parts.attention.asking import ask
@@ -13,8 +14,7 @@ from pages.parts.attention.chosen import EXPLAINED, VIEWS, Chosen, bound, chosen
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
-from pages.parts.in_markdown import in_markdown, say_ignored
-from pages.parts.live.looks import color_of
+from pages.parts.boards.live.looks import color_of
 
 SHOW = {
     "steps": steps_view.show,

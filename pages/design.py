@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.app.in_markdown import say_ignored
 from pages.parts.design.address import open_address, write_address
 from pages.parts.design.experiment import show_experiment
 from pages.parts.design.form import parts_form
 from pages.parts.design.guide import show_guide, show_ways
 from pages.parts.design.look import show_look
-from pages.parts.in_markdown import say_ignored
 
 say_ignored(open_address())
 

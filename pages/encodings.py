@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.in_markdown import say_ignored
 from pages.parts.encodings.address import open_address, value
 from pages.parts.encodings.choice import choose
 from pages.parts.encodings.compare import compare
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.training import through_training
-from pages.parts.in_markdown import say_ignored
 
 SHOW = {"compare": compare, "training": through_training, "choose": choose}
 

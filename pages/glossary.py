@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.foundation.glossary import TERMS, Term
 from engine.settings.errors import Problem
-from pages.parts.in_markdown import as_code, say_ignored
+from pages.parts.app.in_markdown import as_code, say_ignored
 
 TERM = "term"
 SEARCH = "glossary.search"

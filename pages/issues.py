@@ -12,18 +12,14 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.published import shipped_reports
 from engine.experiments.store import latest_verdict
-from pages.parts.figures.arms import metric_label
-from pages.parts.in_markdown import say_ignored
+from pages.parts.app.in_markdown import say_ignored
+from pages.parts.app.session import session_id
+from pages.parts.charts.arms import metric_label
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, key_of, open_address, write_address
-from pages.parts.issues.arms import show_arms
-from pages.parts.issues.board import experiment_board, kept_board
 from pages.parts.issues.controls import RAN, offer_more_seeds, predicted, run_settings
-from pages.parts.issues.experiments import EXPERIMENTS
 from pages.parts.issues.map import show_lesson, show_map
 from pages.parts.issues.prediction import ask_prediction, show_comparison
-from pages.parts.issues.shown import Shown, fits, of_experiment, of_latest, of_shipped
 from pages.parts.issues.states import state_of
-from pages.parts.issues.take_away import take_away
 from pages.parts.issues.words import (
     show_claim,
     show_mechanism,
@@ -32,7 +28,11 @@ from pages.parts.issues.words import (
     show_remedies,
     show_way,
 )
-from pages.parts.lab.session import session_id
+from pages.parts.stage.arms import show_arms
+from pages.parts.stage.board import experiment_board, kept_board
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.shown import Shown, fits, of_experiment, of_latest, of_shipped
+from pages.parts.stage.take_away import take_away
 
 CURVE, KEPT = "issues.curve", "issues.kept"
 NEVER_FADED = "<style>.st-key-issues-evidence [data-stale=true] { opacity: 1 !important; }</style>"

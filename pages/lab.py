@@ -7,15 +7,16 @@ import streamlit as st
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.in_markdown import as_code, in_markdown, say_ignored
+from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
+from pages.parts.app.server import find
+from pages.parts.app.session import earlier_runs, show_run, shown_run
+from pages.parts.boards.live.board import live_board, overlay
 from pages.parts.lab.address import read_address, write_address
 from pages.parts.lab.controls import controls, show_refusal
+from pages.parts.lab.differences import difference, named_by_difference
 from pages.parts.lab.facts import show_facts
 from pages.parts.lab.form import asked_for, fill_form, form_config, main_settings, other_settings
 from pages.parts.lab.outcome import show_findings, show_lengths, take_away
-from pages.parts.lab.session import difference, earlier_runs, named_by_difference, show_run, shown_run
-from pages.parts.live.board import live_board, overlay
-from pages.parts.server import find
 
 
 def take_preset() -> None:

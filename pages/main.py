@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import server
+from pages.parts.app import server
 
 # A file of our own: a named icon would be fetched from elsewhere.
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")

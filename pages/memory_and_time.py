@@ -13,9 +13,9 @@ from engine.sweeps.result import Result
 from engine.sweeps.store import to_csv, to_json
 from engine.sweeps.sweep import Sweep
 from engine.workers.pool import Refused
-from pages.parts import server
-from pages.parts.in_markdown import in_markdown, say_ignored
-from pages.parts.lab.session import session_id
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown, say_ignored
+from pages.parts.app.session import session_id
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.address import SHOWN, open_address, write_address
 from pages.parts.memory_and_time.at_scale import show_models

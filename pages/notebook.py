@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.notebooks import Notebook
-from pages.parts.in_markdown import say_ignored
+from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks.address import open_address, write_address
 from pages.parts.notebooks.controls import mark, show_side
 from pages.parts.notebooks.overview import show_overview, show_ways

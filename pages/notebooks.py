@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.in_markdown import say_ignored
-from pages.parts.link import take_link, write_link
+from pages.parts.app.address import take_link, write_link
+from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks.address import read
 from pages.parts.notebooks.overview import NOTEBOOK_PAGE, show_overview
 

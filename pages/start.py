@@ -6,11 +6,11 @@ import streamlit as st
 
 from engine.config.presets import PRESETS
 from engine.runs.summary import findings
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.session import session_id
+from pages.parts.boards.live.board import recorded_board
+from pages.parts.boards.recorded import recorded_feed, recorded_run
 from pages.parts.issues.map import show_small_map
-from pages.parts.lab.session import session_id
-from pages.parts.live.board import recorded_board
-from pages.parts.recorded import recorded_feed, recorded_run
 
 SENTENCES = (
     "Self-attention sees a set of tokens; a positional encoding tells it their order. Stack the two and things go wrong "

@@ -6,10 +6,10 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.in_markdown import in_markdown, say_ignored
+from pages.parts.app.in_markdown import in_markdown, say_ignored
+from pages.parts.app.server import find
+from pages.parts.boards.live.board import live_board
 from pages.parts.lab.facts import show_facts
-from pages.parts.live.board import live_board
-from pages.parts.server import find
 from pages.parts.text.address import open_address, share_link, write_address
 from pages.parts.text.attending import show_attending
 from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words

@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.runs.events import Event, Failed, Finished, Memory, Progress, Sample, Snapshot, Started, of_layer
+from engine.runs.events import Event, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
+from engine.settings.costs import Memory
 
 PREDICTED = Memory(parameters=40_000, gradients=40_000, optimizer=80_000, saved=300_000, scores=90_000)
 MEASURED = Memory(parameters=40_000, gradients=40_000, optimizer=80_000, saved=301_000, scores=90_000, peak=590_000)

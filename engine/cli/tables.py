@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from engine.foundation.formatting import in_bytes
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 
 
 def memory_table(memory: Memory, title: str) -> Table:

@@ -14,7 +14,7 @@ from engine.encodings.saved import BYTES
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import Speed, flops_per_step
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 
 FARTHEST = 2**40
 """Tokens; no search goes further."""

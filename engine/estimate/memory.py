@@ -21,7 +21,7 @@ from engine.encodings.row import EncodingRow
 from engine.encodings.saved import BYTES
 from engine.encodings.shapes import Shape, dense
 from engine.encodings.work import Reading
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""

@@ -11,7 +11,7 @@ from engine.encodings import encoding_work
 from engine.estimate.layout import generation_size, keeps_past, shapes, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.foundation.paths import data_folder
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
 from engine.tasks import TASKS
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.estimate.by_length import memory_at
 from engine.foundation.paths import data_folder
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.result import Result

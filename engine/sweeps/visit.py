@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 
 QUANTITIES = {
     "train": "time of a training step",

@@ -333,8 +333,8 @@ def test_under_a_configured_base_path_whose_server_stops_although_somebody_liste
 
 
 def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:
-    from pages.parts.live.board import HERE
-    from pages.parts.live.columns import thin
+    from pages.parts.boards.live.board import HERE
+    from pages.parts.boards.live.columns import thin
 
     values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
     steps = list(range(7, 3007))

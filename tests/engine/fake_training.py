@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from engine.config.run_config import RunConfig
-from engine.runs.events import Event, Finished, Memory, Progress, Sample, Snapshot, Started
+from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.record_options import EVERYTHING, Watch
+from engine.settings.costs import Memory
 
 RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS = range(101, 108)
 """Seeds of runs that go wrong at step 3."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import server
-from pages.parts.figures import base
+from pages.parts.app import server
+from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
 
 MAIN = Path(__file__).parents[2] / "pages" / "main.py"

@@ -12,7 +12,8 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Role, difference
 from engine.experiments.trial import Trial, read_trial
-from engine.runs.events import Event, Finished, Memory, Progress, Started
+from engine.runs.events import Event, Finished, Progress, Started
+from engine.settings.costs import Memory
 from engine.workers.worker import function_named
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)

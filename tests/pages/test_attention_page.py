@@ -16,11 +16,13 @@ from engine.analysis.attention_asked import ModelAsked, file_of
 from engine.config.run_config import parse
 from engine.runs.events import Snapshot
 from engine.runs.store import Run
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.address import read
 from pages.parts.attention.chosen import VIEWS, Chosen, fitted
 from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
-from pages.parts.figures.heads import (
+from pages.parts.boards.recorded import recorded_run
+from pages.parts.charts.heads import (
     Line,
     difference_picture,
     influence_picture,
@@ -29,9 +31,7 @@ from pages.parts.figures.heads import (
     pattern_picture,
     strips_picture,
 )
-from pages.parts.in_markdown import escaped
-from pages.parts.recorded import recorded_run
-from pages.parts.table import table
+from pages.parts.charts.table import table
 
 Open = Callable[..., AppTest]
 ROOT = Path(__file__).parents[2]

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.board import component
-from pages.parts.board.grids import CELLS
-from pages.parts.board.panels import Panel, Picked, _picked, _plain
-from pages.parts.colors import diverging
-from pages.parts.figures.heat import heat, heat_figure
+from pages.parts.boards import component
+from pages.parts.boards.panels import Panel, Picked, _picked, _plain
+from pages.parts.charts.colors import diverging
+from pages.parts.charts.grids import CELLS
+from pages.parts.charts.heat import heat, heat_figure
 
 
 def page() -> None:
     import numpy as np
     import streamlit as st
 
-    from pages.parts.board.panels import Panel, panels
-    from pages.parts.colors import diverging
-    from pages.parts.figures.heat import heat, heat_figure
+    from pages.parts.boards.panels import Panel, panels
+    from pages.parts.charts.colors import diverging
+    from pages.parts.charts.heat import heat, heat_figure
 
     side = st.session_state.get("side", 4)
     drawn = heat_figure(heat(np.eye(side), "weight", scale=diverging()), x="key", y="query")

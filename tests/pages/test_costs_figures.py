@@ -6,11 +6,11 @@ import pytest
 
 from engine.estimate.at_scale import PRECISIONS, takes
 from engine.estimate.published import WELL_KNOWN
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.result import Level
-from pages.parts.figures.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
-from pages.parts.figures.scale import scale_figure
+from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
+from pages.parts.charts.scale import scale_figure
 
 MIB = 2**20
 LEVELS = [Level(64, 0.002, 0.001, 0.004, 3), Level(128, 0.004, 0.003, 0.005, 3)]

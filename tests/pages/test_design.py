@@ -16,10 +16,10 @@ from engine.encodings.design_code import written
 from engine.encodings.parameters import DesignedParameters
 from engine.experiments.comparison import BASE, comparison, design_config
 from engine.experiments.experiment import Experiment
+from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
 from pages.parts.design.choice import Choice, fitting, from_query, to_query
 from pages.parts.design.form import numbers_of
-from pages.parts.figures.design import distance_figure, offsets_figure, similarity_picture, table_picture
-from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.stage.experiments import EXPERIMENTS
 
 Open = Callable[..., AppTest]
 

@@ -8,6 +8,8 @@ import pytest
 from engine.analysis.encodings import portrait
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
+from pages.parts.charts.portrait import matrix_figure, profile_figure, similarity_figure
+from pages.parts.charts.spectra import along_figure
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
@@ -15,8 +17,6 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.figures.portrait import matrix_figure, profile_figure, similarity_figure
-from pages.parts.figures.spectra import along_figure
 
 TRAINED, SHOWN = 12, 24
 

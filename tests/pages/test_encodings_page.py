@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.properties import QUALITIES
-from pages.parts import server
+from pages.parts.app import server
 from pages.parts.encodings.address import read, widget_key
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import Row, grouped, in_words

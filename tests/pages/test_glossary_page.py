@@ -9,8 +9,8 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.live.board import TERMS as BOARD_TERMS
-from pages.parts.live.board import TITLES
+from pages.parts.boards.live.board import TERMS as BOARD_TERMS
+from pages.parts.boards.live.board import TITLES
 
 Open = Callable[..., AppTest]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.workers.pool import Refused
-from pages.parts.going import KEPT, Going
+from pages.parts.app.running_work import KEPT, Going
 from tests.engine.foundation.test_background import Scripted, until_stopped
 
 

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from streamlit.testing.v1 import AppTest
 
 from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
-from pages.parts.in_markdown import as_code, in_markdown
+from pages.parts.app.in_markdown import as_code, in_markdown
 
 Open = Callable[..., AppTest]
 

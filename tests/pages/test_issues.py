@@ -20,12 +20,12 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.store import latest_verdict
 from engine.workers.pool import Refused
-from pages.parts import server
+from pages.parts.app import server
 from pages.parts.issues.controls import RAN
-from pages.parts.issues.experiments import EXPERIMENTS
 from pages.parts.issues.map import LESSON, in_groups, lesson
-from pages.parts.issues.shown import of_experiment
-from pages.parts.issues.take_away import as_csv, as_json
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.shown import of_experiment
+from pages.parts.stage.take_away import as_csv, as_json
 from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
 
 Open = Callable[..., AppTest]

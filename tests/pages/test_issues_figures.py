@@ -13,8 +13,7 @@ from engine.config.run_config import settings_for
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import report
-from pages.parts.colors import LINE_CONTRAST, SURFACE, contrast
-from pages.parts.figures.arms import (
+from pages.parts.charts.arms import (
     ROLE_COLORS,
     goes_without_saying,
     is_spread,
@@ -24,17 +23,18 @@ from pages.parts.figures.arms import (
     with_unit,
     wrapped,
 )
-from pages.parts.figures.base import to_plain
-from pages.parts.figures.curves import curves_figure, frame_of
-from pages.parts.figures.effect import effect_figure, effect_height
-from pages.parts.figures.stack import stack_svg, touched
-from pages.parts.figures.strip import Ended, OverX, over_x_figure, strip_figure
-from pages.parts.issues.arms import changes_in_words, escaped
-from pages.parts.issues.panels import sections, status_words
-from pages.parts.issues.plain import remembering
+from pages.parts.charts.base import to_plain
+from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
+from pages.parts.charts.curves import curves_figure, frame_of
+from pages.parts.charts.effect import effect_figure, effect_height
+from pages.parts.charts.stack import stack_svg, touched
+from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure
 from pages.parts.issues.prediction import Prediction, compared
-from pages.parts.issues.shown import Growing, Shown
 from pages.parts.issues.words import published_table, sources_in_words, with_formulas_apart
+from pages.parts.stage.arms import changes_in_words, escaped
+from pages.parts.stage.panels import sections, status_words
+from pages.parts.stage.plain import remembering
+from pages.parts.stage.shown import Growing, Shown
 from tests.pages.scripted_experiment import PUBLISHED, issue_of, trials_of
 
 BLUE = role_color("control")

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.live.board import SCRIPTS, TITLES, Overlay, Panel, _poll, overlay
+from pages.parts.boards.live.board import SCRIPTS, TITLES, Overlay, Panel, _poll, overlay
 from tests.scripted import ScriptedRun
 
 
@@ -16,8 +16,8 @@ def page() -> None:
     """A page on a run that the test drives."""
     import streamlit as st
 
-    from pages.parts.live.board import live_board, recorded_board
-    from pages.parts.live.feed import feed
+    from pages.parts.boards.live.board import live_board, recorded_board
+    from pages.parts.boards.live.feed import feed
 
     run = st.session_state["run"]
     state = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
@@ -84,7 +84,7 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
 
 
 def test_every_panel_has_a_title_and_every_script_is_there() -> None:
-    from pages.parts.live.board import HERE
+    from pages.parts.boards.live.board import HERE
 
     drawn = {"attention": ("attention", "pattern"), "encoding": ("matrix", "similarity")}
     assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)
@@ -101,8 +101,8 @@ def test_showing_a_board_needs_neither_pandas_nor_torch() -> None:
 
 
 def test_run_data_never_becomes_markup() -> None:
-    from pages.parts.board import component
-    from pages.parts.live.board import HERE
+    from pages.parts.boards import component
+    from pages.parts.boards.live.board import HERE
 
     scripts = [*(HERE / "script").glob("*.js"), *(component.HERE / "script").glob("*.js")]
     assert len(scripts) > 10

@@ -14,10 +14,10 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
-from pages.parts.board.grids import CELLS, coarsen, grid
-from pages.parts.live.columns import columns_of, thin
-from pages.parts.live.feed import BYTES, feed, few_of, layers_of, status_of
-from pages.parts.live.looks import cells_of, grids_of
+from pages.parts.boards.live.columns import columns_of, thin
+from pages.parts.boards.live.feed import BYTES, feed, few_of, layers_of, status_of
+from pages.parts.boards.live.looks import cells_of, grids_of
+from pages.parts.charts.grids import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
 
@@ -231,7 +231,7 @@ def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the
 
 def test_the_feed_needs_no_torch() -> None:
     code = (
-        "import sys; from tests.scripted import ScriptedRun; from pages.parts.live.feed import feed\n"
+        "import sys; from tests.scripted import ScriptedRun; from pages.parts.boards.live.feed import feed\n"
         "run = ScriptedRun(); run.advance(20); feed(run, 0); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.table import table
+from pages.parts.charts.table import table
 
 
 def test_a_table_has_its_numbers_on_the_right() -> None:

@@ -12,7 +12,7 @@ from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.issues import ISSUES
-from pages.parts import server
+from pages.parts.app import server
 
 Open = Callable[..., AppTest]
 MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")

@@ -19,13 +19,14 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from engine.runs.events import Progress, Snapshot
-from pages.parts.recorded import recorded_run
+from pages.parts.boards.recorded import recorded_run
+from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web import leaving
 from pages.parts.web.compose import serving
 from pages.parts.web.exact import exact_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
-from pages.parts.web.plotly_script import ADDRESS, packed, plain, plotly_route
+from pages.parts.web.plotly_script import plotly_route
 from tests.scripted import ScriptedRun
 
 

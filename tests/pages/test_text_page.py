@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.text import own
-from pages.parts import server
-from pages.parts.figures.loss import level_lines, loss_figure
-from pages.parts.figures.text import by_read_figure, next_figure
+from pages.parts.app import server
+from pages.parts.charts.loss import level_lines, loss_figure
+from pages.parts.charts.text import by_read_figure, next_figure
 
 Open = Callable[..., AppTest]
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (

@@ -9,9 +9,9 @@ from typing import Any
 from engine.analysis.attention_faults import FAULTS
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
+from pages.parts.app.address import take_link, write_link
+from pages.parts.app.server import find
 from pages.parts.attention.chosen import KINDS, RECORDED, TEMPERATURES, VIEWS, Chosen, choose, chosen
-from pages.parts.link import take_link, write_link
-from pages.parts.server import find
 
 LONGEST_TEXT = 2000
 

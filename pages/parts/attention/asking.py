@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from pages.parts import server
+from pages.parts.app import server
 
 KEPT = 24
 PATIENCE = 60.0

@@ -10,8 +10,8 @@ from engine.analysis.attention_asked import Place, places_in
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import TEMPERATURES, bound, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import bars_picture, difference_picture, pattern_picture
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.heads import bars_picture, difference_picture, pattern_picture
 
 ROW, SPACE = 110, 4
 """Letters in a row of pills, and what each takes besides its own."""

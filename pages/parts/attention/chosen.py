@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.analysis.attention_asked import Place, SampleAsked, Which, places_in
 from engine.config.run_config import RunConfig
-from pages.parts.board.panels import Picked
+from pages.parts.boards.panels import Picked
 
 STATE = "attention"
 RECORDED = "recorded"

@@ -11,8 +11,8 @@ from pages.parts.attention.asking import ask
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.chosen import choose, key_of, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
 WIDTHS = (4, 16, 64, 256)
 HEIGHT = 340

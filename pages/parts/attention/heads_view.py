@@ -10,9 +10,9 @@ from engine.analysis.attention_asked import Place
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import choose, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt
-from pages.parts.board.panels import Panel, Picked, panels
-from pages.parts.figures.heads import pattern_picture
-from pages.parts.table import show_table
+from pages.parts.boards.panels import Panel, Picked, panels
+from pages.parts.charts.heads import pattern_picture
+from pages.parts.charts.table import show_table
 
 MOST_PICTURES = 24
 """More heads than this and only those of the chosen layer are pictured."""

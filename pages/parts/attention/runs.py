@@ -16,12 +16,12 @@ from engine.foundation.formatting import in_time
 from engine.runs.events import Progress, Snapshot
 from engine.runs.store import Run
 from engine.tasks import TASKS
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.server import find
+from pages.parts.app.session import session_id
 from pages.parts.attention.asking import PATIENCE
 from pages.parts.attention.chosen import RECORDED, Chosen
-from pages.parts.lab.session import session_id
-from pages.parts.recorded import recorded_run
-from pages.parts.server import find
+from pages.parts.boards.recorded import recorded_run
 
 MOST_RUNS = 30
 LONGEST = 5.0

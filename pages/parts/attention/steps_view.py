@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from engine.encodings import encoding_of
+from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, pick_query
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import numbers_picture, pattern_picture, strips_picture
-from pages.parts.in_markdown import escaped
-from pages.parts.table import show_table
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
+from pages.parts.charts.table import show_table
 
 SCALES = {
     "scaled_dot": "divided by √d_head = {root:.3g}",

@@ -12,8 +12,8 @@ from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, name_of_head, pick_query
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 
 MOST_LINES = 16
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.settings.errors import Problem
+from pages.parts.app.address import take_link, write_link
 from pages.parts.design.choice import KEY, choice, from_query, to_query
-from pages.parts.link import take_link, write_link
 
 
 def open_address() -> list[Problem]:

@@ -15,7 +15,7 @@ from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TAS
 from engine.experiments.experiment import MOST_SEEDS
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting, settings_in, to_text, whole_number
-from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.stage.experiments import EXPERIMENTS
 
 KEY = "design"
 """Session key of the choice."""

@@ -16,16 +16,16 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.store import Evidence
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Refused
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.session import session_id
 from pages.parts.design.choice import choice, choose
-from pages.parts.in_markdown import in_markdown
-from pages.parts.issues.arms import show_arms
-from pages.parts.issues.board import experiment_board, kept_board
-from pages.parts.issues.controls import forecast
-from pages.parts.issues.experiments import EXPERIMENTS
-from pages.parts.issues.shown import Shown, of_evidence, of_experiment
-from pages.parts.issues.take_away import take_away
-from pages.parts.lab.session import session_id
+from pages.parts.stage.arms import show_arms
+from pages.parts.stage.board import experiment_board, kept_board
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.forecast import forecast
+from pages.parts.stage.shown import Shown, of_evidence, of_experiment
+from pages.parts.stage.take_away import take_away
 
 REFUSED = "design.refused"
 AGAINST_KEY, TASKS_KEY, SEEDS_KEY, CURVE_KEY = (

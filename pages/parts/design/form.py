@@ -8,8 +8,8 @@ import streamlit as st
 
 from engine.encodings.parameters import DesignedParameters
 from engine.settings.fields import Setting
+from pages.parts.app.setting_widget import setting_widget
 from pages.parts.design.choice import PARTS, choice, set_part
-from pages.parts.setting_widget import setting_widget
 
 
 def parts_form() -> None:

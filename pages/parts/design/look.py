@@ -13,11 +13,11 @@ from engine.encodings.design_code import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.pool import JobError
-from pages.parts import server
-from pages.parts.board.panels import Panel, panels
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
 from pages.parts.design.choice import choice
-from pages.parts.figures.design import distance_figure, offsets_figure, similarity_picture, table_picture
-from pages.parts.in_markdown import in_markdown
 
 HEIGHT = 300
 WHAT = {

@@ -11,8 +11,8 @@ from engine.experiments.properties import NEEDS
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem
 from engine.settings.fields import to_text, whole_number
+from pages.parts.app.address import take_link, write_link
 from pages.parts.encodings.settings import read_value, settings
-from pages.parts.link import take_link, write_link
 
 STATE = "encodings"
 """Session key of what is set: names as in the link; it outlives the page."""

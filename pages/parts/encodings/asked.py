@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.config.run_config import RunConfig
-from pages.parts import server
-from pages.parts.figures.portrait import Portrait
+from pages.parts.app import server
+from pages.parts.charts.portrait import Portrait
 
 EXPLORE = "engine.analysis.encodings"
 PATIENCE = 90.0

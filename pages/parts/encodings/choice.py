@@ -13,12 +13,12 @@ from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.properties import BAR, NEEDS, QUALITIES
 from engine.foundation.paths import data_folder
 from engine.workers.pool import JobError
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
 from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
 from pages.parts.encodings.asked import PATIENCE
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
-from pages.parts.in_markdown import in_markdown
 
 MODEL = RunConfig(
     task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"

@@ -13,8 +13,10 @@ from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
 from engine.settings.errors import ConfigError
 from engine.workers.pool import JobError
-from pages.parts import server
-from pages.parts.board.panels import Panel, panels
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings import asked
 from pages.parts.encodings.address import value, values, write_address
 from pages.parts.encodings.controls import control
@@ -27,8 +29,6 @@ from pages.parts.encodings.panels import (
     spectrum_panels,
 )
 from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
-from pages.parts.figures.portrait import Portrait
-from pages.parts.in_markdown import in_markdown
 
 Asked = Callable[[RunConfig, int], Portrait]
 Told = tuple[str, str, Portrait, str]

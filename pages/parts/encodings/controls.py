@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts.app.setting_widget import setting_widget
 from pages.parts.encodings.address import value, values, widget_key
 from pages.parts.encodings.settings import settings
-from pages.parts.setting_widget import setting_widget
 
 
 def control(name: str, **more: Any) -> None:

@@ -8,11 +8,11 @@ from engine.config.run_config import RunConfig
 from engine.encodings import encoding_of
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.workers.pool import JobError
-from pages.parts import server
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings.panels import order_in_words
 from pages.parts.encodings.ranking import share_in_words
-from pages.parts.figures.portrait import Portrait
-from pages.parts.in_markdown import in_markdown
 
 PLACES = {
     "nowhere": "Adds nothing.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pages.parts.board.panels import Panel
-from pages.parts.figures.portrait import LIKENESS, WHAT, Portrait, matrix_figure, profile_figure, similarity_figure
-from pages.parts.figures.spectra import components_figure, fourier_figure, singular_figure, trajectory_figure
+from pages.parts.boards.panels import Panel
+from pages.parts.charts.portrait import LIKENESS, WHAT, Portrait, matrix_figure, profile_figure, similarity_figure
+from pages.parts.charts.spectra import components_figure, fourier_figure, singular_figure, trajectory_figure
 
 TITLES = {
     "table": "The table",

@@ -10,8 +10,13 @@ from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
 from engine.runs.store import Run
 from engine.workers.pool import JobError
-from pages.parts import server
-from pages.parts.board.panels import Panel, panels
+from pages.parts.app import server
+from pages.parts.app.in_markdown import as_code, in_markdown
+from pages.parts.app.session import session_id, shown_run
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.boards.recorded import recorded_run
+from pages.parts.charts.portrait import Portrait
+from pages.parts.charts.spectra import along_figure
 from pages.parts.encodings import asked
 from pages.parts.encodings.address import LAYER, RECORDED, RUN, STEP, value, values, widget_key, write_address
 from pages.parts.encodings.controls import control
@@ -23,11 +28,6 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.figures.portrait import Portrait
-from pages.parts.figures.spectra import along_figure
-from pages.parts.in_markdown import as_code, in_markdown
-from pages.parts.lab.session import session_id, shown_run
-from pages.parts.recorded import recorded_run
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at a run that trains."""

@@ -12,8 +12,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
-from pages.parts.issues.experiments import EXPERIMENTS
-from pages.parts.link import take_link, write_link
+from pages.parts.app.address import take_link, write_link
+from pages.parts.stage.experiments import EXPERIMENTS
 
 ISSUE, EXPERIMENT = "issue", "experiment"
 SEEDS, FIRST_SEED, EXTENDED = "seeds", "first_seed", "extended"

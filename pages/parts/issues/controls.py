@@ -7,19 +7,18 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from engine.estimate.prediction import predict
 from engine.experiments.experiment import MOST_SEEDS, Experiment
 from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial
-from engine.foundation.formatting import counted, in_time
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Refused
-from pages.parts import server
-from pages.parts.in_markdown import in_markdown
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.session import session_id
 from pages.parts.issues.address import EXTENDED, FIRST_SEED, LARGEST_FIRST_SEED, SEEDS, key_of
-from pages.parts.issues.experiments import begin as begin_experiment
 from pages.parts.issues.prediction import Prediction, prediction_of
-from pages.parts.lab.session import session_id
+from pages.parts.stage.experiments import begin as begin_experiment
+from pages.parts.stage.forecast import forecast
 
 RAN = "issues.ran"
 """Session key: by issue, the experiment looked at."""
@@ -61,26 +60,6 @@ def run_settings(issue: Issue, experiment: Experiment | None) -> None:
         st.caption(forecast(issue, st.session_state[key_of(SEEDS)], bool(st.session_state[key_of(EXTENDED)])))
     if sentence := st.session_state.pop(REFUSED, None):
         st.error(sentence, icon=":material/block:")
-
-
-def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = ()) -> str:
-    """What it will take, in a sentence. The ``known`` trials are not trained again."""
-    arms = issue.arms_of(extended)
-    trials = len(arms) * seeds
-    words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
-    if known:
-        words += f", {len(known) if len(known) < trials else 'all'} of them kept on this machine"
-    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in known) for arm in arms}
-    times = [
-        (predict(config).seconds_per_step, config.steps * to_train[arm.name])
-        for arm in arms
-        for config in [issue.config(arm)]
-        if config.steps > 1  # else it is not trained, and all its time goes into measuring
-    ]
-    if not times or len(known) == trials or any(pace is None for pace, _ in times):
-        return f"{words}."
-    seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
-    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do; measuring comes on top."
 
 
 def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -> None:

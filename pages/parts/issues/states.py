@@ -6,7 +6,7 @@ from typing import Literal
 
 from engine.experiments.issues.issue import Issue
 from engine.experiments.store import latest_verdict
-from pages.parts.issues.experiments import EXPERIMENTS
+from pages.parts.stage.experiments import EXPERIMENTS
 
 State = Literal["not run", "running", "shown", "not shown", "inconclusive"]
 ICONS: dict[State, str] = {

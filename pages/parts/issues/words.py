@@ -12,7 +12,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue, Published
 from engine.experiments.report import Report
 from engine.experiments.trial import Trial
-from pages.parts.figures.stack import stack_svg
+from pages.parts.charts.stack import stack_svg
 from pages.parts.issues.drawing import show_drawing
 from pages.parts.issues.map import PAGE, issue_link, wrapping
 from pages.parts.issues.states import COLORS, ICONS, State

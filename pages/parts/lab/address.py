@@ -12,8 +12,8 @@ from engine.config.run_config import RunConfig, settings_for
 from engine.runs.store import Run
 from engine.settings.errors import Problem
 from engine.settings.fields import to_text
+from pages.parts.app.server import find
 from pages.parts.lab.form import FORM, fill_form
-from pages.parts.server import find
 
 RUN = "run"
 PRESET = "preset"

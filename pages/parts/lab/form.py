@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, changed, parse, settings_for
 from engine.settings.fields import Setting, to_text
-from pages.parts.setting_widget import setting_widget
+from pages.parts.app.setting_widget import setting_widget
 
 FORM = "form"
 """Session key of the form's values; it outlives the page, which widgets do not."""

@@ -15,8 +15,8 @@ from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, Progress, to_json
 from engine.runs.store import Run
 from engine.runs.summary import findings
+from pages.parts.charts.table import show_table
 from pages.parts.lab.address import share_link
-from pages.parts.table import show_table
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
 ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}

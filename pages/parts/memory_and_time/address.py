@@ -10,7 +10,7 @@ import streamlit as st
 from engine.settings.errors import Problem
 from engine.settings.fields import to_text
 from engine.sweeps.plan import Plan, checked, leniently, read_plan
-from pages.parts.link import take_link, write_link
+from pages.parts.app.address import take_link, write_link
 from pages.parts.memory_and_time.form import FORM, defaults, fill, values
 from pages.parts.memory_and_time.sweeps import result_of
 from pages.parts.memory_and_time.view import View

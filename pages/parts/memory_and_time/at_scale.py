@@ -7,8 +7,8 @@ import streamlit as st
 from engine.estimate.at_scale import PRECISIONS, Takes, longest_trained, longest_written, takes
 from engine.estimate.published import WELL_KNOWN, Published
 from engine.foundation.formatting import in_bytes
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.scale import scale_figure
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.scale import scale_figure
 from pages.parts.memory_and_time.form import models, widget
 from pages.parts.memory_and_time.tables import round_down, table
 from pages.parts.memory_and_time.view import View

@@ -10,9 +10,9 @@ from engine.estimate.published import WELL_KNOWN
 from engine.sweeps import KINDS
 from engine.sweeps.plan import SETTINGS as PLAN_SETTINGS
 from engine.sweeps.plan import Plan, checked, read_plan
+from pages.parts.app.setting_widget import setting_widget
 from pages.parts.memory_and_time.view import SETTINGS as VIEW_SETTINGS
 from pages.parts.memory_and_time.view import View
-from pages.parts.setting_widget import setting_widget
 
 FORM = "costs"
 ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}

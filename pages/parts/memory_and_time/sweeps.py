@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.sweeps import store
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
-from pages.parts.going import Going
+from pages.parts.app.running_work import Going
 
 SWEEPS: Going[Sweep] = Going()
 

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.notebooks import NOTEBOOKS, Notebook
 from engine.notebooks.players import PLAYERS
 from engine.settings.errors import Problem
-from pages.parts.link import write_link, written
+from pages.parts.app.address import write_link, written
 from pages.parts.notebooks.plays import PLAYS, play_of
 
 NOTEBOOK, PLAY = "notebook", "play"

@@ -7,9 +7,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.board.panels import Panel
-from pages.parts.colors import diverging, sequential, shade
-from pages.parts.figures.base import axis, figure, level
+from pages.parts.boards.panels import Panel
+from pages.parts.charts.base import axis, figure, level
+from pages.parts.charts.colors import diverging, sequential, shade
 
 LINES = ("#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#B83280", "#5A6578")
 """One a trace, in their order; traces of a legend group share theirs."""

@@ -9,8 +9,8 @@ import streamlit as st
 
 from engine.notebooks.cells import Cell
 from engine.notebooks.player import Outcome
-from pages.parts.board.panels import panels
-from pages.parts.in_markdown import escaped
+from pages.parts.app.in_markdown import escaped
+from pages.parts.boards.panels import panels
 from pages.parts.notebooks.figures import panel_of
 from pages.parts.notebooks.plays import badge
 

@@ -11,7 +11,7 @@ from engine.notebooks.cells import Step
 from engine.notebooks.player import Play
 from engine.notebooks.players import PLAYERS
 from engine.workers.pool import NoRoom
-from pages.parts.lab.session import session_id
+from pages.parts.app.session import session_id
 
 PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"
 """Session keys: the play's id by the notebook's slug, and why the last one did not start."""

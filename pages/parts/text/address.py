@@ -13,8 +13,8 @@ from engine.config.text_recipe import CHOSEN, TASK, text_config
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import to_text
 from engine.text import own
-from pages.parts.link import take_link, write_link
-from pages.parts.server import find
+from pages.parts.app.address import take_link, write_link
+from pages.parts.app.server import find
 from pages.parts.text.form import PLAYS, RUN, default_values, fill_form, form_values
 from pages.parts.text.own_text import show_which
 

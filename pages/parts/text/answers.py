@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.config.run_config import RunConfig
 from engine.runs.store import Run
-from pages.parts import server
+from pages.parts.app import server
 
 HELD = 128
 PATIENCE = 180.0

@@ -10,12 +10,12 @@ import streamlit as st
 from engine.runs.store import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
-from pages.parts.board.panels import Panel, panels
-from pages.parts.colors import sequential
-from pages.parts.figures.attention import small, upright
-from pages.parts.figures.heat import heat, heat_figure
-from pages.parts.in_markdown import in_markdown
-from pages.parts.live.looks import color_of
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.boards.live.looks import color_of
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.attention import small, upright
+from pages.parts.charts.colors import sequential
+from pages.parts.charts.heat import heat, heat_figure
 from pages.parts.text.answers import ask_of
 from pages.parts.text.form import PLAYS
 

@@ -10,11 +10,11 @@ from engine.runs.passing import passed
 from engine.runs.store import Run
 from engine.text import plays
 from engine.workers.pool import JobError
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.text import by_read_figure
-from pages.parts.in_markdown import in_markdown
-from pages.parts.live.looks import color_of
-from pages.parts.table import table
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.boards.live.looks import color_of
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.table import table
+from pages.parts.charts.text import by_read_figure
 from pages.parts.text.answers import beside_counting_models, counting_models
 from pages.parts.text.form import PLAYS
 

@@ -8,9 +8,9 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.store import Run
 from engine.workers.pool import Refused
-from pages.parts import server
-from pages.parts.in_markdown import in_markdown
-from pages.parts.lab.session import session_id
+from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.session import session_id
 from pages.parts.text.form import RUN, form_config
 
 REFUSED = "text.refused_run"

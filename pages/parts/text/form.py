@@ -9,7 +9,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig, settings_for
 from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
 from engine.settings.fields import Setting
-from pages.parts.glossary import setting_help
+from pages.parts.app.glossary import setting_help
 
 FORM, RUN = "text.form", "text.run"
 """Session keys of the chosen values, and of the id of the run shown."""

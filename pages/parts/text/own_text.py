@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.text import own
-from pages.parts.in_markdown import in_markdown
+from pages.parts.app.in_markdown import in_markdown
 from pages.parts.text.form import PLAYS, fill_form, form_values
 
 KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"

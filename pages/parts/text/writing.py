@@ -11,11 +11,11 @@ from engine.analysis.limits import LONGEST
 from engine.runs.store import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
-from pages.parts.board.panels import Panel, panels
-from pages.parts.figures.text import next_figure
-from pages.parts.glossary import explained
-from pages.parts.in_markdown import in_markdown
-from pages.parts.live.looks import color_of
+from pages.parts.app.glossary import explained
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.boards.live.looks import color_of
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.text import next_figure
 from pages.parts.text.answers import ask_of
 from pages.parts.text.form import PLAYS
 

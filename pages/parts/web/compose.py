@@ -14,13 +14,14 @@ from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config
 
-from pages.parts.live.watched import Watched
+from pages.parts.boards.live.watched import Watched
+from pages.parts.charts.plotly_file import packed
 from pages.parts.web.exact import exact_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.leaving import noticing_the_end
 from pages.parts.web.live import Find, live_route
 from pages.parts.web.origins import OwnOriginOnly, configured_origins
-from pages.parts.web.plotly_script import packed, plotly_route
+from pages.parts.web.plotly_script import plotly_route
 
 HEAD_START = 3.0
 """Seconds that the first page has the cores to itself, if nobody opens it sooner."""
@@ -61,7 +62,7 @@ def _or_recorded(find: Find) -> Find:
     """The recorded run too, which is played from one message: its exact numbers are asked for as those of any other."""
 
     def found(run_id: str) -> Watched | None:
-        from pages.parts.recorded import recorded_run  # late, as above
+        from pages.parts.boards.recorded import recorded_run  # late, as above
 
         recorded = recorded_run()
         return recorded if run_id == recorded.id else find(run_id)
@@ -81,7 +82,7 @@ def warm_up() -> None:
     sys.setswitchinterval(POLITE)
     try:
         import engine.experiments.issues  # late, all of them: the server listens before the engine and plotly are imported
-        from pages.parts.recorded import recorded_feed
+        from pages.parts.boards.recorded import recorded_feed
 
         assert engine.experiments.issues.ISSUES
         recorded_feed()

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from pages.parts.live.watched import Watched
+from pages.parts.boards.live.watched import Watched
 from pages.parts.web.live import Find
 
 GROUPS = ("patterns", "encoding")

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
-from pages.parts.live.watched import Watched, has_ended
+from pages.parts.boards.live.watched import Watched, has_ended
 from pages.parts.web.leaving import is_leaving
 
 BEAT = 0.05
@@ -50,7 +50,7 @@ def live_route(find: Find, prefix: str = "") -> Route:
 
 async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[str]:
     """One message at once, then one whenever there is news, until the run has ended and all is said."""
-    from pages.parts.live.feed import feed  # late: the server is up before plotly is
+    from pages.parts.boards.live.feed import feed  # late: the server is up before plotly is
 
     yield "retry: 1000\n\n"
     said, step, silent = None, 0, 0.0

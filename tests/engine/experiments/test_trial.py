@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 
 from engine.experiments.trial import POINTS, numbers_of, read_trial
-from engine.runs.events import Ended, Event, Failed, Finished, Memory, Progress, Started
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
+from engine.settings.costs import Memory
 
 MEMORY = Memory(1, 1, 2, 3, 0)
 STARTED = Started(42, MEMORY, None, {"loss": 2.3, "accuracy": 0.1}, None, "cpu")

@@ -9,8 +9,9 @@ import pytest
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.warnings import cautions
-from engine.runs.events import Ended, Event, Finished, Memory, Progress, Started
+from engine.runs.events import Ended, Event, Finished, Progress, Started
 from engine.runs.summary import clearly_above, findings
+from engine.settings.costs import Memory
 
 STARTED = Started(1, Memory(1, 1, 1, 1, 1), None, {"second_half_accuracy": 0.1, "first_half_accuracy": 0.1}, 1.0, "cpu")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.config.run_config import RunConfig
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 from engine.sweeps.fit import fit_all
 from engine.sweeps.visit import Machine, Visit
 from engine.workers.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.estimate.by_length import memory_at
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, onward, reason_not_to
 from engine.sweeps.plan import read_plan
 from engine.sweeps.visit import Visit

@@ -10,7 +10,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.runs.events import Memory
+from engine.settings.costs import Memory
 from engine.workers import host
 from engine.workers.limits import Limits, memory_of, refusal
 

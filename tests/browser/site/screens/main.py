@@ -5,8 +5,8 @@ from typing import Any
 import streamlit as st
 
 from engine.config.run_config import parse
-from pages.parts.live.board import ALL, Overlay, live_board, overlay, recorded_board
-from pages.parts.live.feed import feed
+from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
+from pages.parts.boards.live.feed import feed
 from tests.browser.site.shared import begin
 from tests.scripted import ScriptedRun
 

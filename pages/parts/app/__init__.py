@@ -1,0 +1,1 @@
+"""What every page shares: the server, the session, the address bar, setting widgets, help, Markdown, running work."""

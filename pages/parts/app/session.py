@@ -1,0 +1,40 @@
+"""What one visitor's session knows: who it is, which run is shown, which runs came before."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from engine.runs.store import Run
+from pages.parts.app import server
+
+SHOWN = "run"
+HISTORY = "history"
+KEPT = 5
+"""Earlier runs that are laid over the present one."""
+
+
+def session_id() -> str:
+    """An unguessable name by which the pool counts this visitor's runs."""
+    name: str = st.session_state.setdefault("session", secrets.token_urlsafe(9))
+    return name
+
+
+def shown_run() -> Run | None:
+    run_id = st.session_state.get(SHOWN)
+    return server.find(run_id) if run_id else None
+
+
+def show_run(run_id: str) -> None:
+    """Show a run and put it at the end of the history."""
+    st.session_state[SHOWN] = run_id
+    history: list[str] = st.session_state.setdefault(HISTORY, [])
+    if run_id not in history:
+        st.session_state[HISTORY] = [*history, run_id][-(KEPT + 1) :]
+
+
+def earlier_runs() -> list[Run]:
+    """The runs before the one shown, the latest first; those that were never started are left out."""
+    found = [server.find(run_id) for run_id in reversed(st.session_state.get(HISTORY, []))]
+    return [run for run in found if run is not None and run.id != st.session_state.get(SHOWN) and run.events]

@@ -1,0 +1,52 @@
+"""The widget that fits a setting's kind, whichever page shows it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from engine.settings.fields import Setting
+from pages.parts.app.glossary import setting_help
+
+SEGMENTS = 3
+"""Up to so many choices can lie side by side."""
+
+
+def setting_widget(row: Setting, *, side_by_side: bool = False, **common: Any) -> None:
+    """``common`` goes to the widget: its key, what is called on a change. Help leads to the glossary.
+
+    A list of whole numbers is typed as text. ``side_by_side``: a few choices are all in sight.
+    """
+    common = {"help": setting_help(row.name, row.help), **common}
+    match row.kind:
+        case "choice" if side_by_side and len(row.choices) <= SEGMENTS:
+            st.segmented_control(
+                row.label, row.choices, format_func=row.label_of, required=True, width="stretch", **common
+            )
+        case "choice":
+            st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
+        case "bool":
+            st.toggle(row.label, **common)
+        case "text":
+            st.text_input(row.label, **common)
+        case "ints":
+            st.text_input(row.label, placeholder="for example 8, 12, 24", **common)
+        case "int" | "float":
+            st.number_input(row.label, **_limits(row), **common)
+
+
+def _limits(row: Setting) -> dict[str, Any]:
+    kind: type[int] | type[float] = int if row.kind == "int" else float
+    limits: dict[str, Any] = {"min_value": kind(row.minimum or 0), "max_value": kind(row.maximum or 0)}
+    if row.kind == "float":
+        limits |= {"format": "%.6g", "step": _step(row.default)}
+    if row.optional:
+        limits |= {"value": None, "placeholder": "auto"}
+    return limits
+
+
+def _step(default: float | None) -> float:
+    """A step that moves the first digit of the default."""
+    return 10.0 ** math.floor(math.log10(default)) if default else 0.1

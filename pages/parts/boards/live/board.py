@@ -1,0 +1,177 @@
+"""The live board: one component that draws a run as it trains, without rerunning the script."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from pages.parts.boards import component
+from pages.parts.boards.component import SHARED_SCRIPTS, SHARED_STYLES, joined
+from pages.parts.boards.live.columns import Columns, columns_of
+from pages.parts.boards.live.feed import Payload, feed
+from pages.parts.boards.live.looks import color_of
+from pages.parts.boards.live.watched import Watched, has_ended
+from pages.parts.charts.loss import level_lines, overlay_traces
+from pages.parts.charts.plotly_file import ADDRESS
+
+Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples", "written"]
+ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
+TITLES = {
+    "loss": "Loss",
+    "accuracy": "Accuracy",
+    "attention": "Attention, every head",
+    "pattern": "One head",
+    "matrix": "The encoding",
+    "similarity": "How alike positions are",
+    "gradients": "Gradient norms",
+    "memory": "Memory",
+    "samples": "Predictions",
+    "written": "What it writes",
+}
+TERMS = {
+    "loss": "loss",
+    "accuracy": "accuracy",
+    "attention": "head",
+    "pattern": "attention-pattern",
+    "matrix": "positional-encoding",
+    "similarity": "similarity",
+    "gradients": "gradient-norm",
+    "memory": "memory",
+    "samples": "token",
+    "written": "temperature",
+}
+"""The glossary term that each panel leads to."""
+POLL = 0.2
+"""Seconds between two looks where the event stream does not come through."""
+OVERLAP = 10
+"""So many looks back each polled message reaches, in case the browser skipped some."""
+
+HERE = Path(__file__).parent
+SCRIPTS = ("columns", "grids", "shell", "lines", "exact", "heat", "facts", "replay", "stream", "board")
+"""In the order in which they use each other; with those that all boards share one module."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """An earlier run laid over the loss and accuracy, named by what changed."""
+
+    name: str
+    color: str
+    columns: Columns
+
+
+@dataclass(frozen=True)
+class BoardState:
+    """What the browser last told: the state it has seen the run in, and whether its stream was swallowed."""
+
+    state: str | None
+    polling: bool
+
+
+@st.cache_resource
+def _component() -> Any:
+    script = joined(component.HERE / "script", SHARED_SCRIPTS, ".js") + joined(HERE / "script", SCRIPTS, ".js")
+    style = joined(component.HERE, SHARED_STYLES, ".css") + joined(HERE, ("board",), ".css")
+    return st.components.v2.component("attention_lab_board", html='<div class="board"></div>', css=style, js=script)
+
+
+def overlay(run: Watched, name: str) -> Overlay:
+    """An earlier run as the board lays it over another."""
+    return Overlay(name, color_of(run.config), columns_of(run.events))
+
+
+def live_board(
+    run: Watched | None,
+    *,
+    earlier: Sequence[Overlay] = (),
+    panels: Sequence[Panel] = ALL,
+    levels: Mapping[str, float] | None = None,
+    key: str = "board",
+    name: str = "",
+) -> BoardState:
+    """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads; ``levels`` are drawn
+    across the loss, in nats by name.
+
+    Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run takes the
+    place of this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
+    empty, and the first one will not have to wait for them.
+    """
+    facts = _facts(run.id if run else "", panels, earlier, name) | {"levels": {"loss": level_lines(levels or {})}}
+    state, asked = (run.state, _asked(key, run)) if run else ("none", "")
+    polling = bool(asked) and run is not None and not has_ended(run)
+
+    def draw() -> None:
+        polled = {"polled": _poll(run, asked, key)} if run and asked else {}
+        # The state of now: told an old one, the browser would answer with one more rerun across the one below.
+        _mount(key, facts | {"state": run.state if run else "none"} | polled)
+        if run and (run.state, _asked(key, run)) != (state, asked):
+            st.rerun()
+
+    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
+    st.fragment(draw, run_every=POLL if polling else None)()
+    return BoardState(st.session_state[key].get("state"), polling)
+
+
+def recorded_board(
+    run: Watched,
+    recording: Payload,
+    *,
+    seconds: float = 12.0,
+    panels: Sequence[Panel] = ALL,
+    key: str = "recording",
+    name: str = "",
+) -> None:
+    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed.
+
+    ``recording`` is its whole :func:`~pages.parts.boards.live.feed.feed`.
+    """
+    facts = _facts(run.id, panels, (), name)
+    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": recording})
+
+
+def _mount(key: str, facts: dict[str, Any]) -> None:
+    # In a list: a dictionary is searched for data frames, and that imports pandas, 60 MB, into every page's process.
+    _component()(key=key, data=[facts], on_state_change=_nothing, on_fallback_change=_nothing)
+
+
+def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> dict[str, Any]:
+    overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
+    for place, other in enumerate(earlier):
+        for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
+            overlays[panel] += [json.loads(trace.to_json()) for trace in traces]
+    return {
+        "run": run_id,
+        "name": name,
+        "panels": list(panels),
+        "titles": TITLES,
+        "terms": TERMS,
+        "overlays": overlays,
+        "plotly": ADDRESS,
+    }
+
+
+def _asked(key: str, run: Watched) -> str:
+    """``<run id>/<mount>`` where the browser asked to be polled for this run, else empty."""
+    asked = (st.session_state.get(key) or {}).get("fallback") or ""
+    return asked if asked.partition("/")[0] == run.id else ""
+
+
+def _poll(run: Watched, asked: str, key: str) -> Payload:
+    """The news since some looks ago; what the browser has already, it skips. A new mount is told everything."""
+    name, (told, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
+    if told != asked:
+        seen = deque([0], OVERLAP)
+        st.session_state[name] = (asked, seen)
+    payload, last = feed(run, seen[0])
+    seen.append(last)
+    return payload | {"asked": asked}
+
+
+def _nothing() -> None:
+    """What the browser tells is read from the session's state."""

@@ -1,0 +1,121 @@
+"""What a board has not seen yet of a run, as plain data: the one function behind the stream and its fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
+from engine.tasks import TASKS
+from pages.parts.boards.live.columns import POINTS, columns_of
+from pages.parts.boards.live.looks import cells_of, color_of, grids_of, look_figures
+from pages.parts.boards.live.watched import Watched, has_ended
+from pages.parts.charts.base import to_plain
+from pages.parts.charts.gradients import gradients_figure
+from pages.parts.charts.loss import accuracy_figure, loss_figure
+from pages.parts.charts.memory import memory_figure
+
+SNAPSHOTS = 60
+"""At most so many snapshots in one message."""
+BYTES = 3_000_000
+"""And no more of them than fit into so many bytes."""
+
+Payload = dict[str, Any]
+
+
+def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
+    """The events from number ``after`` on as one message, and the number to ask from next time.
+
+    ``columns`` are to be appended, ``snapshots`` added and ``figures`` (made once their facts are known) put up;
+    ``status`` holds in any case. Event numbers are places in ``run.events``: asking again from the number returned
+    neither skips nor repeats an event. Numbers outside the run are read as its nearest end.
+    """
+    ended = has_ended(run)
+    upto = len(run.events)
+    after = min(max(after, 0), upto)
+    fresh = list(islice(run.events, after, upto))
+    payload: Payload = {
+        "after": after,
+        "last": upto,
+        "status": status_of(run, upto),
+        "end": ended and upto == len(run.events),
+    }
+    if fresh:
+        payload["columns"] = columns_of(fresh, points)
+        snapshots = map(_snapshot, few_of([event for event in fresh if isinstance(event, Snapshot)]))
+        # The arrays of old ones may have been thinned out; a family without attention has none.
+        thin = run.config.architecture.attends
+        payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"] or not thin]
+        payload["figures"] = dict(_figures(run, fresh, after))
+    return payload, upto
+
+
+def status_of(run: Watched, upto: int | None = None) -> dict[str, Any]:
+    """Where the run stands, and why it ended where it did not finish."""
+    events = run.events
+    last = next((e for e in _backwards(events, upto) if isinstance(e, Progress)), None)
+    end = next((e for e in islice(_backwards(events, upto), 3) if isinstance(e, Failed | Ended)), None)
+    return {
+        "state": run.state,
+        "step": last.step if last else 0,
+        "steps": run.config.steps,
+        "tokens_per_second": last.tokens_per_second if last else None,
+        "queue_place": run.queue_place,
+        "problem": end.reason if end else "",
+        "remedy": end.remedy if isinstance(end, Failed) else None,
+    }
+
+
+def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
+    """The snapshots worth sending at once: the first, the latest and evenly many between."""
+    if not snapshots:
+        return []
+    latest = snapshots[-1]
+    room = max(2, min(SNAPSHOTS, BYTES // (cells_of(latest) + 1)))
+    if len(snapshots) <= room:
+        return list(snapshots)
+    return [snapshots[round(place * (len(snapshots) - 1) / (room - 1))] for place in range(room)]
+
+
+def layers_of(run: Watched) -> list[str]:
+    """The layers' names in gradient norms, in the order of computation."""
+    shared = run.config.share_layers and run.config.architecture.attends
+    numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
+    return [f"e{n}" for n in numbers] + numbers if run.config.family == "encoder_decoder" else numbers
+
+
+def _figures(run: Watched, fresh: Sequence[Event], after: int) -> Iterator[tuple[str, Any]]:
+    """Each figure with the event that brings its facts."""
+    color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
+    for event in fresh:
+        if isinstance(event, Started):
+            yield "loss", to_plain(loss_figure(steps, color, event.chance.get("loss"), event.floor, text=text))
+            yield "accuracy", to_plain(accuracy_figure(steps, color, event.chance))
+            yield "gradients", to_plain(gradients_figure(steps, layers_of(run), color))
+            yield "memory", to_plain(memory_figure(event.memory, None, color))
+        elif isinstance(event, Finished):
+            started = next((e for e in run.events if isinstance(e, Started)), None)
+            yield "memory", to_plain(memory_figure(started.memory if started else None, event.memory, color))
+    snapshot = next((event for event in fresh if isinstance(event, Snapshot)), None)
+    if snapshot is not None and not any(isinstance(event, Snapshot) for event in islice(run.events, after)):
+        yield from ((name, to_plain(drawn)) for name, drawn in look_figures(run.config, snapshot).items())
+
+
+def _snapshot(event: Snapshot) -> dict[str, Any]:
+    samples = [_sample(sample) for sample in event.samples]
+    return {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written, **grids_of(event)}
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    return {
+        "source": sample.source,
+        "tokens": sample.tokens,
+        "targets": sample.targets,
+        "predictions": sample.predictions,
+        "marks": sample.marks,
+    }
+
+
+def _backwards(events: Sequence[Event], upto: int | None) -> Iterator[Event]:
+    return (events[place] for place in range((len(events) if upto is None else upto) - 1, -1, -1))

@@ -1,0 +1,86 @@
+"""A snapshot's pictures: its arrays as grids, and the figures that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS, encoding_of
+from engine.runs.events import Snapshot, layers_kept
+from pages.parts.charts.attention import mosaic_figure, pattern_figure
+from pages.parts.charts.encoding import matrix_figure, similarity_figure
+from pages.parts.charts.grids import CELLS, Grid, coarsen, grid
+
+
+def color_of(config: RunConfig) -> str:
+    """The one colour of a run's encoding."""
+    return ENCODINGS[config.pos_encoding].color
+
+
+def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
+    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales.
+
+    The similarity of a bias is its mean over the heads, which may go beyond the -1 and 1 of a cosine: its scale goes along.
+    """
+    pictures = dict(snapshot.encoding.items())  # reads a stored one's file once
+    room = _room(pictures)
+    return {
+        "patterns": {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()},
+        "encoding": {
+            name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
+            for name, array in pictures.items()
+        },
+    }
+
+
+def _ends(similarity: np.ndarray) -> tuple[float, float]:
+    finite = np.nan_to_num(similarity)
+    return min(-1.0, float(finite.min())), max(1.0, float(finite.max()))
+
+
+def cells_of(snapshot: Snapshot) -> int:
+    """How many cells its grids have at most."""
+    pictures = dict(snapshot.encoding.items())
+    patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
+    return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
+
+
+def _room(names: Collection[str]) -> int:
+    """Cells of one picture of the encoding: those of all layers together take no more than one."""
+    return CELLS // max(1, layers_kept(names))
+
+
+def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
+    """The figures for every later snapshot of the run, made from the first: the probe stays the same."""
+    figures: dict[str, go.Figure] = {}
+    color = color_of(config)
+    for which, pattern in snapshot.patterns.items():
+        coarse, block = coarsen(pattern, CELLS)
+        layers, heads, queries, keys = coarse.shape
+        query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
+        figures[f"mosaic.{which}"] = mosaic_figure(layers, heads, queries, keys, color, which)
+        figures[f"pattern.{which}"] = pattern_figure(query_tokens, key_tokens, block, color, which)
+    acts_on = encoding_of(config).acts_on
+    pictures = dict(snapshot.encoding.items())
+    for name in (
+        name for name in ("matrix", "similarity") if name in pictures
+    ):  # the figures of further layers are the same
+        coarse, block = coarsen(pictures[name], _room(pictures))
+        figures[name] = matrix_figure(acts_on, coarse.shape, block) if name == "matrix" else similarity_figure(block)
+    return figures
+
+
+def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[list[str], list[str]]:
+    """The probe's tokens on the query and the key axis; positions where the probe names none."""
+    sample: Any = snapshot.samples[0] if snapshot.samples else None
+    read = {"self": ("tokens", "tokens"), "encoder": ("source", "source"), "cross": ("tokens", "source")}[which]
+    named = [list(getattr(sample, side)) if sample else [] for side in read]
+    queries, keys = (
+        (tokens + [str(place) for place in range(len(tokens), size)])[:size]
+        for tokens, size in zip(named, sizes, strict=True)
+    )
+    return queries, keys

@@ -1,0 +1,96 @@
+"""Figures as a page puts them up: each with its title, its words, and what pointing at it means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.parts.boards.component import Plain, mount
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure on a board. ``id`` (letters, digits, dots, dashes) names its node; the part before the dot its kind."""
+
+    id: str
+    title: str
+    figure: go.Figure
+    alt: str
+    """What it shows, in words and numbers, for who cannot see it."""
+    height: int = 280
+    """Pixels."""
+    note: str = ""
+    """One line under the title."""
+    below: str = ""
+    """One line under the figure."""
+    wide: bool = False
+    """Over the whole width."""
+    link: str | tuple[str, str] = ""
+    """What its columns and its rows are, or one name for both: pictures point together at what they share."""
+    picks: bool = False
+    """Whether a click or Enter on it is told to the page."""
+    term: str = ""
+    """The glossary term that explains it."""
+
+
+@dataclass(frozen=True)
+class Picked:
+    """The point or cell that was chosen, by click or by keyboard: its panel and its place on the axes."""
+
+    panel: str
+    x: float | str
+    y: float | str
+
+
+def panels(
+    items: Sequence[Panel],
+    *,
+    key: str,
+    name: str,
+    subject: str = "",
+    least: int = 320,
+    on_pick: Callable[[Picked], None] | None = None,
+) -> Picked | None:
+    """Put the figures up, or bring them up to date on the same nodes; returns what was chosen in this very rerun.
+
+    ``on_pick`` is called before the script is rerun, so that widgets above the board can follow. ``least`` is the smallest
+    width of a panel in pixels. Figures keep zoom and legend as long as the ``subject`` is the same. ``name`` goes into downloads.
+    """
+    plain = [_plain(item) for item in items]
+    version = f"{hash(json.dumps(plain)):x}"
+    section = {"id": key, "title": "", "note": "", "width": least, "table": None, "panels": plain}
+
+    def tell() -> None:
+        if on_pick is not None and (picked := _picked(st.session_state.get(key))) is not None:
+            on_pick(picked)
+
+    return _picked(mount(key, subject or key, version, [section], name=name, on_picked=tell))
+
+
+def _plain(item: Panel) -> Plain:
+    return {
+        "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
+        "words": item.below, "wide": item.wide, "link": _axes(item.link), "picks": item.picks, "term": item.term,
+        "figure": _without_template(json.loads(item.figure.to_json(remove_uids=False))),
+    }  # fmt: skip
+
+
+def _axes(link: str | tuple[str, str]) -> list[str]:
+    if isinstance(link, str):
+        return [f"{link} column", f"{link} row"] if link else ["", ""]
+    return list(link)
+
+
+def _without_template(figure: Plain) -> Plain:
+    figure["layout"].pop("template", None)
+    return figure
+
+
+def _picked(told: object) -> Picked | None:
+    """What the browser told, where it told something in this rerun."""
+    place = getattr(told, "picked", None) or (told.get("picked") if isinstance(told, dict) else None)
+    return Picked(str(place["panel"]), place["x"], place["y"]) if place else None

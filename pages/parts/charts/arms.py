@@ -1,0 +1,97 @@
+"""What the figures of an experiment share: a colour for each role, labels, axes that stand still."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from engine.experiments.issues.issue import Role
+from engine.settings.fields import Setting
+from pages.parts.charts.colors import Pair, shade
+
+ROLE_COLORS: dict[Role, str] = {
+    "fault": "#C2570C",
+    "control": "#2B6CB0",
+    "remedy": "#0B7A6C",
+    "comparison": "#7A5AE0",
+}
+"""Apart also for those who do not tell red from green: orange, blue, teal, violet."""
+IN_WORDS = {
+    "finite": "every step finite (1) or not (0)",
+    "init_token_residual": "what tells tokens apart, before training",
+    "first_grad.first": "gradient norm of the first block, before training",
+    "other_text.flattery": "loss on other text minus its own",
+    "parameters.blocks": "parameters of the blocks",
+    "position_probe": "accuracy of the position probe",
+    "pointing.last": "pointing of the last layer's attention",
+}
+"""Numbers whose own names say too little."""
+IN_NATS = ("loss", "gap", "other_text.flattery")
+SHARES = ("accuracy", "finite", "pointing")
+"""Words in the labels of what lies between 0 and 1."""
+SPREAD = 30.0
+"""Largest over smallest value from which an axis is logarithmic."""
+
+
+def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
+    """The role's colour; where several arms of a role share a figure, darker from one to the next."""
+    return shade(ROLE_COLORS[role], 0.7 * place / max(1, of - 1))
+
+
+def goes_without_saying(row: Setting, there: object, here: object) -> bool:
+    """Whether a change is but the default of a parameter that comes with another task or encoding."""
+    comes_anew = there is None and (here is None or not row.optional)
+    return comes_anew and here == row.default
+
+
+def metric_label(name: str) -> str:
+    """A number's name in words: ``first_half_accuracy`` is "first half accuracy", ``loss@24`` "loss at length 24"."""
+    if name in IN_WORDS:
+        return IN_WORDS[name]
+    kind, _, rest = name.partition(".")
+    if kind == "validation":
+        return f"validation {metric_label(rest)}"
+    if kind == "grad":
+        return f"gradient norm, {rest}"
+    quantity, _, length = name.replace("_", " ").replace(".", ", ").partition("@")
+    return f"{quantity} at length {length}" if length else quantity
+
+
+def with_unit(name: str) -> str:
+    """A number's name in words, and its unit where it has one: "gap (nats)"."""
+    return f"{metric_label(name)} (nats)" if name.partition("@")[0] in IN_NATS else metric_label(name)
+
+
+def stem(name: str) -> str:
+    """What numbers along one line have in common: ``loss@24`` and ``loss@48`` are both "loss"."""
+    return re.sub(r"(@|[._ ])\d+$", "", name)
+
+
+def is_share(label: str) -> bool:
+    return any(word in label for word in SHARES)
+
+
+def is_spread(values: Iterable[float]) -> bool:
+    """Whether the values are positive and so far apart that a linear axis would hide the small ones."""
+    found = list(values)
+    return bool(found) and min(found) > 0 and max(found) / min(found) > SPREAD
+
+
+def round_up(value: float) -> float:
+    """The next number with one digit, or one and a half: an axis that ends there seldom moves while values come in."""
+    if value <= 0 or not math.isfinite(value):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15) if step * power >= value * (1 - 1e-9))
+
+
+def wrapped(text: str, width: int = 18) -> str:
+    """A label broken into lines by ``<br>``, its signs harmless as markup."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;") for line in lines)

@@ -1,0 +1,85 @@
+"""What all figures share: fonts, margins, quiet axes, lines that know their column, level lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.colors import INK, MUTED, Pair, mix
+
+Columns = Mapping[str, tuple[list[int], list[float]]]
+Trace = dict[str, Any]
+"""Plain, so that it is validated once, as part of its figure: a page redraws a dozen of these at a click."""
+Axis = dict[str, Any]
+VALIDATE = False
+"""Whether Plotly checks every property of a figure: three quarters of the time that one takes. The tests turn it on."""
+GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
+
+
+def figure(traces: list[Any], **layout: Any) -> go.Figure:
+    """A figure in the house style, without a template of its own; the theme shown is put on in the browser."""
+    legend = {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "bgcolor": "rgba(0,0,0,0)"}
+    style: dict[str, Any] = {
+        "template": go.layout.Template(),
+        "font": {"color": INK["light"], "size": 12},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "margin": {"l": 52, "r": 12, "t": 8, "b": 40},
+        "legend": legend,
+        "hoverlabel": {"align": "left"},
+    }
+    return go.Figure(data=traces, layout=style | layout, _validate=VALIDATE)
+
+
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    return {
+        "title": {"text": title, "standoff": 6},
+        "gridcolor": GRID_LINE,
+        "linecolor": MUTED["light"],
+        "zeroline": False,
+        "automargin": True,
+    } | more
+
+
+def steps_axis(steps: int) -> dict[str, Any]:
+    """Training steps from zero to the run's end, so that the axis stands still while the line grows."""
+    return axis("step", range=[0, steps], tickformat=",d")
+
+
+def line(
+    column: str, name: str, color: Pair, *, columns: Columns | None = None, width: float = 2.0, dash: str = "solid",
+    opacity: float = 1.0, hover: str = ".4g", group: str | None = None, **meta: Any,
+) -> go.Scatter:  # fmt: skip
+    """One column over the steps. Lines of a ``group`` come and go together with the one of them in the legend."""
+    x, y = (columns or {}).get(column, ([], []))
+    return go.Scatter(
+        x=x, y=y, name=name, uid=uid_of(column), mode="lines", opacity=opacity, legendgroup=group,
+        line={"color": color["light"], "width": width, "dash": dash},
+        hovertemplate=f"%{{y:{hover}}}", meta={"column": column, "color": color, **meta},
+    )  # fmt: skip
+
+
+def uid_of(*words: object) -> str:
+    """What keeps a trace's legend choice when others come and go; a CSS class for Plotly, so letters, digits, dashes."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", " ".join(map(str, words)))
+
+
+def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
+    """A dashed level line over the whole width, with its label on the right."""
+    return {
+        "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": value, "y1": value,
+        "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}, "layer": "below", "name": text,
+        "label": {
+            "text": text, "textposition": "end", "yanchor": "bottom" if above else "top", "font": {"size": 11, "color": MUTED["light"]},
+        },
+    }  # fmt: skip
+
+
+def to_plain(drawn: go.Figure) -> dict[str, Any]:
+    """The figure as plain data and layout, for JSON."""
+    plain = drawn.to_plotly_json()
+    plain["layout"].pop("template", None)
+    return {"data": plain["data"], "layout": plain["layout"]}

@@ -1,0 +1,64 @@
+"""Gradient norms along training: by layer, or its query, key and value weights apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.base import Columns, axis, figure, line, steps_axis
+from pages.parts.charts.colors import muted, shade
+
+PARTS = {"q": "solid", "k": "dash", "v": "dot"}
+NAMED = 6
+"""Layers in the legend; the others are still told under the pointer."""
+REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
+
+
+def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:
+    """L2 norms before clipping, logarithmic. ``layers`` by their names in Progress.grad_norms; the deeper the darker."""
+    traces = []
+    named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
+    for place, layer in enumerate(layers):
+        tone = 0.85 * place / max(1, len(layers) - 1)
+        label = layer_label(layer)
+        traces.append(
+            line(
+                f"grad_norms.{layer}.total",
+                label,
+                shade(color, tone),
+                columns=columns,
+                hover=".2e",
+                view="layer",
+                legend=layer in named,
+            )
+        )
+        traces += [
+            line(
+                f"grad_norms.{layer}.{part}", f"{label} {part}", shade(color, tone), columns=columns, width=1.8,
+                dash=dash, hover=".2e", view="qkv", legend=layer in apart,
+            )
+            for part, dash in PARTS.items()
+        ]  # fmt: skip
+    traces += [
+        line(f"grad_norms.{part}", part, muted(), columns=columns, width=1.4, dash=dash, hover=".2e", view="layer")
+        for part, dash in REST.items()
+    ]
+    return figure(
+        traces,
+        xaxis=steps_axis(steps),
+        yaxis=axis("gradient norm", type="log", exponentformat="power", dtick=1),
+        hovermode="x unified",
+    )
+
+
+def some_of(layers: Sequence[str], most: int) -> set[str]:
+    """At most so many layers, first and last among them: a legend that names each of 24 leaves no room for the lines."""
+    if len(layers) <= most:
+        return set(layers)
+    return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
+
+
+def layer_label(layer: str) -> str:
+    """``"0"`` is L1; ``"e0"`` is E1, on the encoder's side."""
+    return f"E{int(layer[1:]) + 1}" if layer.startswith("e") else f"L{int(layer) + 1}"

@@ -1,0 +1,115 @@
+"""Loss and accuracy over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from math import exp, log
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.base import Columns, axis, figure, level, line, steps_axis, uid_of
+from pages.parts.charts.colors import shade
+
+TONES = (0.0, 0.5, 0.8, 0.25)
+DASHES = ("solid", "dot", "dashdot", "dash")
+OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
+
+
+PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+"""Written on the loss axis of a text, whose second reading is exp(loss)."""
+
+
+def loss_figure(
+    steps: int,
+    color: str,
+    chance: float | None,
+    floor: float | None,
+    columns: Columns | None = None,
+    *,
+    text: bool = False,
+) -> go.Figure:
+    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and for the best possible.
+
+    Of a ``text`` the axis also names the perplexity, and does not begin at zero, far below any text.
+    """
+    value_axis = axis("loss (nats)", rangemode="tozero")
+    if text:
+        marks = {
+            "tickvals": [log(p) for p in PERPLEXITIES],
+            "ticktext": [f"{log(p):.1f} · {p:,}" for p in PERPLEXITIES],
+        }
+        value_axis = axis("loss (nats) · perplexity", **marks)
+    levels = []
+    if chance is not None:
+        levels.append(level(chance, f"chance {chance:.3g}"))
+    if floor is not None:
+        levels.append(level(floor, f"floor {floor:.3g}", above=False))
+    return figure(
+        [
+            line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
+            line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8, perplexity=text),
+        ],
+        xaxis=steps_axis(steps),
+        yaxis=value_axis,
+        hovermode="x unified",
+        shapes=levels,
+    )
+
+
+def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
+    """What other models score on the same text, in nats by name: lines across the loss.
+
+    The lowest is named from below and on the left, where a curve has not come yet; the others from above, which it leaves.
+    """
+    lowest, lines = min(levels.values(), default=0.0), list[dict[str, Any]]()
+    for name, value in levels.items():
+        drawn = level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest)
+        drawn["label"]["textposition"] = "end" if value > lowest else "start"
+        lines.append(drawn)
+    return lines
+
+
+def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:
+    """Every metric of the task, as a share of right answers: training thin, validation bold."""
+    metrics = [name for name in chance if name != "loss"]
+    traces = []
+    for index, name in enumerate(metrics):
+        tone, dash = TONES[index % len(TONES)], DASHES[index % len(DASHES)]
+        label = name.replace("_", " ")
+        traces += [
+            line(
+                f"metrics.{name}", f"{label}, training", shade(color, tone), columns=columns,
+                width=1.2, dash=dash, opacity=0.6, hover=".3f", group=name, legend=False,
+            ),
+            line(
+                f"validation.{name}", label, shade(color, tone), columns=columns, width=2.8, dash=dash, hover=".3f",
+                group=name,
+            ),
+        ]  # fmt: skip
+    values = sorted({round(chance[name], 4) for name in metrics})
+    return figure(
+        traces,
+        xaxis=steps_axis(steps),
+        yaxis=axis("share right", range=[-0.02, 1.04], tickformat=".1f"),
+        hovermode="x unified",
+        shapes=[level(value, f"chance {value:.3g}") for value in values],
+    )
+
+
+def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[str, list[go.Scatter]]:
+    """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures; one legend entry in each."""
+    dash = OVERLAY_DASHES[place % len(OVERLAY_DASHES)]
+    shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
+    for column in columns:
+        kind, _, metric = column.partition(".")
+        if kind == "validation":
+            traces = shown["loss" if metric == "loss" else "accuracy"]
+            label = f"{name}: {metric.replace('_', ' ')}" if traces else name
+            trace = line(
+                column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
+                group=f"earlier {place}", overlay=True, label=label,
+            )  # fmt: skip
+            traces.append(trace.update(uid=uid_of("earlier", place, column), showlegend=not traces))
+    return shown

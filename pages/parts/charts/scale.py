@@ -1,0 +1,52 @@
+"""What training well-known models takes: a bar a model, its parts stacked, and the memory that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from engine.estimate.at_scale import Takes
+from engine.foundation.formatting import in_bytes
+from pages.parts.charts.base import axis, figure, uid_of
+from pages.parts.charts.colors import INK, MUTED, Pair, shade
+
+GIB = 2**30
+COLOR = "#2A5BD7"
+PARTS: dict[str, Pair] = {
+    "weights": Pair(light=INK["light"], dark="#C9D2E0"),
+    "gradients": Pair(light=MUTED["light"], dark="#8B97AB"),
+    "optimizer": Pair(light="#98A3B5", dark="#5B677B"),
+    "activations": shade(COLOR),
+}
+
+
+def scale_figure(taken: Mapping[str, Takes], memory: int) -> go.Figure:
+    """``taken`` by the model's label; ``memory`` in bytes is drawn as a line."""
+    labels = list(taken)
+    traces = [
+        go.Bar(
+            y=labels, x=[getattr(one, part) / GIB for one in taken.values()], name=part, orientation="h", uid=uid_of(part),
+            marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
+            customdata=[in_bytes(getattr(one, part)) for one in taken.values()],
+            hovertemplate=f"%{{y}}, {part}: %{{customdata}}<extra></extra>",
+        )
+        for part, pair in PARTS.items()
+    ]  # fmt: skip
+    largest = max([memory / GIB, *(one.training / GIB for one in taken.values())])
+    return figure(
+        traces,
+        barmode="stack",
+        bargap=0.35,
+        xaxis=axis("memory of a training step (GiB), predicted", range=[0, 1.06 * largest]),
+        yaxis=axis("", autorange="reversed", showgrid=False),
+        hovermode="closest",
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
+        margin={"l": 90, "r": 12, "t": 34, "b": 40},
+        shapes=[
+            {
+                "type": "line", "xref": "x", "x0": memory / GIB, "x1": memory / GIB, "yref": "paper", "y0": 0, "y1": 1, "name": "accent",
+                "line": {"width": 1.5, "dash": "dash"},
+            }
+        ],
+    )  # fmt: skip

@@ -1,0 +1,26 @@
+"""Two configs compared in words: what changed from one run to the next."""
+
+from __future__ import annotations
+
+from engine.config.run_config import RunConfig, changes_between
+from engine.settings.fields import Setting, to_text
+
+
+def difference(before: RunConfig, after: RunConfig) -> str:
+    """What differs, in words: "Depth 1 → 2, Heads 1 → 4"; the parameters of a new choice go without saying."""
+    old, parts = before.flat(), []
+    for row, was, now in changes_between(before, after):
+        if row.name in old:
+            parts.append(f"{row.label} {_shown(row, was)} → {_shown(row, now)}")
+    return ", ".join(parts)
+
+
+def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
+    """An earlier run by what it has that the present one has not: "Depth 1, Heads 1"."""
+    now = present.flat()
+    rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
+    return ", ".join(f"{row.label} {_shown(row, value)}" for row, value in rows) or "the same settings"
+
+
+def _shown(row: Setting, value: object) -> str:
+    return row.label_of(to_text(value)) if row.kind == "choice" else to_text(value)

@@ -1,0 +1,57 @@
+"""The arms: what each changes against the control, and the way into the lab with its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from engine.config.link import to_query
+from engine.experiments.issues.issue import Arm, Issue, Role
+from engine.settings.fields import Setting, to_text
+from pages.parts.app.in_markdown import escaped
+from pages.parts.charts.arms import goes_without_saying
+
+ROLE_MARKS: dict[Role, str] = {
+    "fault": ":orange-badge[fault]",
+    "control": ":blue-badge[control]",
+    "remedy": ":green-badge[remedy]",
+    "comparison": ":violet-badge[comparison]",
+}
+WIDTHS = [3, 4, 1.6]
+
+
+def show_arms(issue: Issue, extended: bool, seed: int) -> None:
+    st.subheader("The arms", anchor=False, help="Ways to train that are compared. All else is the same in all of them.")
+    with st.container(border=True, gap="small"):
+        for arm in issue.arms_of(extended):
+            name, changes, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
+            name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**")
+            changes.markdown(changes_in_words(issue, arm))
+            with way:
+                st.page_link(
+                    "lab.py", label="Open in the lab", icon=":material/science:",
+                    query_params=to_query(issue.config(arm, seed)),
+                    help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
+                )  # fmt: skip
+    hidden = len(issue.arms) - len(issue.arms_of(extended))
+    if hidden:
+        st.caption(f"{hidden} more take longer; “Extended” adds them.")
+
+
+def changes_in_words(issue: Issue, arm: Arm) -> str:
+    """ "Mask fault: None → Missing", one after the other; for the control itself, that it is what others change."""
+    changes = issue.changes(arm)
+    if not changes:
+        return ":gray[what the others are compared with]"
+    return " · ".join(_change(*change) for change in changes if not goes_without_saying(*change))
+
+
+def _change(row: Setting, there: Any, here: Any) -> str:
+    if there is None and not row.optional:  # a parameter that the control's task or encoding does not have
+        return f"{row.label} **{_shown(row, here)}**"
+    return f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**"
+
+
+def _shown(row: Setting, value: Any) -> str:
+    return escaped(row.label_of(to_text(value)) if row.kind == "choice" else to_text(value))

@@ -1,0 +1,59 @@
+"""Each claim of an experiment: its verdict, the numbers behind it, its dot and whiskers."""
+
+from __future__ import annotations
+
+from engine.experiments.report import ClaimReport
+from engine.experiments.statistics import Weighed
+from pages.parts.charts.effect import effect_figure, effect_height
+from pages.parts.stage.plain import Plain, Remember
+from pages.parts.stage.shown import Shown
+
+ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
+
+
+def claims_section(shown: Shown, remember: Remember) -> Plain:
+    panels = [_claim_panel(shown, place, claim, remember) for place, claim in enumerate(shown.report.claims)]
+    return {
+        "id": "claims", "title": "What the evidence says",
+        "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
+        "least as large as the smallest worth naming, declared beforehand.",
+        "panels": panels, "width": 420, "table": None,
+    }  # fmt: skip
+
+
+def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remember) -> Plain:
+    row, name = claim.weighed, f"claim.{place}"
+    facts = facts_of(claim)
+    over = shown.state not in ("running", "none")
+    return {
+        "id": name, "title": claim.claim, "chip": _chip(row, over), "kind": ABOUT[claim.about], "height": effect_height(claim.unit),
+        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds or over else [])],
+        "facts": [f"{label} {value}" for label, value in facts],
+        "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
+        "figure": remember(
+            name, (tuple(claim.effects), row),
+            lambda: effect_figure(claim.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
+        ),
+    }  # fmt: skip
+
+
+def _chip(row: Weighed, over: bool) -> str:
+    if over:
+        return row.verdict if row.seeds else "not measured"
+    return f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
+
+
+def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:
+    """The numbers behind a verdict, as label and value."""
+    row: Weighed = claim.weighed
+    sign = "" if claim.direction == "more" else "−"
+    facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
+    if row.ci is not None:
+        facts.append(("95 % interval", f"{signed(row.ci[0])} to {signed(row.ci[1])}"))
+    if row.p is not None:
+        facts.append(("p", f"{row.p:.2g}"))
+    return [*facts, ("worth naming from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+
+
+def signed(value: float) -> str:
+    return f"{value:+.3g}".replace("-", "−")

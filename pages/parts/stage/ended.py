@@ -1,0 +1,142 @@
+"""Where the arms of an experiment ended: rows of points, and lines over x."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from engine.experiments.issues.issue import Arm
+from pages.parts.charts.arms import metric_label, role_color, stem, with_unit
+from pages.parts.charts.colors import Pair
+from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure, strip_height
+from pages.parts.stage.plain import Plain, Remember, levels_of
+from pages.parts.stage.shown import Shown
+
+LINE_HEIGHT = 300
+
+
+def ended_section(shown: Shown, remember: Remember) -> Plain:
+    """Arms side by side as rows, and those that belong together as lines over x."""
+    rows = {arm.name: _row_of(shown, arm) for arm in shown.arms}
+    metrics = dict.fromkeys(arm.metric for arm in shown.arms)
+    panels = [
+        *(panel for metric in metrics for panel in _panels(shown, metric, rows, remember)),
+        *_panels_of_points(shown, remember),
+    ]
+    lines = any(not panel["id"].startswith("strip.") for panel in panels)
+    return {
+        "id": "ended",
+        "title": "Where they ended",
+        "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
+        "panels": panels,
+        "width": 420,
+        "table": _table_of(shown, rows),
+    }
+
+
+def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
+    """Of the arms that are reported by one number."""
+    arms = [arm for arm in shown.arms if arm.metric == metric]
+    label, stamp = with_unit(metric), (len(shown.trials), len(shown.seeds))
+    named = {arm.name for arm in arms}
+    levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
+    chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
+    along = _along_a_line(arms)
+    lines, alone = _lines_of(along, rows), [rows[arm.name] for arm in arms if arm not in along]
+    if lines:
+        name, x_label = f"line.{metric}", shown.issue.x_label or "x"
+        drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
+        in_line = [rows[arm.name] for arm in along]
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), label, in_line, drawn)
+    if alone:
+        name = f"strip.{metric}"
+        drawn = remember(name, stamp, lambda: strip_figure(alone, label, chance))
+        yield _panel(name, label, strip_height(len(alone)), label, alone, drawn)
+
+
+def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
+    """Of the arms whose every trial gives a whole line, such as the accuracy at each test length."""
+    stamp, x_label = (len(shown.trials), len(shown.seeds)), shown.issue.x_label or "x"
+    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
+    for kind in kinds:
+        arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        lines = [
+            OverX(arm.name, _color_in(arms, arm), {x: _row_of(shown, arm, metric) for x, metric in arm.points})
+            for arm in arms
+        ]
+        label, name = with_unit(kind), f"points.{kind}"
+        drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
+        ends = [line.points[max(line.points)] for line in lines]
+        words = f"{label} at the last {in_a_sentence(x_label)}"
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), words, ends, drawn)
+
+
+def _color_in(arms: Sequence[Arm], arm: Arm) -> Pair:
+    of_role = [other for other in arms if other.role == arm.role]
+    return role_color(arm.role, of_role.index(arm), len(of_role))
+
+
+def in_a_sentence(label: str) -> str:
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def line_height(lines: Sequence[OverX]) -> int:
+    """Pixels: room for a legend of several rows in a panel of usual width."""
+    rows = sum(8 * len(line.name) + 50 for line in lines) // 400
+    return LINE_HEIGHT + 20 * rows
+
+
+def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
+    titled = title[:1].upper() + title[1:]
+    return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
+
+
+def _row_of(shown: Shown, arm: Arm, metric: str = "") -> Ended:
+    metric = metric or arm.metric
+    by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
+    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
+    without = sum(metric not in trial.numbers for trial in by_seed.values())
+    return Ended(arm.name, role_color(arm.role), values, shown.seeds, without)
+
+
+def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
+    """The arms that belong on lines; none where there is but one x, as when the longer arms are left out."""
+    along = [arm for arm in arms if arm.line and arm.x is not None]
+    return along if len({arm.x for arm in along}) > 1 else []
+
+
+def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
+    named = dict.fromkeys(arm.line for arm in arms)
+    by_role = {line: next(arm.role for arm in arms if arm.line == line) for line in named}
+    lines = []
+    for line in named:
+        of_role = [other for other in named if by_role[other] == by_role[line]]
+        points = {float(arm.x): rows[arm.name] for arm in arms if arm.line == line and arm.x is not None}
+        lines.append(OverX(line, role_color(by_role[line], of_role.index(line), len(of_role)), points))
+    return lines
+
+
+def _rows_in_words(label: str, rows: Sequence[Ended]) -> str:
+    return f"{label}: " + "; ".join(
+        f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
+        for row in rows
+    )  # fmt: skip
+
+
+def _table_of(shown: Shown, rows: dict[str, Ended]) -> Plain:
+    return {
+        "summary": "In numbers, seed by seed",
+        "head": ["arm", "role", "number", "mean", *(f"seed {seed}" for seed in shown.seeds)],
+        "rows": [
+            [
+                *(arm.name, arm.role, metric_label(arm.metric)),
+                *(f"{fmean(row.known):.4g}" if row.known else "", *(_number(value) for value in row.values)),
+            ]
+            for arm in shown.arms
+            for row in [rows[arm.name]]
+        ],
+    }
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

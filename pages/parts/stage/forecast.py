@@ -1,0 +1,31 @@
+"""What an experiment will take: trials and time, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.estimate.prediction import predict
+from engine.experiments.issues.issue import Issue
+from engine.experiments.trial import Trial
+from engine.foundation.formatting import counted, in_time
+from pages.parts.app import server
+
+
+def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = ()) -> str:
+    """What it will take, in a sentence. The ``known`` trials are not trained again."""
+    arms = issue.arms_of(extended)
+    trials = len(arms) * seeds
+    words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
+    if known:
+        words += f", {len(known) if len(known) < trials else 'all'} of them kept on this machine"
+    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in known) for arm in arms}
+    times = [
+        (predict(config).seconds_per_step, config.steps * to_train[arm.name])
+        for arm in arms
+        for config in [issue.config(arm)]
+        if config.steps > 1  # else it is not trained, and all its time goes into measuring
+    ]
+    if not times or len(known) == trials or any(pace is None for pace, _ in times):
+        return f"{words}."
+    seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
+    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do; measuring comes on top."

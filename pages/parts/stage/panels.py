@@ -1,0 +1,102 @@
+"""What an experiment looks like: sections of panels, each with its figure, its words and its numbers, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from engine.experiments.issues.issue import Arm
+from engine.experiments.trial import Curve, Trial
+from engine.foundation.formatting import counted, in_time
+from pages.parts.charts.arms import metric_label, role_color
+from pages.parts.charts.curves import Frame, curves_figure, frame_of
+from pages.parts.stage.claims import claims_section
+from pages.parts.stage.ended import ended_section
+from pages.parts.stage.plain import Plain, Remember, levels_of, make
+from pages.parts.stage.shown import Growing, Shown
+
+CURVE_HEIGHT = 150
+
+
+def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
+    if shown.state != "running" and not shown.trials:
+        return []  # stopped before a trial ended: nothing to see
+    curves = [_curves(shown, curve, remember)] if shown.curves else []
+    found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
+    return [section for section in found if section["panels"]]
+
+
+def status(shown: Shown) -> Plain:
+    """The line above the panels."""
+    return {"state": shown.state, "share": round(shown.done, 4), "words": status_words(shown), "problem": shown.problem}
+
+
+def status_words(shown: Shown) -> str:
+    total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
+    before = f", {shown.from_before} of them from before" if shown.from_before else ""
+    trials = f"{ended} of {total} trials{before}"
+    if shown.state == "running":
+        left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"
+        places = [trial.queue_place for trial in shown.growing if trial.queue_place]
+        if places and len(places) == len(shown.growing):
+            left = f" · waiting for a worker, place {min(places)} in the queue"
+        now = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in shown.growing)
+        return f"{trials}{left}" + (f" · now {now}" if now and not places else "")
+    if not ended:
+        return f"{trials}: nothing was measured"
+    seeds = f"seeds {shown.seeds[0]} to {shown.seeds[-1]}" if len(shown.seeds) > 1 else f"seed {shown.seeds[0]}"
+    return f"{trials} · {seeds} · {in_time(shown.report.seconds)}"
+
+
+# Training curves
+
+
+def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
+    label = {"loss": "training loss"}.get(curve, metric_label(curve))
+    by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
+    growing = {arm.name: [g for g in shown.growing if g.arm == arm.name] for arm in shown.arms}
+    levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
+    all_curves = [curves.get(curve, []) for curves in _all_curves(shown)]
+    frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
+    panels = [
+        _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels[arm.name], remember)
+        for arm in shown.trained
+    ]
+    unit = " (nats)" if label.endswith("loss") else ""
+    return {
+        "id": "curves",
+        "title": "While they train",
+        "note": f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all.",
+        "panels": panels,
+        "width": 250,
+        "table": None,
+    }
+
+
+def _all_curves(shown: Shown) -> list[dict[str, Curve]]:
+    return [trial.curves for trial in shown.trials] + [trial.curves for trial in shown.growing]
+
+
+def _curve_panel(
+    shown: Shown, arm: Arm, trials: Sequence[Trial], growing: Sequence[Growing], curve: str, frame: Frame,
+    levels: dict[str, float], remember: Remember,
+) -> Plain:  # fmt: skip
+    done = {trial.seed: trial.curves.get(curve, []) for trial in trials}
+    under_way = {trial.seed: trial.curves.get(curve, []) for trial in growing}
+    steps = shown.issue.config(arm).steps
+    stamp = (curve, frame, len(trials), tuple((g.seed, g.share) for g in growing), tuple(levels.items()))
+    name = f"curves.{arm.name}"
+    without = [trial for trial in trials if trial.outcome]
+    return {
+        "id": name, "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
+        "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
+        "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}",
+        "figure": remember(name, stamp, lambda: curves_figure(done, under_way, frame, steps, role_color(arm.role), levels)),
+    }  # fmt: skip
+
+
+def _ends_in_words(curves: dict[int, list[tuple[int, float]]]) -> str:
+    ends = [curve[-1][1] for curve in curves.values() if curve]
+    if not ends:
+        return "no seed has ended yet"
+    return f"{len(ends)} seeds ended, at {fmean(ends):.3g} on average, from {min(ends):.3g} to {max(ends):.3g}"
