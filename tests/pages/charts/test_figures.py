@@ -17,7 +17,7 @@ from pages.parts.charts.gradients import gradients_figure, layer_label, some_of
 from pages.parts.charts.loss import accuracy_figure, loss_figure, overlay_traces
 from pages.parts.charts.memory import memory_figure, parts_of
 
-CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
+CONFIG = Path(__file__).resolve().parents[3] / ".streamlit" / "config.toml"
 MEMORY = Memory(parameters=1000, gradients=1000, optimizer=2000, saved=6000, scores=2500)
 
 

@@ -93,7 +93,7 @@ def test_every_panel_has_a_title_and_every_script_is_there() -> None:
 
 def test_showing_a_board_needs_neither_pandas_nor_torch() -> None:
     code = (
-        "import sys; from tests.pages.test_live_board import opened, ScriptedRun\n"
+        "import sys; from tests.pages.boards.test_live_board import opened, ScriptedRun\n"
         "run = ScriptedRun(); run.advance(20); assert not opened(run, recorded=True).exception\n"
         "assert not {'pandas', 'torch'} & set(sys.modules)"
     )
