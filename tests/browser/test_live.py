@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from engine.config.run_config import parse
+from engine.runs.events import Progress
 from tests.browser.conftest import Open, console_watched
 from tests.browser.prefix_proxy import proxied
 from tests.scripted import ScriptedRun, similarity
@@ -170,7 +171,11 @@ def test_a_figure_is_downloaded_follows_the_theme_and_fits_a_phone(open_board: O
         assert target.read_bytes().startswith(first_bytes)
         assert target.stem == "a-scripted-run-loss"
     rows = (tmp_path / "a-scripted-run-loss.csv").read_text().splitlines()
-    assert sum(row.startswith("training,") for row in rows) == 300
+    run = ScriptedRun()
+    run.advance(1000)
+    trained = [(event.step, event.loss) for event in run.events if isinstance(event, Progress)]
+    saved = [row.split(",")[1:3] for row in rows if row.startswith("training,")]
+    assert [(int(step), float(loss)) for step, loss in saved] == trained  # every step, every digit
 
     for scheme, ink in (("light", "#1b2330"), ("dark", "#e6eaf2")):
         page.emulate_media(color_scheme=scheme)

@@ -16,7 +16,7 @@ from streamlit import config
 
 from pages.parts.boards.live.watched import Watched
 from pages.parts.charts.plotly_file import packed
-from pages.parts.web.exact import exact_route
+from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.leaving import noticing_the_end
 from pages.parts.web.live import Find, live_route
@@ -52,7 +52,12 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     if config.get_option("server.enableCORS"):  # without it, Streamlit lets every origin in, and asks for nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {
-        "routes": [live_route(find, prefix), exact_route(_or_recorded(find), prefix), plotly_route(prefix)],
+        "routes": [
+            live_route(find, prefix),
+            lines_route(_or_recorded(find), prefix),
+            exact_route(_or_recorded(find), prefix),
+            plotly_route(prefix),
+        ],
         "middleware": middleware,
         "lifespan": lifespan,
     }

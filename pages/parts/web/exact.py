@@ -1,4 +1,7 @@
-"""The route of a snapshot's exact arrays, which a live board draws from bytes. Read-only; whoever knows the id may read."""
+"""The routes of a run's exact numbers: a live board draws arrays from bytes, and lines thinned and with five digits.
+
+Read-only; whoever knows the run's id may read.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,26 @@ def exact_route(find: Find, prefix: str = "") -> Route:
         return Response(array.astype("<f4").tobytes(), media_type="application/octet-stream", headers=headers)
 
     return Route(f"{prefix}/live/{{run}}/{{step:int}}/{{group}}/{{name}}", exact, methods=["GET"])
+
+
+def lines_route(find: Find, prefix: str = "") -> Route:
+    """``<prefix>/live/<run id>/lines?name=<line>&name=<line>``: JSON, each line's steps and values; all steps, all digits."""
+
+    async def lines(request: Request) -> Response:
+        run = await to_thread.run_sync(find, request.path_params["run"])
+        if run is None:
+            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+        told = await to_thread.run_sync(_lines_of, run, set(request.query_params.getlist("name")))
+        return Response(told, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    return Route(f"{prefix}/live/{{run}}/lines", lines, methods=["GET"])
+
+
+def _lines_of(run: Watched, names: set[str]) -> str:
+    from pages.parts.boards.live.columns import exact_columns  # late, as below
+
+    columns = exact_columns(islice(run.events, len(run.events)))
+    return json.dumps({name: column for name, column in columns.items() if name in names})
 
 
 def array_of(run: Watched, step: int, group: str, name: str) -> np.ndarray | None:

@@ -23,7 +23,7 @@ from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web import leaving
 from pages.parts.web.compose import serving
-from pages.parts.web.exact import exact_route
+from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
 from pages.parts.web.plotly_script import plotly_route
@@ -43,6 +43,7 @@ def client(run: ScriptedRun) -> Iterator[TestClient]:
         routes=[
             live_route({run.id: run}.get),
             live_route({run.id: run}.get, "/deep/down"),
+            lines_route({run.id: run}.get),
             exact_route({run.id: run}.get),
             plotly_route(),
         ],
@@ -132,6 +133,16 @@ def test_a_snapshots_exact_arrays_are_read_by_step_and_name(client: TestClient, 
         found = np.frombuffer(answer.content, "<f4").reshape(json.loads(answer.headers["x-shape"]))
         np.testing.assert_array_equal(found, look.patterns["self"])
     assert client.get(f"/live/{run.id}/0/encoding/similarity").status_code == 200
+
+
+def test_a_runs_lines_are_read_with_every_step_and_every_digit(client: TestClient, run: ScriptedRun) -> None:
+    answer = client.get(f"/live/{run.id}/lines", params={"name": ["loss", "validation.loss", "nothing"]})
+    told = answer.json()
+    progress = [event for event in run.events if isinstance(event, Progress)]
+    assert told.keys() == {"loss", "validation.loss"}
+    assert told["loss"] == [[event.step for event in progress], [event.loss for event in progress]]
+    assert client.get("/live/unknown/lines").status_code == 404
+    assert client.post(f"/live/{run.id}/lines").status_code == 405
 
 
 @pytest.mark.parametrize("path", ["0/patterns/cross", "7/patterns/self", "0/encoding/matrix.3"])

@@ -61,6 +61,8 @@ SCRIPTS = ("columns", "grids", "shell", "lines", "exact", "heat", "facts", "repl
 class Overlay:
     """An earlier run laid over the loss and accuracy, named by what changed."""
 
+    run: str
+    """Its id."""
     name: str
     color: str
     columns: Columns
@@ -83,7 +85,7 @@ def _component() -> Any:
 
 def overlay(run: Watched, name: str) -> Overlay:
     """An earlier run as the board lays it over another."""
-    return Overlay(name, color_of(run.config), columns_of(run.events))
+    return Overlay(run.id, name, color_of(run.config), columns_of(run.events))
 
 
 def live_board(
@@ -144,7 +146,9 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
     for place, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
-            overlays[panel] += [json.loads(trace.to_json()) for trace in traces]
+            for trace in traces:
+                plain = json.loads(trace.to_json())
+                overlays[panel].append(plain | {"meta": plain["meta"] | {"run": other.run}})
     return {
         "run": run_id,
         "name": name,

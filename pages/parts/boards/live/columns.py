@@ -18,7 +18,15 @@ Columns = dict[str, Column]
 
 
 def columns_of(events: Iterable[Event], points: int = POINTS) -> Columns:
-    """The lines in a stretch of events by name; values that are not finite are left out.
+    """The lines in a stretch of events by name, thinned and with five digits: what a figure can show."""
+    return {
+        name: thin(steps, [float(f"{value:.5g}") for value in values], points=points)
+        for name, (steps, values) in exact_columns(events).items()
+    }
+
+
+def exact_columns(events: Iterable[Event]) -> Columns:
+    """The lines with every step and every digit; values that are not finite are left out.
 
     ``loss``, ``grad_norm``, ``learning_rate``, ``tokens_per_second``, ``metrics.<name>``, ``validation.<name>``,
     ``grad_norms.<part>`` and, per layer, ``grad_norms.<layer>.total``.
@@ -30,8 +38,8 @@ def columns_of(events: Iterable[Event], points: int = POINTS) -> Columns:
                 if value is not None and math.isfinite(value):
                     steps, values = columns.setdefault(name, ([], []))
                     steps.append(event.step)
-                    values.append(float(f"{value:.5g}"))
-    return {name: thin(*column, points=points) for name, column in columns.items()}
+                    values.append(value)
+    return columns
 
 
 def _values_of(event: Progress) -> Iterator[tuple[str, float | None]]:

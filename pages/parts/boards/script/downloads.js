@@ -27,7 +27,7 @@ function downloads(board, panel) {
   }
   const item = (format, text) => el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
   const reset = el("button", { type: "button", role: "menuitem", onclick: () => ((menu.open = false), resetZoom(board, panel)) }, "Reset zoom")
-  const missing = el("p", { role: "alert", hidden: true }, "The exact numbers of this step could not be read. The run may no longer keep them: choose another step.")
+  const missing = el("p", { role: "alert", hidden: true }, "The exact numbers could not be read. The run may no longer keep them.")
   const menu = el(
     "details",
     { class: "menu" },

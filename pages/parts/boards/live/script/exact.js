@@ -27,6 +27,23 @@ async function fetchNumbers(path) {
   return { shape, decoded: new Float32Array(await answer.arrayBuffer()) }
 }
 
+/** The lines of a figure with every step and every digit, as far as they are drawn; null where a run is no longer kept. */
+async function exactLines(board, traces) {
+  const runOf = ({ meta }) => meta.run ?? board.data.run
+  const found = {}
+  for (const run of new Set(traces.map(runOf))) {
+    const names = traces.filter((trace) => runOf(trace) === run).map(({ meta }) => ["name", meta.column])
+    const address = new URL(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`, appAddress())
+    const answer = await fetch(address).catch(() => null)
+    if (answer?.status !== 200) return null
+    found[run] = await answer.json()
+  }
+  return traces.map((trace) => {
+    const [x, y] = upto(found[runOf(trace)][trace.meta.column] ?? [[], []], trace.x[trace.x.length - 1] ?? -1)
+    return { ...trace, x, y }
+  })
+}
+
 /** One [row, column] matrix of an array, by its place among the leading axes. */
 function matrixAlone(array, place) {
   const [rows, columns] = array.shape.slice(-2)

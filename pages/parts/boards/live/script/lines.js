@@ -29,6 +29,7 @@ function linePanel(board, name, title) {
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
     const room = others.length ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } } : {} // for a label below
     const log = shown.scale === "log"
+    panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
       ...figure.layout,
       xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
