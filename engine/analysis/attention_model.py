@@ -28,6 +28,7 @@ from engine.runs.events import Event, Failed, Progress
 from engine.runs.record_options import Watch
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
+from engine.tasks.text_settings import TextSettings
 from engine.text.reading import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of
@@ -155,40 +156,40 @@ def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:
     """What is read: names of ``queries`` and ``keys`` by kind of attention, how many numbered ``samples`` there are, and the
     pieces of the reader's own text that are ``unknown`` to the vocabulary.
     """
-    own_text = bool(TASKS[config.task].corpus and asked.text.strip())
+    own, given = config.task_settings, asked.text.strip()
     batch = sample_of(config, asked)
     named = {which: tokens_at(config, batch, which) for which in places_in(config)}
     return {
         "queries": {which: queries for which, (queries, _) in named.items()},
         "keys": {which: keys for which, (_, keys) in named.items()},
         "samples": len(held_out(config).inputs),
-        "unknown": read_text(config, asked.text).unknown if own_text else [],
+        "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
     }
 
 
 def own_sequence(config: RunConfig, text: str) -> Batch:
     """The reader's own tokens with the task's answer to them; of a text task, any text. Raises ValueError with one sentence."""
-    data, row = data_of(config), TASKS[config.task]
-    symbols = read_text(config, text).tokens if row.corpus else numbers_of(config, text)
-    shortest, longest = row.shortest + bool(row.corpus), config.seq_len + bool(row.corpus)
+    data, spec, own = data_of(config), TASKS[config.task], config.task_settings
+    symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
+    shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
     if not shortest <= len(symbols) <= longest:
         raise ValueError(
             f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}, as many as were trained."
         )
     line = torch.tensor([symbols])
-    if row.corpus:  # a text answers itself, one token on
+    if spec.corpus:  # a text answers itself, one token on
         return data.frame(line[:, :-1], line[:, 1:])
     try:
-        answer = data.rule.answer(line, config.task_settings)
+        answer = data.task.answer(line, own)
     except (RuntimeError, IndexError, ValueError) as error:
-        raise ValueError(f"Your tokens are no question of the task {row.label}; an example: {row.sample}.") from error
+        raise ValueError(f"Your tokens are no question of the task {spec.label}; an example: {spec.sample}.") from error
     return data.frame(line, answer)
 
 
 def numbers_of(config: RunConfig, text: str) -> list[int]:
     """Token names to numbers. Raises ValueError that names the first token that is not known."""
-    row, names = TASKS[config.task], text.replace(",", " ").split()
-    known = token_names(config, list(range(row.n_symbols(config) + len(row.named_tokens(config)))))
+    own, names = config.task_settings, text.replace(",", " ").split()
+    known = token_names(config, list(range(own.n_symbols + len(own.named_tokens))))
     number = {name: place for place, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,10 +17,10 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import code_hash
 from engine.foundation.paths import data_folder
-from engine.tasks import TASKS
-from engine.text.corpus import TextCorpus, text_of, unit_of
+from engine.tasks.text_settings import TextSettings
+from engine.tasks.windows import text_corpus
 from engine.text.kneser_ney import ORDERS, kneser_ney
-from engine.training.data import Data
+from engine.training.data import Data, text_settings_of
 
 KEPT = 40
 """Scored texts kept on disk; then the oldest goes."""
@@ -32,9 +31,8 @@ Nats = dict[str, np.ndarray]
 
 def has_baselines(config: RunConfig) -> bool:
     """Whether counting models have a fair place beside a run: it trains on all its text and other text is held out."""
-    if not TASKS[config.task].corpus or config.dataset_size is not None:
-        return False
-    return bool(config.value("split") == "plays")
+    own = config.task_settings
+    return isinstance(own, TextSettings) and own.split == "plays" and config.dataset_size is None
 
 
 def baseline_nats(config: RunConfig) -> Nats:
@@ -64,24 +62,21 @@ def mean_nats(nats: np.ndarray, words: np.ndarray) -> dict[str, float]:
 
 
 def _scored(config: RunConfig) -> Nats:
-    corpus = Data(config).corpus
-    assert isinstance(corpus, TextCorpus)
-    size = config.value("vocab_size")
-    trained = [text.numpy() for text in corpus.trained]
-    held_out = [text.numpy() for text in text_of(config).held_out]
-    models = {name: kneser_ney(trained, size, order) for name, order in ORDERS.items()}
+    own = text_settings_of(config)
+    trained = [text.numpy() for text in text_corpus(own, config).trained]
+    models = {name: kneser_ney(trained, own.vocab_size, order) for name, order in ORDERS.items()}
     return {
-        name: np.concatenate([model.nats(text) for text in held_out]).astype(np.float32)
+        name: np.concatenate([model.nats(text) for text in own.encoded().held_out]).astype(np.float32)
         for name, model in models.items()
     }
 
 
 def _file(config: RunConfig) -> Path:
+    own = text_settings_of(config)
     names = ["text", "vocab_size", "text_tokens"]
-    names += ["plays"] if config.value("text") == "shakespeare" else []
-    names += ["seed"] if config.value("text_tokens") is not None else []
-    what: dict[str, Any] = {name: config.value(name) for name in names}
-    key = json.dumps([code_hash(), unit_of(config), what])
+    names += ["plays"] if own.text == "shakespeare" else []
+    names += ["seed"] if own.text_tokens is not None else []
+    key = json.dumps([code_hash(), own.unit, {name: config.value(name) for name in names}])
     return data_folder() / "baselines" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
 
 

@@ -18,10 +18,10 @@ from engine.analysis import ngram_scores
 from engine.analysis.limits import LONGEST
 from engine.config.run_config import RunConfig
 from engine.model.load import trained_model
-from engine.text.corpus import text_corpus, text_of, unit_of
+from engine.tasks.windows import text_corpus
 from engine.text.reading import read_text
 from engine.text.tokens import UNKNOWN
-from engine.training.data import Batch, Data
+from engine.training.data import Batch, Data, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.sampling import continuation, distribution, next_logits, write_on
 from engine.training.snapshot import patterns_in
@@ -40,7 +40,7 @@ def counting_models(config: RunConfig) -> dict[str, Any]:
     if ngram_scores.has_baselines(config):
         places = ngram_scores.validation_places(config)
         levels = {name: float(nats[places].mean()) for name, nats in ngram_scores.baseline_nats(config).items()}
-    text = text_of(config)
+    text = text_settings_of(config).encoded()
     facts = {
         "trained": sum(map(len, text.trained)),
         "held_out": sum(map(len, text.held_out)),
@@ -57,9 +57,10 @@ def beside_counting_models(config: RunConfig, weights: str) -> dict[str, Any]:
     mean. ``by_read``: name to the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length].
     """
     model, counted = trained_model(config, Path(weights)), ngram_scores.baseline_nats(config)
-    inputs, answers, places = text_corpus(config, unit_of(config)).every(config.seq_len, held_out=True)
+    own = text_settings_of(config)
+    inputs, answers, places = text_corpus(own, config).every(config.seq_len, held_out=True)
     asked = places[:, 1:].numpy()  # [window, length]
-    is_asked_word = text_of(config).held_out_words[asked]
+    is_asked_word = own.encoded().held_out_words[asked]
     nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
     nats |= {name: values[asked] for name, values in counted.items()}
     sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
@@ -98,10 +99,11 @@ def sample(
     prompt's tokens it sees.
     """
     _check_numbers(length, temperature, top_k)
-    model, read = trained_model(config, Path(weights)), read_text(config, prompt)
+    model, own = trained_model(config, Path(weights)), text_settings_of(config)
+    read = read_text(own.encoded(), prompt)
     chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
     likeliest = chances.topk(min(LIKELIEST, len(chances)))
-    names = text_corpus(config, unit_of(config)).names
+    names = text_corpus(own, config).names
     written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
     return {
         "prompt": read.text,
@@ -120,7 +122,8 @@ def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
     """
     if not config.architecture.attends:
         raise ValueError(f"family is {config.family}, which has no attention.")
-    model, read = trained_model(config, Path(weights)), read_text(config, sentence)
+    model, text = trained_model(config, Path(weights)), text_settings_of(config).encoded()
+    read = read_text(text, sentence)
     shown = read.tokens[: config.seq_len]
     look: dict[str, Tensor] = {}
     with torch.no_grad():

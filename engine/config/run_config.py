@@ -24,12 +24,13 @@ from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem, problems_in, shown
 from engine.settings.fields import Parameters, Setting, from_text, settings_in, to_text
 from engine.tasks import TASKS
+from engine.tasks.spec import TaskSettings
 
-COMPOSED: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "task": ("task_settings", TASKS),
-    "pos_encoding": ("encoding_settings", ENCODINGS),
+COMPOSED: dict[str, tuple[str, dict[str, type[Parameters]]]] = {
+    "task": ("task_settings", {name: spec.settings for name, spec in TASKS.items()}),
+    "pos_encoding": ("encoding_settings", {name: row.parameters for name, row in ENCODINGS.items()}),
 }
-"""Which field chooses a registry row, and where that row's own parameters live."""
+"""The fields that choose from a registry, where the settings of what is chosen live, and their type by name."""
 CHOICES: dict[str, dict[str, str]] = {
     "task": {name: row.label for name, row in TASKS.items()},
     "pos_encoding": {name: row.label for name, row in ENCODINGS.items()},
@@ -41,7 +42,7 @@ CHOICES: dict[str, dict[str, str]] = {
 class RunConfig(BaseConfig):
     """Everything that decides a run's numbers. Frozen; the training path depends on nothing else."""
 
-    task_settings: SerializeAsAny[Parameters] = Parameters()
+    task_settings: SerializeAsAny[TaskSettings] = TaskSettings()
     encoding_settings: SerializeAsAny[Parameters] = Parameters()
 
     @model_validator(mode="before")
@@ -49,13 +50,14 @@ class RunConfig(BaseConfig):
     def _compose(cls, data: Any) -> Any:
         """Accept the flat form: move each chosen row's parameters into its own model."""
         flat = dict(data)
-        for chooser, (place, registry) in COMPOSED.items():
-            row = registry.get(flat.get(chooser, cls.model_fields[chooser].default))
-            own = row.parameters.model_fields if row else {}
+        for chooser, (place, types) in COMPOSED.items():
+            own = types.get(flat.get(chooser, cls.model_fields[chooser].default))
             given = flat.pop(place, None)
+            if own is None:
+                continue
             values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
-            values |= {name: flat.pop(name) for name in own if name in flat}
-            flat[place] = row.parameters(**from_text(values, row.parameters)) if row else Parameters()
+            values |= {name: flat.pop(name) for name in own.model_fields if name in flat}
+            flat[place] = own(**from_text(values, own))
         return from_text(flat, cls)
 
     @field_validator(*CHOICES)
@@ -111,9 +113,8 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     for row in settings_in(RunConfig, CHOICES):
         rows.append(row)
         if row.name in COMPOSED:
-            registry_row = COMPOSED[row.name][1].get(chosen[row.name] or row.default)
-            own = settings_in(registry_row.parameters) if registry_row else ()
-            rows += [replace(setting, group=row.group) for setting in own]
+            own = COMPOSED[row.name][1].get(chosen[row.name] or row.default)
+            rows += [replace(setting, group=row.group) for setting in settings_in(own)] if own else []
     return tuple(rows)
 
 

@@ -1,4 +1,4 @@
-"""The text page's run: small, tied, and many steps. Torch-free.
+"""The text page's run: small, tied, and many steps.
 
 Chosen so that on one core it passes a Kneser-Ney bigram within half a minute and a trigram within two; how long it really
 takes is measured by ``python -m tests.benchmarks.text``.

@@ -11,16 +11,13 @@ from engine.encodings.row import Rule
 from engine.settings.errors import Problem
 from engine.settings.fields import to_text
 from engine.tasks import TASKS
-from engine.text.own import NAME
 
 if TYPE_CHECKING:
     from engine.config.run_config import RunConfig
 
-MOST_ANSWERS = 4096
-
 
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
-    families = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[c.task].families]
+    families = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[c.task].architectures]
     return None if c.family in families else ("family", f"one of {', '.join(families)} for task {c.task}")
 
 
@@ -45,9 +42,9 @@ def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _tied_answers_are_tokens(c: RunConfig) -> tuple[str, str] | None:
-    row = TASKS[c.task]
-    tokens = row.n_symbols(c) + row.extra_tokens + len(row.named_tokens(c)) + (c.family == "encoder_decoder")
-    same = tokens == row.n_answers(c) and row.token_parts(c) is None and not c.pretrain_steps
+    own = c.task_settings
+    tokens = own.n_symbols + own.extra_tokens + len(own.named_tokens) + (c.family == "encoder_decoder")
+    same = tokens == own.n_answers(c) and own.token_parts is None and not c.pretrain_steps
     if c.tie_embeddings and not same:
         return "tie_embeddings", "false unless the answers are the very tokens that are read"
     return None
@@ -69,42 +66,8 @@ def _long_enough(c: RunConfig) -> tuple[str, str] | None:
     return None
 
 
-def _k_fits(c: RunConfig) -> tuple[str, str] | None:
-    k = getattr(c.task_settings, "k", 0)
-    shortest = c.min_seq_len or c.seq_len
-    return ("k", f"a whole number from 1 to {shortest - 1}, less than the shortest length") if k >= shortest else None
-
-
-def _lookup_fits(c: RunConfig) -> tuple[str, str] | None:
-    if c.task != "lookup":
-        return None
-    keys, values, lookups = (c.value(name) for name in ("n_keys", "vocab_size", "lookups"))
-    shortest, longest = c.min_seq_len or c.seq_len, max(c.seq_len, *c.test_lengths, 0)
-    if longest > keys + 1:
-        return "n_keys", f"a whole number from {longest - 1}: a sequence is pairs of different keys, then the query"
-    if lookups > shortest - 1:
-        return "lookups", f"a whole number from 1 to {shortest - 1}, the pairs in the shortest sequence"
-    if values**lookups > MOST_ANSWERS:
-        return "lookups", f"one with vocab_size to this power at most {MOST_ANSWERS}, the answers to tell apart"
-    return None
-
-
-def _text_names_itself(c: RunConfig) -> tuple[str, str] | None:
-    text = getattr(c.task_settings, "text", "shakespeare")
-    if text == "shakespeare" or NAME.fullmatch(text):
-        return None
-    return "text", "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)"
-
-
-def _text_keeps_its_answers(c: RunConfig) -> tuple[str, str] | None:
-    return ("label_noise", f"0 for task {c.task}") if TASKS[c.task].corpus and c.label_noise else None
-
-
-def _stride_overlaps(c: RunConfig) -> tuple[str, str] | None:
-    shortest = c.min_seq_len or c.seq_len
-    if getattr(c.task_settings, "windows", "") == "overlapping" and c.value("stride") >= shortest:
-        return "stride", f"a whole number from 1 to {shortest - 1}: windows of {shortest} tokens then overlap"
-    return None
+def _task_takes_settings(c: RunConfig) -> tuple[str, str] | None:
+    return next(c.task_settings.broken_rules(c), None)
 
 
 def _fused_computes_it(c: RunConfig) -> tuple[str, str] | None:
@@ -132,8 +95,7 @@ def _own_steps_left(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _pretraining_has_other_symbols(c: RunConfig) -> tuple[str, str] | None:
-    row = TASKS[c.task]
-    if c.pretrain_steps and (row.corpus or row.token_parts(c) is not None):
+    if c.pretrain_steps and not c.task_settings.sister_symbols:
         return "pretrain_steps", f"0 for task {c.task}, whose tokens have no sisters"
     return None
 
@@ -143,7 +105,7 @@ def _next_token_must_be_hidden(c: RunConfig) -> tuple[str, str] | None:
         return None
     if not c.causal:
         return "pretrain_on", f"sister for family {c.family}, which sees the next token"
-    if "encoder_decoder" in TASKS[c.task].families:
+    if "encoder_decoder" in TASKS[c.task].architectures:
         return "pretrain_on", f"sister for task {c.task}, whose answer is predicted token by token already"
     return None
 
@@ -155,11 +117,7 @@ RULES: tuple[Rule, ...] = (
     _rotation_needs_pairs,
     _lengths_ordered,
     _long_enough,
-    _k_fits,
-    _lookup_fits,
-    _text_names_itself,
-    _text_keeps_its_answers,
-    _stride_overlaps,
+    _task_takes_settings,
     _fused_computes_it,
     _mask_faults_need_a_mask,
     _softmax_needs_attention,

@@ -1,4 +1,4 @@
-"""What a model takes at a length, by formula; and the longest that is still allowed. Torch-free.
+"""What a model takes at a length, by formula; and the longest that is still allowed.
 
 Memory: :mod:`engine.estimate.memory`. Time: the arithmetic of a step over the speed of this machine
 (:mod:`engine.estimate.prediction`). The cache: two vectors a token and layer (Shazeer 2019, Fast Transformer Decoding,

@@ -1,4 +1,4 @@
-"""How a family reads a task: the shapes of what goes in and comes out. Torch-free.
+"""How a family reads a task: the shapes of what goes in and comes out.
 
 A transducer (reverse, copy, sort) is continued by a decoder, which reads ``x1..xn y1..yn`` as next-token
 prediction; relabelled in place by an encoder; translated by an encoder-decoder. A labeller (k back, first
@@ -49,7 +49,7 @@ class Shapes:
 
 def continues(config: RunConfig) -> bool:
     """Whether the model writes its answer after the question, in one sequence."""
-    return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].families
+    return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].architectures
 
 
 def writes_answer(config: RunConfig) -> bool:
@@ -59,12 +59,11 @@ def writes_answer(config: RunConfig) -> bool:
 
 def embedding_rows(config: RunConfig) -> int:
     """Tokens of the task's own, one row each unless a token is the sum of parts."""
-    row = TASKS[config.task]
-    parts = row.token_parts(config)
-    if parts is not None:
-        return 1 + max(max(part) for part in parts)
-    special = row.extra_tokens + len(row.named_tokens(config))
-    return row.n_symbols(config) + special + int(config.family == "encoder_decoder")
+    own = config.task_settings
+    if own.token_parts is not None:
+        return 1 + max(max(part) for part in own.token_parts)
+    special = own.extra_tokens + len(own.named_tokens)
+    return own.n_symbols + special + int(config.family == "encoder_decoder")
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
@@ -74,17 +73,17 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
         return own
     if config.pretrain_on == "next_token":
         return replace(own, n_outputs=own.n_outputs + own.n_tokens)
-    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
-    return replace(own, n_tokens=own.n_tokens + symbols, n_outputs=2 * own.n_outputs)
+    sisters = config.task_settings.sister_symbols
+    return replace(own, n_tokens=own.n_tokens + sisters, n_outputs=2 * own.n_outputs)
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of the task itself, whatever came before it."""
-    row, n = TASKS[config.task], n or config.seq_len
+    n = n or config.seq_len
     translates = config.family == "encoder_decoder"
     return Shapes(
         n_tokens=embedding_rows(config),
-        n_outputs=row.n_answers(config),
+        n_outputs=config.task_settings.n_answers(config),
         length=_length_read(config, n),
         source_length=n if translates else None,
         position_range=_position_range(config, n),
@@ -92,7 +91,7 @@ def labelled(config: RunConfig, n: int | None = None) -> Shapes:
 
 
 def _length_read(config: RunConfig, n: int) -> int:
-    return 2 * n - 1 if continues(config) else n + TASKS[config.task].lead_tokens(config)
+    return 2 * n - 1 if continues(config) else n + config.task_settings.lead_tokens
 
 
 def _position_range(config: RunConfig, n: int) -> int:
@@ -145,6 +144,6 @@ def loss_floor(config: RunConfig) -> float | None:
     if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
         return None
     if not continues(config):
-        return TASKS[config.task].floor(config)
+        return config.task_settings.floor
     n = config.seq_len
-    return (n - 1) / (2 * n - 1) * math.log(TASKS[config.task].n_symbols(config))
+    return (n - 1) / (2 * n - 1) * math.log(config.task_settings.n_symbols)

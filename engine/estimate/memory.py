@@ -1,4 +1,4 @@
-"""Memory of one training step by formula, part by part, in bytes. Torch-free.
+"""Memory of one training step by formula, part by part, in bytes.
 
 Counted as saved for backward: every tensor that the forward pass creates and autograd keeps. Left out: what was there
 before (parameters, cached masks and tables, the batch). This is what is *kept*; the peak has transients on top. Checked

@@ -1,4 +1,4 @@
-"""What a run will take, before it starts: parameters, memory by part, time. Torch-free."""
+"""What a run will take, before it starts: parameters, memory by part, time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from engine.estimate.memory import count_parameters, predict_memory
 from engine.foundation.paths import data_folder
 from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
-from engine.tasks import TASKS
 
 TESTED = 128
 """Sequences of each test length."""
@@ -71,7 +70,7 @@ def predict(config: RunConfig) -> Prediction:
             config,
             length=sizes.length,
             source_length=sizes.source_length,
-            padded=TASKS[config.task].pads(config),
+            padded=config.task_settings.pad_token is not None,
             **sizes.of_model,
         ),
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from engine.config.run_config import RunConfig
 from engine.encodings import encoding_of
 from engine.estimate.layout import continues, shapes
-from engine.tasks import READER, TASKS
-
-ORDER_MATTERS = ("reverse", "copy", "k_back", "first_token", "permutation", "content_offset", "own_position")
-"""Tasks whose answer depends on where a symbol stands."""
+from engine.tasks import TASKS
+from engine.tasks.spec import READER
 
 Caution = Callable[[RunConfig], str | None]
 
@@ -31,7 +29,7 @@ def _short_sight(c: RunConfig) -> str | None:
 
 
 def _bag_of_symbols(c: RunConfig) -> str | None:
-    if c.pos_encoding == "nope" and c.family == "encoder" and c.task in ORDER_MATTERS:
+    if c.pos_encoding == "nope" and c.family == "encoder" and TASKS[c.task].order_matters:
         return (
             "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever "
             "they stand."
@@ -45,24 +43,8 @@ def _knows_offsets_only(c: RunConfig) -> bool:
     return c.architecture.attends and row.relative and row.acts_on != "embedding"
 
 
-def _no_anchor(c: RunConfig) -> str | None:
-    settings = c.task_settings
-    blind = _knows_offsets_only(c) and getattr(settings, "variant", "") == "constant"
-    if blind and not getattr(settings, "bos", False):
-        return (
-            "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
-            "limit."
-        )
-    return None
-
-
-def _reverse_needs_absolute(c: RunConfig) -> str | None:
-    if c.task == "reverse" and c.n_layers == 1 and _knows_offsets_only(c):
-        return (
-            "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
-            "offsets only."
-        )
-    return None
+def _needs_more_than_offsets(c: RunConfig) -> str | None:
+    return c.task_settings.beyond_offsets(c) if _knows_offsets_only(c) else None
 
 
 def _no_row(c: RunConfig) -> str | None:
@@ -109,7 +91,7 @@ def _linear(c: RunConfig) -> str | None:
 
 def mask_shows_answers(c: RunConfig) -> bool:
     """Whether a position can see what it must predict: every fault of the mask shows the next token of a sequence."""
-    return c.mask_fault != "none" and (continues(c) or TASKS[c.task].families == READER)
+    return c.mask_fault != "none" and (continues(c) or TASKS[c.task].architectures == READER)
 
 
 def _leaking_mask(c: RunConfig) -> str | None:
@@ -159,23 +141,11 @@ def _turned_sums(c: RunConfig) -> str | None:
     return None
 
 
-def _shared_windows(c: RunConfig) -> str | None:
-    split, windows = getattr(c.task_settings, "split", "plays"), getattr(c.task_settings, "windows", "")
-    if split == "none":
-        return "Validation reads the very windows that were trained on: it measures memory, not what was learned."
-    if split == "windows" and windows == "overlapping":
-        return (
-            "Validation windows share most of their text with windows that were trained on: a small gap means little."
-        )
-    return None
-
-
 CAUTIONS: tuple[Caution, ...] = (
     _no_attention,
     _short_sight,
     _bag_of_symbols,
-    _no_anchor,
-    _reverse_needs_absolute,
+    _needs_more_than_offsets,
     _no_row,
     _nothing_to_scale,
     _blow_up,
@@ -187,9 +157,10 @@ CAUTIONS: tuple[Caution, ...] = (
     _nothing_to_drop,
     _nothing_to_randomize,
     _turned_sums,
-    _shared_windows,
 )
 
 
 def cautions(config: RunConfig) -> list[str]:
-    return [sentence for caution in CAUTIONS if (sentence := caution(config))]
+    """The warnings of a config, one sentence each; those of its task come last."""
+    general = [sentence for caution in CAUTIONS if (sentence := caution(config))]
+    return [*general, *config.task_settings.warnings(config)]

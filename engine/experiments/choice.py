@@ -16,7 +16,6 @@ import numpy as np
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
-from engine.estimate.layout import labelled
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Arm, Issue
 from engine.experiments.properties import BAR, QUALITIES, Quality
@@ -78,9 +77,7 @@ def arm_of(issue: Issue, condition: RunConfig, encoding: str) -> Arm | None:
 
 
 def chance_of(config: RunConfig) -> float:
-    from engine.training.data import rule_of  # late: the page's process reads QUALITIES without torch
-
-    return rule_of(config).chance(config.task_settings, config.seq_len, labelled(config).n_outputs)
+    return config.task_settings.chance(config)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from engine.tasks import TASKS
-
 if TYPE_CHECKING:
     from engine.config.run_config import RunConfig
 
@@ -19,7 +17,7 @@ def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEm
     """Tokens [batch, length] -> [batch, length, d_model]; ``n_tokens`` rows of first values at ``token_init_std``."""
     rows = nn.Embedding(n_tokens, config.d_model)
     nn.init.normal_(rows.weight, std=config.token_init_std)
-    parts = TASKS[config.task].token_parts(config)
+    parts = config.task_settings.token_parts
     return rows if parts is None else SummedEmbedding(rows, parts)
 
 

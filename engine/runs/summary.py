@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import continues, metric_names
+from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names
 from engine.estimate.warnings import mask_shows_answers
 from engine.foundation.formatting import counted
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 
 LEARNED = 0.99
 """Accuracy from which a task counts as learned."""
-HELD_OUT_ANSWERS = 256
-"""Held-out sequences behind each accuracy (engine.training.data.VALIDATION_SIZE): what chance may vary by."""
 WORSE = 0.05
 """Accuracy lost in writing the answer from which a success is called false."""
 COPIES = "the mask lets each position see the symbol that it must predict, so the model copies it."
@@ -50,7 +48,7 @@ def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
 
 def clearly_above(value: float, chance: float) -> bool:
     """Whether an accuracy on the held-out sequences is further above chance than sampling explains (5 sigma)."""
-    return value > chance + 5 * math.sqrt(chance * (1 - chance) / HELD_OUT_ANSWERS)
+    return value > chance + 5 * math.sqrt(chance * (1 - chance) / VALIDATION_SIZE)
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Interpolated Kneser-Ney smoothing: the counting model that a text model has to pass. Torch-free.
+"""Interpolated Kneser-Ney smoothing: the counting model that a text model has to pass.
 
 Source: Chen and Goodman 1998, An Empirical Study of Smoothing Techniques for Language Modeling, section 3 (modified
 Kneser-Ney): the highest order counts occurrences, every lower one in how many different contexts a gram occurs, and each

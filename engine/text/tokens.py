@@ -1,4 +1,4 @@
-"""From text to token numbers: characters, or words and what stands between them. Torch-free."""
+"""From text to token numbers: characters, or words and what stands between them."""
 
 from __future__ import annotations
 

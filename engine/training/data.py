@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,8 +10,9 @@ from torch import Tensor
 from engine.config.run_config import RunConfig
 from engine.encodings.base import Positions
 from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
-from engine.tasks import TASKS
-from engine.tasks.rule import IGNORE, TaskRule
+from engine.tasks.data import IGNORE, task_data
+from engine.tasks.spec import TaskSettings
+from engine.tasks.text_settings import TextSettings
 from engine.training.positions import drawn, spread
 
 HELD_OUT_SHARE = 5
@@ -54,10 +53,11 @@ class Batch:
         return Batch(**{**vars(self), **cut})
 
 
-def rule_of(config: RunConfig) -> TaskRule:
-    module, name = TASKS[config.task].implementation.split(":")
-    rule: TaskRule = getattr(import_module(module), name)
-    return rule
+def text_settings_of(config: RunConfig) -> TextSettings:
+    """The settings of a text task. Raises ValueError with one sentence for any other task."""
+    if not isinstance(config.task_settings, TextSettings):
+        raise ValueError(f"task is {config.task}; only a run on a text can read one.")
+    return config.task_settings
 
 
 class Data:
@@ -65,8 +65,8 @@ class Data:
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
-        self.rule = rule_of(config)
-        self.corpus = None if self.rule.corpus is None else self.rule.corpus(config)
+        self.task = task_data(config.task)
+        self.corpus = None if self.task.corpus is None else self.task.corpus(config.task_settings, config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self._lengths = length_law(config)
         self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
@@ -80,14 +80,14 @@ class Data:
     def holds_out(self, n: int) -> bool:
         return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
 
-    def _can_hold_out(self, n: int, settings: Any) -> bool:
-        return self.rule.distinct(settings, n) >= FEWEST_DISTINCT
+    def _can_hold_out(self, n: int, own: TaskSettings) -> bool:
+        return own.distinct(n) >= FEWEST_DISTINCT
 
     def chance(self) -> float:
         """How often the best constant guess is right."""
         if self.corpus is not None:
             return self.corpus.chance
-        return self.rule.chance(self.config.task_settings, self.config.seq_len, labelled(self.config).n_outputs)
+        return self.config.task_settings.chance(self.config)
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
@@ -127,17 +127,15 @@ class Data:
 
         Each ``stream`` gives other sequences, always the same for one seed and length.
         """
-        settings = self.config.task_settings
-        remove = self.rule.decorrelated
-        return self._held_out_batch(settings if remove is None else remove(settings), n, size, stream)
+        return self._held_out_batch(self.config.task_settings.decorrelated(), n, size, stream)
 
-    def _held_out_batch(self, settings: Any, n: int | None, size: int | None, stream: int) -> Batch:
+    def _held_out_batch(self, own: TaskSettings, n: int | None, size: int | None, stream: int) -> Batch:
         n = n or self.config.seq_len
         size, generator = size or validation_size(n), self._held_out_generator(stream)
         if self.corpus is not None:
             return self.frame(*self.corpus.draw(size, n, generator, held_out=True))
-        source = self._draw(size, n, settings, generator, held_out=True)
-        return self.frame(source, self.rule.answer(source, settings))
+        source = self._draw(size, n, own, generator, held_out=True)
+        return self.frame(source, self.task.answer(source, own))
 
     def validation_places(self) -> Tensor:
         """Where in the held-out texts the windows of :meth:`validation_batch` stand, [row, length + 1]; of a corpus only."""
@@ -152,7 +150,7 @@ class Data:
     def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
         """Training sequences and their answers, noisy where the config says so; both [size, n]."""
         source = self._draw(size, n, self.config.task_settings, self.generator, held_out=False)
-        answer = self.rule.answer(source, self.config.task_settings)
+        answer = self.task.answer(source, self.config.task_settings)
         if self.config.label_noise:
             outputs = labelled(self.config, n).n_outputs
             wrong = torch.randint(outputs, answer.shape, generator=self.generator)
@@ -160,14 +158,14 @@ class Data:
             answer = torch.where(noisy & (answer != IGNORE), wrong, answer)
         return source, answer
 
-    def _draw(self, size: int, n: int, settings: Any, generator: torch.Generator, *, held_out: bool) -> Tensor:
+    def _draw(self, size: int, n: int, own: TaskSettings, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """Sequences of one side of the split, which is a property of the sequence: [size, n]."""
-        if not self._can_hold_out(n, settings):
-            return self.rule.draw(size, n, settings, generator)
+        if not self._can_hold_out(n, own):
+            return self.task.draw(size, n, own, generator)
         kept: list[Tensor] = []
         surplus = 2 * HELD_OUT_SHARE if held_out else 1.5
         while sum(map(len, kept)) < size:
-            drawn = self.rule.draw(int(size * surplus) + 8, n, settings, generator)
+            drawn = self.task.draw(int(size * surplus) + 8, n, own, generator)
             kept.append(drawn[is_held_out(drawn) == held_out])
         return torch.cat(kept)[:size]
 
@@ -180,9 +178,8 @@ class Data:
         return replace(batch, positions=spread(batch.inputs.size(1), limit), source_positions=source_positions)
 
     def _laid_out(self, source: Tensor, answer: Tensor) -> Batch:
-        config, n = self.config, source.size(1)
-        symbols = TASKS[config.task].n_symbols(config)
-        bos = source.new_full((len(source), 1), symbols)
+        config, own, n = self.config, self.config.task_settings, source.size(1)
+        bos = source.new_full((len(source), 1), own.n_symbols)
         if continues(config):
             line = torch.cat([source, answer], dim=1)  # [batch, 2n]
             halves = {"second_half_accuracy": slice(n - 1, None), "first_half_accuracy": slice(0, n - 1)}
@@ -190,10 +187,10 @@ class Data:
         whole = {"accuracy": slice(None)}
         if config.family == "encoder_decoder":
             return Batch(torch.cat([bos, answer[:, :-1]], dim=1), answer, whole, source=source)
-        if TASKS[config.task].lead_tokens(config):
+        if own.lead_tokens:
             source = torch.cat([bos, source], dim=1)
             answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
-        padding = None if self.rule.pad is None else source != symbols + self.rule.pad
+        padding = None if own.pad_token is None else source != own.pad_token
         padding = None if padding is None or padding.all() else padding
         return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import labelled
 from engine.model.mode import in_mode
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.data import Batch, Data
 
 LARGEST_EXPONENT = 700.0

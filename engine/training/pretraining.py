@@ -15,14 +15,13 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import labelled
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.data import Batch, Data
 
 
 def sister(config: RunConfig, batch: Batch) -> Batch:
     """Symbol s becomes the new token ``n_tokens + s``; answer a the new class ``n_answers + a``."""
-    own = labelled(config)
-    symbols: int = config.task_settings.vocab_size  # type: ignore[attr-defined]
+    own, symbols = labelled(config), config.task_settings.sister_symbols
 
     def other(tokens: Tensor) -> Tensor:
         return torch.where(tokens < symbols, tokens + own.n_tokens, tokens)

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.model.mode import in_mode
-from engine.text.corpus import text_of, unit_of
 from engine.text.tokens import UNKNOWN, is_word, joined
+from engine.training.data import text_settings_of
 from engine.training.positions import spread
 
 
@@ -46,7 +46,7 @@ def next_logits(config: RunConfig, model: nn.Module, tokens: Sequence[int]) -> T
     positions = spread(window.size(1), shapes(config).position_range) if apart else None
     logits: Tensor = model(window, positions=positions)[0, -1].float().cpu()
     logits[UNKNOWN] = -torch.inf
-    logits[len(text_of(config).vocabulary.numbers) + 1 :] = -torch.inf
+    logits[len(text_settings_of(config).encoded().vocabulary.numbers) + 1 :] = -torch.inf
     return logits
 
 
@@ -75,6 +75,7 @@ def write_on(
 
 def continuation(config: RunConfig, prompt: str, written: Sequence[int]) -> str:
     """The written tokens as text, with the space that stands between the prompt and a first word."""
-    unit, spelled = unit_of(config), text_of(config).vocabulary.spelled(written)
-    gap = unit == "words" and bool(spelled) and is_word(spelled[0]) and is_word(prompt[-1:])
-    return (" " if gap else "") + joined(spelled, unit)
+    text = text_settings_of(config).encoded()
+    spelled = text.vocabulary.spelled(written)
+    gap = text.unit == "words" and bool(spelled) and is_word(spelled[0]) and is_word(prompt[-1:])
+    return (" " if gap else "") + joined(spelled, text.unit)

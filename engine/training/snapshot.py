@@ -13,11 +13,9 @@ from engine.encodings.base import PositionalEncoding
 from engine.estimate.layout import continues
 from engine.model.mode import in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
-from engine.tasks import TASKS
-from engine.tasks.rule import IGNORE
-from engine.text.corpus import text_of, unit_of
+from engine.tasks.data import IGNORE, task_data
 from engine.text.tokens import joined
-from engine.training.data import Batch, rule_of
+from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.sampling import continuation, write_on
 
@@ -69,7 +67,8 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
     """``prompt``, the first tokens of probe sample 0, and what the model has ``written`` after it, by a generator of its own."""
     first = probe.inputs[0, :PROMPT].tolist()
     written = write_on(config, model, first, WRITTEN, temperature=TEMPERATURE, seed=config.seed)
-    prompt = joined(text_of(config).vocabulary.spelled(first), unit_of(config))
+    text = text_settings_of(config).encoded()
+    prompt = joined(text.vocabulary.spelled(first), text.unit)
     return {"prompt": prompt, "written": continuation(config, prompt, written)}
 
 
@@ -124,16 +123,15 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
 
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
     """Symbols by the name their task gives them; the tokens above them by what they mean."""
-    rule, symbols = rule_of(config), TASKS[config.task].n_symbols(config)
-    if rule.corpus is not None:
-        names = rule.corpus(config).names
+    own, corpus = config.task_settings, task_data(config.task).corpus
+    if corpus is not None:
+        names = corpus(own, config).names
         return [names[token] for token in tokens]
-    special = dict(enumerate(TASKS[config.task].named_tokens(config) or ("⊢", "·"), start=symbols))
-    return [special.get(token) or rule.token_name(config.task_settings, token) for token in tokens]
+    special = dict(enumerate(own.named_tokens or ("⊢", "·"), start=own.n_symbols))
+    return [special.get(token) or own.token_name(token) for token in tokens]
 
 
 def answer_namer(config: RunConfig) -> Callable[[int], str]:
-    rule = rule_of(config)
-    if rule.corpus is not None:
-        return rule.corpus(config).names.__getitem__
-    return lambda answer: rule.answer_name(config.task_settings, answer)
+    """The function that names an answer of the task."""
+    own, corpus = config.task_settings, task_data(config.task).corpus
+    return own.answer_name if corpus is None else corpus(own, config).names.__getitem__

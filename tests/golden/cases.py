@@ -39,12 +39,12 @@ def configs() -> dict[str, dict[str, Any]]:
     tasks = cycle(TASKS)
     for encoding in ENCODINGS:
         family, task = next(families), next(tasks)
-        while ARCHITECTURES[family].reads_as not in TASKS[task].families:
+        while ARCHITECTURES[family].reads_as not in TASKS[task].architectures:
             task = next(tasks)
         add(f"{encoding} on {task} in {family}", {"pos_encoding": encoding, "task": task, "family": family})
     for task in TASKS:
         if not any(flat["task"] == task for flat in cases.values()):
-            add(f"{task}", {"task": task, "family": TASKS[task].families[0], "pos_encoding": "rope"})
+            add(f"{task}", {"task": task, "family": TASKS[task].architectures[0], "pos_encoding": "rope"})
     for family in ARCHITECTURES:
         if not any(flat["family"] == family for flat in cases.values()):
             add(f"{family}", {"family": family, "task": "k_back"})

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import length_law, shapes
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.evaluation import predictions
 
 SEQUENCES = 512

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from engine.analysis.measurements.trained import Trained
 from engine.model.attention import Attention
 from engine.model.mode import in_mode
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from engine.analysis.measurements import explanations
 from engine.analysis.measurements.trained import Trained
 from engine.model.mode import in_mode
-from engine.training.data import rule_of
+from engine.tasks.data import task_data
 
 SAMPLES = 256
 
@@ -20,11 +20,11 @@ def measure(trained: Trained) -> dict[str, float]:
     points best; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` read the whole model. The last position,
     which asks, is no candidate. Raises ValueError where the task has no one true source.
     """
-    rule = rule_of(trained.config)
-    if rule.true_source is None:
+    true_source = task_data(trained.config.task).true_source
+    if true_source is None:
         raise ValueError(f"task is {trained.config.task}; allowed for pointing is one with a known true source.")
     model, batch = trained.model, trained.data.validation_batch(size=SAMPLES).to(trained.device)
-    true = rule.true_source(batch.inputs.cpu(), trained.config.task_settings)
+    true = true_source(batch.inputs.cpu(), trained.config.task_settings)
     with in_mode(model, training=False):
         with torch.enable_grad():
             times_input, norm = explanations.gradients(model, batch)

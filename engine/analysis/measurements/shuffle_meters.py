@@ -14,7 +14,7 @@ from torch import Tensor
 
 from engine.analysis.measurements.trained import Trained
 from engine.encodings.base import Positions
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.evaluation import predictions
 
 SEQUENCES = 256

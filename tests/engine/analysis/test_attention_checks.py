@@ -14,7 +14,6 @@ from engine.analysis.attention_heads import heads, patterns
 from engine.analysis.attention_model import data_of, held_out, model_of, sample_of, sequence, train_again
 from engine.runs.events import Snapshot
 from engine.text import plays
-from engine.text.corpus import unit_of
 from engine.text.tokens import joined, pieces, vocabulary_of
 from engine.training.train import train
 from tests.engine.tiny import tiny_config
@@ -146,6 +145,7 @@ def test_a_sentence_is_read_as_it_is_written_and_named_as_the_vocabulary_names_i
     corpus = data_of(config).corpus
     assert corpus is not None
     batch = sample_of(config, SampleAsked(text=sentence))
-    known = vocabulary_of([pieces(plays.read(plays.trained_plays(1)[0]), unit_of(config))], len(corpus.names))
+    unit = config.task_settings.unit
+    known = vocabulary_of([pieces(plays.read(plays.trained_plays(1)[0]), unit)], len(corpus.names))
     spelled = known.spelled([*batch.inputs[0].tolist(), batch.targets[0, -1].item()])
-    assert joined(spelled, unit_of(config)) == sentence.replace(" Gandalf ", "�"), "what is read is the sentence"
+    assert joined(spelled, unit) == sentence.replace(" Gandalf ", "�"), "what is read is the sentence"

@@ -45,7 +45,7 @@ def changed(folder: Path, file: str) -> str:
 @pytest.mark.parametrize(
     "file",
     [
-        "text/corpus.py",
+        "text/encoded.py",
         "estimate/layout.py",
         "architectures/__init__.py",
         "estimate/prediction.py",

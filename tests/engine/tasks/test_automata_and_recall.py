@@ -9,7 +9,7 @@ import pytest
 
 from engine.config.run_config import RunConfig, parse
 from engine.settings.errors import ConfigError
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.data import Data
 
 
@@ -65,9 +65,7 @@ def test_each_place_is_asked_for_as_often_and_each_value_is_as_common() -> None:
     assert set(places) == set(range(7))
     assert set(values) == set(range(8, 16))
     assert max(places.values()) < 1.25 * min(places.values())
-    assert max(values.values()) / 4096 == pytest.approx(
-        Data(config).rule.chance(config.task_settings, 15, 16), abs=0.02
-    )
+    assert max(values.values()) / 4096 == pytest.approx(Data(config).chance(), abs=0.02)
 
 
 @pytest.mark.parametrize(

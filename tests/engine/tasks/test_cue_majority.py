@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from engine.config.run_config import parse
-from engine.tasks.cue_majority import BLANK, TASK, label
-from engine.tasks.rule import IGNORE
+from engine.tasks.cue_majority.data import BLANK, TASK, label
+from engine.tasks.data import IGNORE
 
 
 def settings(**given: Any) -> Any:
@@ -53,7 +53,7 @@ def test_a_blanked_share_shows_no_cue_and_the_rest_keep_theirs() -> None:
 
 
 def test_balanced_evaluation_takes_away_every_tampering() -> None:
-    given = TASK.decorrelated(settings(cue_agreement=1.0, cue_blanked=1.0))  # type: ignore[misc]
+    given = settings(cue_agreement=1.0, cue_blanked=1.0).decorrelated()
     cue, truth = cues_and_labels(given)
     assert not (cue == BLANK).any()
     assert share(cue == truth) == pytest.approx(0.5, abs=0.02)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from engine.config.run_config import parse
-from engine.tasks.key_token import TASK, shortcut_answers
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
+from engine.tasks.key_token.data import TASK, shortcut_answers
 from engine.training.data import Data
 
 
@@ -44,7 +44,7 @@ def test_the_shortcut_is_right_as_often_as_it_should_be(rho: float) -> None:
 
 
 def test_without_the_correlation_symbols_and_answers_are_uniform_at_every_position() -> None:
-    given = TASK.decorrelated(settings(shortcut=1.0))  # type: ignore[misc]
+    given = settings(shortcut=1.0).decorrelated()
     source = drawn(20_000, 6, given)
     answer = TASK.answer(source, given)
     for position in range(6):
@@ -64,7 +64,7 @@ def test_the_key_stands_anywhere_and_is_any() -> None:
 def test_distinct_counts_the_sequences_that_can_be_drawn(rho: float | None) -> None:
     given = settings(vocab_size=2, shortcut=rho)
     rows = {tuple(row) for row in drawn(3000, 3, given).tolist()}
-    assert len(rows) == TASK.distinct(given, 3) == (24 if rho is None else 6)
+    assert len(rows) == given.distinct(3) == (24 if rho is None else 6)
 
 
 def test_a_shortcut_that_leaves_few_sequences_does_not_stop_the_drawing() -> None:

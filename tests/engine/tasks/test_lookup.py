@@ -12,15 +12,15 @@ from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.settings.errors import ConfigError
-from engine.tasks.lookup import TASK, asked_places
-from engine.tasks.parameters import LookupParameters, key_and_value
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
+from engine.tasks.lookup.data import TASK, asked_places
+from engine.tasks.lookup.spec import LookupSettings
 from engine.training.data import Data
 from engine.training.measured_memory import measure_memory
 from engine.training.optimizers import build_optimizers
 from engine.training.snapshot import answer_namer, token_names
 
-SETTINGS = LookupParameters(vocab_size=4, n_keys=8, lookups=3)
+SETTINGS = LookupSettings(vocab_size=4, n_keys=8, lookups=3)
 
 
 def slow_answer(tokens: list[int], keys: int, values: int, lookups: int) -> int:
@@ -52,7 +52,7 @@ def test_every_key_value_place_and_query_occurs() -> None:
 
 
 def test_the_true_source_holds_the_asked_key() -> None:
-    settings = LookupParameters(vocab_size=4, n_keys=8)
+    settings = LookupSettings(vocab_size=4, n_keys=8)
     source = TASK.draw(200, 6, settings, torch.Generator().manual_seed(1))
     assert TASK.true_source is not None
     found = source.gather(1, TASK.true_source(source, settings)[:, None])[:, 0]
@@ -73,7 +73,7 @@ def test_shapes_hold_every_token_and_answer() -> None:
     config = parse({"task": "lookup", "seq_len": 9, "vocab_size": 2, "lookups": 4, "family": "encoder"})
     sizes, batch = shapes(config), Data(config).training_batch()
     assert (sizes.n_tokens, sizes.n_outputs, sizes.length) == (8 + 2 + 1, 16, 9)
-    assert int(batch.inputs.max()) < len(key_and_value(config.task_settings)) == 24
+    assert int(batch.inputs.max()) < len(config.task_settings.token_parts) == 24
 
 
 def test_a_token_is_embedded_as_key_plus_value() -> None:

@@ -13,9 +13,8 @@ import torch
 from engine.config.run_config import parse
 from engine.estimate.layout import loss_floor
 from engine.settings.errors import ConfigError
-from engine.tasks.markov import draw
-from engine.tasks.markov_source import source_of
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
+from engine.tasks.markov.data import draw
 from engine.training.data import Data, is_held_out
 
 SMALL = parse({"task": "markov", "vocab_size": 4, "seq_len": 8, "dirichlet_alpha": 0.5})
@@ -26,7 +25,7 @@ def drawn(count: int) -> torch.Tensor:
 
 
 def test_what_follows_two_symbols_follows_the_table() -> None:
-    table = source_of(SMALL.task_settings).table
+    table = SMALL.task_settings.source.table
     counts = np.zeros_like(table)
     for row in drawn(4000).tolist():
         for first, second, following in zip(row, row[1:], row[2:], strict=False):
@@ -39,7 +38,7 @@ def test_what_follows_two_symbols_follows_the_table() -> None:
 
 
 def test_pairs_are_as_common_at_the_end_as_at_the_start() -> None:
-    source = source_of(SMALL.task_settings)
+    source = SMALL.task_settings.source
     rows = drawn(20_000)
     for place in (0, 6):
         counted = Counter(map(tuple, rows[:, place : place + 2].tolist()))
@@ -49,7 +48,7 @@ def test_pairs_are_as_common_at_the_end_as_at_the_start() -> None:
 
 def test_the_long_run_is_what_walking_the_table_settles_at() -> None:
     """Against the eigenvector of the chain of pairs, written out as one matrix."""
-    source, v = source_of(SMALL.task_settings), 4
+    source, v = SMALL.task_settings.source, 4
     chain = np.zeros((v * v, v * v))
     for a in range(v):
         for b in range(v):
@@ -61,7 +60,7 @@ def test_the_long_run_is_what_walking_the_table_settles_at() -> None:
 
 
 def test_the_floor_is_the_loss_of_the_model_that_knows_the_table() -> None:
-    source = source_of(SMALL.task_settings)
+    source = SMALL.task_settings.source
     rows = drawn(20_000).tolist()
     losses = [
         -math.log(source.table[a, b, c]) for row in rows for (a, b), c in zip(pairwise(row), row[2:], strict=False)
@@ -74,15 +73,13 @@ def test_chance_is_how_often_the_commonest_symbol_comes() -> None:
     data = Data(SMALL)
     targets = data.validation_batch(size=20_000).targets
     asked = targets[targets != IGNORE]
-    assert data.rule.chance(SMALL.task_settings, 8, 4) == pytest.approx(
-        asked.bincount().max().item() / len(asked), abs=0.02
-    )
+    assert data.chance() == pytest.approx(asked.bincount().max().item() / len(asked), abs=0.02)
 
 
 def test_the_source_is_one_for_all_seeds_and_another_by_its_own_setting() -> None:
     same, other = SMALL.replace(seed=5), SMALL.replace(source_seed=1)
-    assert source_of(same.task_settings) is source_of(SMALL.task_settings)
-    assert not np.allclose(source_of(other.task_settings).table, source_of(SMALL.task_settings).table)
+    assert same.task_settings.source is SMALL.task_settings.source
+    assert not np.allclose(other.task_settings.source.table, SMALL.task_settings.source.table)
     assert not Data(same).training_batch().inputs.equal(Data(SMALL).training_batch().inputs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from engine.config.run_config import parse
-from engine.tasks.permutation import TASK, permutation
+from engine.tasks.permutation.data import TASK, permutation
 from engine.training.data import Data
 
 N = 16

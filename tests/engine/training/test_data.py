@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import torch
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.estimate.layout import loss_floor, metric_names, shapes
 from engine.tasks import TASKS
-from engine.tasks.rule import IGNORE, TaskRule
+from engine.tasks.data import IGNORE, task_data
 from engine.text import plays
 from engine.training.data import Data, is_held_out
 
@@ -22,12 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {"k_back": {"k": 1}}
 """Under which the registry's worked samples hold, where they are not the defaults."""
 READ = {"content_offset": [3, 1, 14]}
 """Worked samples in tokens, where a token is more than a symbol."""
-EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.families]
-
-
-def rule_of(task: str) -> TaskRule:
-    module, name = TASKS[task].implementation.split(":")
-    return getattr(import_module(module), name)  # type: ignore[no-any-return]
+EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.architectures]
 
 
 def symbol(token: str) -> int:
@@ -35,16 +29,16 @@ def symbol(token: str) -> int:
 
 
 def read_token(token: str, config: RunConfig) -> int:
-    names = TASKS[config.task].named_tokens(config)
+    names = config.task_settings.named_tokens
     return config.value("vocab_size") + names.index(token) if token in names else int(token)
 
 
 @pytest.mark.parametrize("task", [task for task, row in TASKS.items() if not row.corpus and task != "lookup"])
 def test_the_worked_sample_follows_the_rule(task: str) -> None:
     question, expected = (side.split() for side in TASKS[task].sample.rpartition(": ")[2].split("→"))
-    config = parse({"task": task, "family": TASKS[task].families[0]})
+    config = parse({"task": task, "family": TASKS[task].architectures[0]})
     read = torch.tensor([READ.get(task) or [read_token(token, config) for token in question]])
-    answer = rule_of(task).answer(read, TASKS[task].parameters(**SETTINGS.get(task, {})))
+    answer = task_data(task).answer(read, TASKS[task].settings(**SETTINGS.get(task, {})))
     assert answer.tolist() == [[symbol(token) for token in expected]]
 
 
@@ -57,7 +51,7 @@ def test_batches_have_the_shapes_that_are_promised(task: str, family: str) -> No
     batch = data.training_batch()
     assert batch.inputs.shape == batch.targets.shape == (config.batch_size, sizes.length)
     assert (None if batch.source is None else batch.source.size(1)) == sizes.source_length
-    assert int(batch.inputs.max()) < len(TASKS[task].token_parts(config) or range(sizes.n_tokens))
+    assert int(batch.inputs.max()) < len(config.task_settings.token_parts or range(sizes.n_tokens))
     asked = batch.targets[batch.targets != IGNORE]
     assert 0 <= int(asked.min()) <= int(asked.max()) < sizes.n_outputs
     assert tuple(batch.regions) == metric_names(config)
@@ -110,7 +104,7 @@ def most_symbols(task: str) -> float:
 
 @pytest.mark.parametrize("task", [name for name, row in TASKS.items() if not row.corpus and most_symbols(name) >= 1000])
 def test_long_sequences_of_many_symbols_can_be_held_out(task: str) -> None:
-    data = Data(parse({"task": task, "family": TASKS[task].families[0], "seq_len": 1024, "vocab_size": 1000}))
+    data = Data(parse({"task": task, "family": TASKS[task].architectures[0], "seq_len": 1024, "vocab_size": 1000}))
     assert data.holds_out(1024)
 
 
@@ -142,7 +136,7 @@ def test_chance_is_what_the_best_constant_guess_scores() -> None:
     targets = data.validation_batch(size=20_000).targets
     asked = targets[targets != IGNORE]
     best = asked.bincount().max().item() / len(asked)
-    assert data.rule.chance(config.task_settings, 9, 9) == pytest.approx(best, abs=0.01)
+    assert data.chance() == pytest.approx(best, abs=0.01)
 
 
 def test_padding_marks_what_is_not_there() -> None:

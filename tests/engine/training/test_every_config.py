@@ -50,7 +50,7 @@ def values_of(row: Setting) -> st.SearchStrategy[Any]:
 @st.composite
 def flat_configs(draw: st.DrawFn, task: str) -> dict[str, Any]:
     """Flat names and values of a config of one task: any family and encoding, and a few other settings changed."""
-    taking = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[task].families]
+    taking = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[task].architectures]
     chosen = {
         "task": task,
         "family": draw(st.sampled_from(taking) | st.sampled_from(sorted(ARCHITECTURES))),

@@ -11,7 +11,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import labelled, shapes
 from engine.runs.events import Finished, Progress, Started
 from engine.settings.errors import ConfigError
-from engine.tasks.rule import IGNORE
+from engine.tasks.data import IGNORE
 from engine.training.data import Data
 from engine.training.evaluation import chance_of
 from engine.training.optimizers import learning_rate_at
@@ -45,8 +45,7 @@ def test_the_sister_task_has_the_same_rule_and_no_symbol_in_common(settings: dic
         question, written = batch.inputs[:, :n] - own.n_tokens, batch.targets[:, n - 1 :] - own.n_outputs
         assert written.equal(question.flip(1))
     if settings is RECALL:
-        rule = Data(config).rule
-        expected = rule.answer(batch.inputs - own.n_tokens, config.task_settings)
+        expected = Data(config).task.answer(batch.inputs - own.n_tokens, config.task_settings)
         assert (batch.targets[asked] - own.n_outputs).equal(expected[asked])
 
 

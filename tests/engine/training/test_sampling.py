@@ -78,9 +78,7 @@ def test_greedy_takes_the_likeliest_with_a_window_that_slides(config: RunConfig)
 
 
 def test_a_continuation_has_the_space_that_goes_without_saying(config: RunConfig) -> None:
-    from engine.text.corpus import text_of
-
-    numbers = text_of(config).vocabulary.numbers
+    numbers = config.task_settings.encoded().vocabulary.numbers
     written = [numbers[piece] for piece in ("cat", "sat", ", ", "and")]
     assert continuation(config, "the", written) == " cat sat, and"
     assert continuation(config, "on, ", written) == "cat sat, and"

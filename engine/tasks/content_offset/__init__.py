@@ -1,0 +1,1 @@
+"""The task in which each token says how far back its answer stands."""

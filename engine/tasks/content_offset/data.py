@@ -1,0 +1,20 @@
+"""Content offset: symbols and offsets are drawn independently and uniformly. Where an offset points before the sequence
+nothing is asked.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.tasks.content_offset.spec import ContentOffsetSettings
+from engine.tasks.data import IGNORE, TaskData
+
+
+def answer(source: Tensor, own: ContentOffsetSettings) -> Tensor:
+    symbols, offsets = source % own.vocab_size, source // own.vocab_size + 1
+    asked = torch.arange(source.size(1)) - offsets  # [batch, length]
+    return torch.where(asked < 0, IGNORE, symbols.gather(1, asked.clamp(min=0)))
+
+
+TASK = TaskData(answer)

@@ -1,0 +1,15 @@
+"""Copy: 3 1 4 → 3 1 4. A decoder reads ``3 1 4 3 1 4``."""
+
+from __future__ import annotations
+
+from engine.tasks.spec import TRANSDUCER, SymbolSettings, TaskSpec
+
+SPEC = TaskSpec(
+    "copy",
+    "Copy",
+    "Write the sequence again.",
+    "3 1 4 → 3 1 4",
+    SymbolSettings,
+    TRANSDUCER,
+    order_matters=True,
+)

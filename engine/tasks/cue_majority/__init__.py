@@ -1,0 +1,1 @@
+"""The task of telling the majority, with a cue that may give it away."""

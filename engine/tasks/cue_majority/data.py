@@ -1,0 +1,38 @@
+"""Majority with a cue: the symbols are uniform; the cue in front is drawn to agree with their majority as often as it should."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.tasks.cue_majority.spec import CueMajoritySettings
+from engine.tasks.data import IGNORE, TaskData, uniform_symbols
+
+LOW, HIGH, BLANK = range(3)
+"""The cues, numbered from just above the symbols."""
+
+
+def label(source: Tensor, own: CueMajoritySettings) -> Tensor:
+    """1 where most symbols after the cue are high, [batch]."""
+    high = 2 * source[:, 1:] >= own.vocab_size
+    return (2 * high.sum(dim=1) > high.size(1)).long()
+
+
+def draw(batch: int, length: int, own: CueMajoritySettings, generator: torch.Generator) -> Tensor:
+    source = uniform_symbols(batch, length, own, generator)
+    truth = label(source, own)
+    agrees, randomised, blanked = torch.rand(3, batch, generator=generator)
+    cue = torch.where(agrees < own.cue_agreement, truth, 1 - truth)
+    cue = torch.where(randomised < own.cue_randomised, torch.randint(2, (batch,), generator=generator), cue)
+    cue = torch.where(blanked < own.cue_blanked, BLANK, cue)
+    source[:, 0] = own.vocab_size + cue
+    return source
+
+
+def answer(source: Tensor, own: CueMajoritySettings) -> Tensor:
+    asked = torch.full_like(source, IGNORE)
+    asked[:, -1] = label(source, own)
+    return asked
+
+
+TASK = TaskData(answer, draw)

@@ -1,0 +1,1 @@
+"""The task of counting open brackets."""

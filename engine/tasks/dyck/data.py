@@ -1,0 +1,21 @@
+"""Bracket depth: the answer at each position is the state of the automaton after its bracket."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.tasks.data import TaskData
+from engine.tasks.dyck.spec import DyckSettings
+
+
+def answer(source: Tensor, own: DyckSettings) -> Tensor:
+    moves = torch.where(source < own.vocab_size // 2, 1, -1)
+    depth, depths = torch.zeros(len(source), dtype=torch.long), []
+    for move in moves.unbind(1):
+        depth = (depth + move).clamp(0, own.max_depth)
+        depths.append(depth)
+    return torch.stack(depths, dim=1)  # [batch, length]
+
+
+TASK = TaskData(answer)

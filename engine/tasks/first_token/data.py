@@ -1,0 +1,17 @@
+"""First token: the answer at each position is the first symbol; the first position itself is not asked."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from engine.tasks.data import IGNORE, TaskData
+from engine.tasks.spec import SymbolSettings
+
+
+def answer(source: Tensor, own: SymbolSettings) -> Tensor:
+    first = source[:, :1].repeat(1, source.size(1))
+    first[:, 0] = IGNORE
+    return first
+
+
+TASK = TaskData(answer)

@@ -1,0 +1,1 @@
+"""The task of naming the symbol k positions earlier."""

@@ -1,0 +1,1 @@
+"""The task in which one key moves every symbol."""

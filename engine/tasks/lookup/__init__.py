@@ -1,0 +1,1 @@
+"""The task of finding the pair with the asked key."""

@@ -1,0 +1,53 @@
+"""Look-up: pairs of different keys stand in random order, the asked ones among them, then the query."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.tasks.data import IGNORE, TaskData
+from engine.tasks.lookup.spec import LookupSettings
+
+
+def draw(batch: int, length: int, own: LookupSettings, generator: torch.Generator) -> Tensor:
+    """Tokens ``key * (values + 1) + value``: pairs in random order, then the first asked key with the value that asks."""
+    keys, values, pairs = own.n_keys, own.vocab_size, length - 1
+    first = torch.randint(keys, (batch, 1), generator=generator)
+    after = (torch.arange(keys) - first) % keys  # [batch, key]: how far after the first asked one
+    # Asked keys come below all others, so that they are among the smallest ``pairs``.
+    rank = torch.rand(batch, keys, generator=generator) - (after < own.lookups).float()
+    present = rank.topk(pairs, largest=False).indices  # [batch, pair]
+    order = torch.rand(batch, pairs, generator=generator).argsort(dim=1)
+    present = present.gather(1, order)
+    value = torch.randint(values, (batch, pairs), generator=generator)
+    return torch.cat([present * (values + 1) + value, first * (values + 1) + values], dim=1)
+
+
+def asked_places(source: Tensor, own: LookupSettings) -> Tensor:
+    """Where the pairs of the asked keys stand, in the order asked: [batch, look-up]."""
+    keys, values = own.n_keys, own.vocab_size
+    first = source[:, -1:] // (values + 1)
+    asked = (first + torch.arange(own.lookups)) % keys  # [batch, look-up]
+    found = source[:, None, :-1] // (values + 1) == asked[:, :, None]  # [batch, look-up, pair]
+    places: Tensor = found.long().argmax(dim=2)
+    return places
+
+
+def answer(source: Tensor, own: LookupSettings) -> Tensor:
+    """The values as the digits of one number, the first asked key's the highest."""
+    values = own.vocab_size
+    fetched = source.gather(1, asked_places(source, own)) % (values + 1)  # [batch, look-up]
+    digits = values ** torch.arange(own.lookups - 1, -1, -1)
+    answers = torch.full_like(source, IGNORE)
+    answers[:, -1] = (fetched * digits).sum(dim=1)
+    return answers
+
+
+def true_source(source: Tensor, own: LookupSettings) -> Tensor:
+    """The position of the asked pair, [batch]. Raises ValueError with several look-ups at once."""
+    if own.lookups != 1:
+        raise ValueError(f"lookups is {own.lookups}; allowed is 1 where one true source is asked for.")
+    return asked_places(source, own)[:, 0]
+
+
+TASK = TaskData(answer, draw, true_source)

@@ -1,0 +1,1 @@
+"""The task of naming the next symbol of a Markov source."""

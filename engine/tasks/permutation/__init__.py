@@ -1,0 +1,1 @@
+"""The task of writing the symbols in one fixed, unknown order."""

@@ -1,0 +1,24 @@
+"""Permutation: each length has an order of its own, drawn from ``permutation_seed``; the run's seed does not change it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from engine.tasks.data import TaskData
+from engine.tasks.permutation.spec import PermutationSettings
+
+
+@lru_cache(maxsize=64)
+def permutation(n: int, seed: int) -> tuple[int, ...]:
+    """π(0) to π(n - 1): the position from which each answer comes."""
+    return tuple(torch.randperm(n, generator=torch.Generator().manual_seed(seed)).tolist())
+
+
+def answer(source: Tensor, own: PermutationSettings) -> Tensor:
+    return source[:, list(permutation(source.size(1), own.permutation_seed))]
+
+
+TASK = TaskData(answer)

@@ -1,0 +1,1 @@
+"""The task of naming the value of a key that was shown."""

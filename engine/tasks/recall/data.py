@@ -1,0 +1,38 @@
+"""Associative recall: each sequence has a table of its own from keys to values; no key is written twice before all were. An
+even length repeats the question.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.tasks.data import IGNORE, TaskData
+from engine.tasks.recall.spec import RecallSettings
+
+
+def n_pairs(length: int) -> int:
+    """The number of pairs before the question in a sequence of ``length`` tokens."""
+    return (length - 1) // 2
+
+
+def draw(batch: int, length: int, own: RecallSettings, generator: torch.Generator) -> Tensor:
+    table = torch.randint(own.n_keys, own.vocab_size, (batch, own.n_keys), generator=generator)
+    order = torch.rand(batch, own.n_keys, generator=generator).argsort(dim=1)
+    keys = order[:, torch.arange(n_pairs(length)) % own.n_keys]  # [batch, pair]
+    pairs = torch.stack([keys, table.gather(1, keys)], dim=2).flatten(1)  # [batch, pair, 2] -> [batch, 2 * pair]
+    chosen = torch.randint(n_pairs(length), (batch, 1), generator=generator)
+    question = keys.gather(1, chosen).expand(-1, length - pairs.size(1))
+    return torch.cat([pairs, question], dim=1)
+
+
+def answer(source: Tensor, own: RecallSettings) -> Tensor:
+    written = 2 * n_pairs(source.size(1))
+    keys, values = source[:, 0:written:2], source[:, 1:written:2]  # [batch, pair]
+    place = (keys == source[:, -1:]).long().argmax(dim=1, keepdim=True)
+    asked = torch.full_like(source, IGNORE)
+    asked[:, -1:] = values.gather(1, place)
+    return asked
+
+
+TASK = TaskData(answer, draw)

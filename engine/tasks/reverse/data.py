@@ -1,0 +1,15 @@
+"""Reverse: the answer is the sequence from its end."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from engine.tasks.data import TaskData
+from engine.tasks.reverse.spec import ReverseSettings
+
+
+def answer(source: Tensor, own: ReverseSettings) -> Tensor:
+    return source.flip(1)
+
+
+TASK = TaskData(answer)

@@ -1,0 +1,1 @@
+"""The task of naming the next word of a text."""

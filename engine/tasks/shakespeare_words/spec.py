@@ -1,0 +1,36 @@
+"""Next word: to be , → be , or. A token is a word or what stands between two, unless that is a single space."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from engine.settings.fields import setting
+from engine.tasks.spec import READER, TaskSpec
+from engine.tasks.text_settings import TextSettings
+from engine.text.tokens import Unit
+
+
+class WordSettings(TextSettings):
+    unit: ClassVar[Unit] = "words"
+
+    plays: int = setting(
+        34,
+        label="Plays",
+        help="How many plays to train on; four others are held out. Not for a text of your own.",
+        ge=1,
+        le=34,
+    )
+    vocab_size: int = setting(
+        1000, label="Words", help="The commonest ones; all others are one unknown token.", ge=2, le=30_000
+    )
+
+
+SPEC = TaskSpec(
+    "shakespeare_words",
+    "Next word",
+    "Name the next word, or what stands before it, of Shakespeare's plays or of a text of your own.",
+    "to be , → be , or",
+    WordSettings,
+    READER,
+    corpus=True,
+)

@@ -1,0 +1,1 @@
+"""The task of writing the symbols in ascending order."""

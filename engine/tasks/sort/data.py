@@ -1,0 +1,15 @@
+"""Sort: the answer is the symbols of the sequence in ascending order."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from engine.tasks.data import TaskData
+from engine.tasks.spec import SymbolSettings
+
+
+def answer(source: Tensor, own: SymbolSettings) -> Tensor:
+    return source.sort(dim=1).values
+
+
+TASK = TaskData(answer)

@@ -1,0 +1,145 @@
+"""A task's specification: what is known of the task without drawing a sequence of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from engine.settings.base import BaseConfig
+from engine.settings.fields import Parameters, setting
+
+TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
+"""Architectures for a sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated."""
+LABELLER = ("decoder", "encoder")
+"""Architectures for one answer at each position read; a decoder sees the past only."""
+READER = ("decoder",)
+"""The answer stands in the sequence itself, one position on: an architecture that sees it need not learn anything."""
+ENCODER = ("encoder",)
+"""An answer may depend on what comes after it."""
+
+Breach = tuple[str, str]
+"""A setting whose value does not fit, and what it may be."""
+
+
+class TaskSettings(Parameters):
+    """A task's own settings, and the sizes, names, rules and warnings that follow from them. A task overrides what it changes.
+
+    Tokens are numbered: first the symbols, then either the begin-of-sequence token and the padding token or the task's named
+    tokens.
+    """
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of different symbols that the input is written with."""
+        raise NotImplementedError
+
+    def n_answers(self, config: BaseConfig) -> int:
+        """The number of classes of the output layer."""
+        return self.n_symbols
+
+    @property
+    def extra_tokens(self) -> int:
+        """The number of unnamed tokens above the symbols (begin of sequence, padding)."""
+        return 0
+
+    @property
+    def named_tokens(self) -> tuple[str, ...]:
+        """The names of the task's own tokens, numbered from just above the symbols."""
+        return ()
+
+    @property
+    def lead_tokens(self) -> int:
+        """The number of tokens that stand before the first position."""
+        return 0
+
+    @property
+    def pad_token(self) -> int | None:
+        """The padding token; None where all sequences of a batch have one length."""
+        return None
+
+    @property
+    def token_parts(self) -> tuple[tuple[int, ...], ...] | None:
+        """For each token the rows of the embedding whose sum it is; None where each token has a row of its own."""
+        return None
+
+    @property
+    def sister_symbols(self) -> int:
+        """The number of symbols that a sister task writes otherwise (:mod:`engine.training.pretraining`); 0 where it has none."""
+        return 0
+
+    @property
+    def floor(self) -> float:
+        """The lowest mean loss that the answers allow, in nats; above 0 where they are drawn by chance."""
+        return 0.0
+
+    def chance(self, config: BaseConfig) -> float:
+        """The share of answers that the best constant guess gets right."""
+        return 1.0 / self.n_answers(config)
+
+    def distinct(self, length: int) -> float:
+        """About how many sequences of a length can be drawn; of a few none can be held out."""
+        return int(self.n_symbols**length)
+
+    def decorrelated(self) -> Self:
+        """The settings that draw sequences without the correlation that a model could use instead of the rule."""
+        return self
+
+    def token_name(self, token: int) -> str:
+        """The name of a symbol in a figure."""
+        return str(token)
+
+    def answer_name(self, answer: int) -> str:
+        """The name of an answer in a figure."""
+        return str(answer)
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
+        """The task's rules between settings that a config breaks, the first to name first."""
+        yield from ()
+
+    def warnings(self, config: BaseConfig) -> Iterator[str]:
+        """What will not work, and why, in one sentence each."""
+        yield from ()
+
+    def beyond_offsets(self, config: BaseConfig) -> str | None:
+        """Why an encoding that knows offsets only cannot answer, in one sentence; None where offsets are enough."""
+        return None
+
+
+class SymbolSettings(TaskSettings):
+    """The settings of a task whose sequences are written with symbols that mean nothing by themselves."""
+
+    vocab_size: int = setting(
+        10, label="Symbols", help="How many different symbols there are; chance is one over it.", ge=2, le=1000
+    )
+
+    @property
+    def n_symbols(self) -> int:
+        return self.vocab_size
+
+    @property
+    def sister_symbols(self) -> int:
+        return self.vocab_size
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """One task: what it is called, what it asks, one worked sample in words, and which architectures can take it.
+
+    The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/spec.py``; its sequences and answers are ``TASK``
+    in ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.data.task_data` loads.
+    """
+
+    name: str
+    label: str
+    summary: str
+    sample: str
+    settings: type[TaskSettings]
+    architectures: tuple[str, ...]
+    """Of ``decoder``, ``encoder`` and ``encoder_decoder``: those that can be asked; a baseline reads as one of them."""
+    corpus: bool = False
+    """Whether sequences are cut from a text rather than drawn by a rule; the settings are then TextSettings."""
+    order_matters: bool = False
+    """Whether the answer depends on where a symbol stands."""
+    shortest: int = 2
+    """The shortest sequence that asks anything."""

@@ -1,0 +1,51 @@
+"""A text as token numbers: read, counted and encoded once a process, with a part of it held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from engine.text import own, plays
+from engine.text.tokens import Unit, Vocabulary, is_word, pieces, vocabulary_of
+
+OWN_SHARE = 10
+"""The last tenth of a person's own text is held out."""
+
+
+def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts to train on and those held out. Raises ValueError with one sentence."""
+    if text == "shakespeare":
+        return tuple(map(plays.read, plays.trained_plays(count))), tuple(map(plays.read, plays.HELD_OUT))
+    whole = own.read(text)
+    end = len(whole) - len(whole) // OWN_SHARE
+    return (whole[:end],), (whole[end:],)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The documents as tokens, [token] int64 each."""
+
+    unit: Unit
+    vocabulary: Vocabulary
+    trained: tuple[np.ndarray, ...]
+    held_out: tuple[np.ndarray, ...]
+    held_out_words: np.ndarray
+    """[token] bool, over the held-out documents one after the other: whether it is a word, known or not, or layout."""
+
+
+@lru_cache(maxsize=4)
+def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
+    """A text with ``count`` plays to train on and a vocabulary of ``size`` tokens. Raises ValueError with one sentence where
+    there is no such text.
+    """
+    trained, held_out = ([pieces(document, unit) for document in side] for side in documents(text, count))
+    vocabulary = vocabulary_of(trained, size)
+    words = np.array([is_word(piece) for document in held_out for piece in document], dtype=bool)
+    return Encoded(unit, vocabulary, _arrays(trained, vocabulary), _arrays(held_out, vocabulary), words)
+
+
+def _arrays(texts: list[Sequence[str]], vocabulary: Vocabulary) -> tuple[np.ndarray, ...]:
+    return tuple(map(vocabulary.encode, texts))

@@ -1,0 +1,58 @@
+"""What holds for every task: its folder, its data, and that data and specification speak of the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+import engine.tasks
+from engine.settings.base import BaseConfig
+from engine.tasks import TASKS
+from engine.tasks.data import TaskData, task_data
+from engine.tasks.spec import TaskSettings
+from engine.tasks.text_settings import TextSettings
+
+
+def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
+    """The class that a function of a task's data declares for the task's own settings."""
+    taken: type[TaskSettings] = get_type_hints(function)["own"]
+    return taken
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_specification_has_the_name_of_its_folder(name: str) -> None:
+    assert TASKS[name].name == name
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
+    data, declared = task_data(name), TASKS[name].settings
+    assert isinstance(data, TaskData)
+    functions = [f for f in (data.answer, data.draw, data.true_source, data.corpus) if f is not None]
+    for function in functions:
+        taken = settings_taken(function)
+        own = function.__module__ == f"engine.tasks.{name}.data"
+        assert taken is declared if own else issubclass(declared, taken)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_text_task_has_a_corpus_and_the_settings_of_a_text(name: str) -> None:
+    spec, has_corpus = TASKS[name], task_data(name).corpus is not None
+    assert spec.corpus == has_corpus == issubclass(spec.settings, TextSettings)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_named_and_extra_tokens_do_not_meet(name: str) -> None:
+    """Both are numbered from just above the symbols."""
+    own = TASKS[name].settings()
+    assert not (own.named_tokens and own.extra_tokens)
+    assert own.n_symbols >= 2
+    assert own.n_answers(BaseConfig()) >= 2
+
+
+def test_every_folder_is_registered() -> None:
+    specs = [file for place in engine.tasks.__path__ for file in Path(place).glob("*/spec.py")]
+    assert {file.parent.name for file in specs} == set(TASKS)
