@@ -139,8 +139,7 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
     batch = held_out(config)
     if asked.number >= len(batch.inputs):
         raise ValueError(f"sample is {asked.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
-    rows = slice(asked.number, asked.number + 1)
-    return Batch(**{**vars(batch), **{k: v[rows] for k, v in vars(batch).items() if isinstance(v, Tensor)}})
+    return batch.rows(slice(asked.number, asked.number + 1))
 
 
 def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:
