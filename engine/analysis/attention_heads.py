@@ -61,7 +61,7 @@ def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
 
 def some_held_out(asked: ModelAsked) -> Batch:
     room = LARGEST // weights_of_one_sequence(asked.config)
-    return held_out(asked.config).head(max(1, min(SEQUENCES, room)))
+    return held_out(asked.config).rows(slice(max(1, min(SEQUENCES, room))))
 
 
 def head_numbers(asked: ModelAsked, batch: Batch, look: dict[str, Tensor], place: Place) -> dict[str, Any]:

@@ -16,11 +16,11 @@ import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor
 
-from engine.analysis.attention_asked import FOLDER, ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
+from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base import PositionalEncoding, Positions
-from engine.foundation.paths import data_folder
+from engine.foundation.files import keep_newest, replacing
 from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
@@ -107,17 +107,9 @@ def last_step(asked: ModelAsked) -> int:
 
 
 def _keep(model: Transformer, file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    half_written = file.with_suffix(".part")
-    save_model(model.cpu(), str(half_written))
-    half_written.replace(file)
-    _forget_oldest()
-
-
-def _forget_oldest() -> None:
-    files = sorted((data_folder() / FOLDER).glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-KEPT_FILES]:
-        file.unlink(missing_ok=True)
+    with replacing(file) as half_written:
+        save_model(model.cpu(), str(half_written))
+    keep_newest(file.parent, "*.safetensors", KEPT_FILES)
 
 
 @lru_cache(maxsize=4)
@@ -148,8 +140,7 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
     batch = held_out(config)
     if asked.number >= len(batch.inputs):
         raise ValueError(f"sample is {asked.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
-    rows = slice(asked.number, asked.number + 1)
-    return Batch(**{**vars(batch), **{k: v[rows] for k, v in vars(batch).items() if isinstance(v, Tensor)}})
+    return batch.rows(slice(asked.number, asked.number + 1))
 
 
 def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
+from engine.foundation.files import write_whole
 from engine.foundation.paths import data_folder
 from engine.model.build import build_model
 
@@ -64,9 +65,7 @@ def _seconds(model: nn.Module, tokens: Tensor) -> float:
 def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
     """Time these encodings in the config's model, and remember it as this machine's."""
     found = dict(zip(names, forward_times([config.replace(pos_encoding=name) for name in names]), strict=True))
-    file = data_folder() / FILE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(found))
+    write_whole(data_folder() / FILE, json.dumps(found))
     return found
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import code_hash
+from engine.foundation.files import keep_newest, replacing
 from engine.foundation.paths import data_folder
 from engine.tasks.text_settings import TextSettings
 from engine.tasks.windows import text_corpus
@@ -81,10 +81,6 @@ def _file(config: RunConfig) -> Path:
 
 
 def _keep(file: Path, nats: Nats) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    half_written = file.with_suffix(f".{os.getpid()}.part")  # two workers may score the same text
-    with half_written.open("wb") as out:
-        np.savez_compressed(out, allow_pickle=False, **nats)
-    half_written.replace(file)
-    for old in sorted(file.parent.glob("*.npz"), key=lambda other: other.stat().st_mtime)[:-KEPT]:
-        old.unlink(missing_ok=True)
+    with replacing(file) as half_written, half_written.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **nats)
+    keep_newest(file.parent, "*.npz", KEPT)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from engine.config.run_config import RunConfig
 from engine.encodings import encoding_work
 from engine.estimate.layout import generation_size, keeps_past, shapes, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
+from engine.foundation.files import write_whole
 from engine.foundation.paths import data_folder
 from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
@@ -24,12 +28,15 @@ CPU_IS_FASTER_BELOW = 2e9
 class Speed:
     """How fast this machine trains: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
 
-    overhead: float
-    rate: float
+    overhead: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
     def seconds_per_step(self, config: RunConfig, flops: float) -> float:
         stacks = 2 if config.family == "encoder_decoder" else 1
         return self.overhead * (stacks * config.n_layers + 2) + flops / self.rate
+
+
+SPEED = TypeAdapter(Speed)
 
 
 @dataclass(frozen=True)
@@ -139,17 +146,15 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
 
 
 def known_speed() -> Speed | None:
-    """The speed measured on this machine earlier, if it was."""
+    """The speed measured on this machine earlier; None where it was not, or what is written is no speed."""
     try:
-        return Speed(**json.loads(speed_file().read_text()))
-    except (OSError, ValueError, TypeError):
+        return SPEED.validate_json(speed_file().read_bytes())
+    except (OSError, ValueError):
         return None
 
 
 def remember_speed(speed: Speed) -> None:
-    file: Path = speed_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(asdict(speed)))
+    write_whole(speed_file(), json.dumps(asdict(speed)))
 
 
 def speed_file() -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.store import Evidence, evidence_of, folder_of, read, row_of, write
+from engine.foundation.files import keep_newest
 
 KEPT = 200
 """The newest comparisons that are kept."""
@@ -20,9 +21,7 @@ NAME = re.compile("[0-9a-f]{12}")
 def keep(asked: Comparison, experiment: Experiment) -> Path:
     """Write what was found, also before a stop. Raises OSError where the disk does not take it."""
     file = write(_file(asked.name), {**row_of(experiment), "asked": asdict(asked)})
-    newest_first = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in newest_first[KEPT:]:
-        old.unlink(missing_ok=True)
+    keep_newest(file.parent, "*.json", KEPT)
     return file
 
 

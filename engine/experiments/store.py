@@ -18,9 +18,12 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report, Weigher, report
 from engine.experiments.statistics import Question, Verdict, Weighed, weigh_all
 from engine.experiments.trial import Trial
+from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 
 FORMAT = 1
+KEPT = 200
+"""The newest experiments on an issue that are kept."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,10 @@ def folder_of(slug: str) -> Path:
 
 def keep(experiment: Experiment) -> Path:
     """Write an experiment's evidence. Raises OSError where the disk does not take it."""
-    return write(folder_of(experiment.issue.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(experiment))
+    folder = folder_of(experiment.issue.slug)
+    file = write(folder / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(experiment))
+    keep_newest(folder, "*.json", KEPT)
+    return file
 
 
 def row_of(experiment: Experiment) -> dict[str, Any]:
@@ -61,10 +67,7 @@ def row_of(experiment: Experiment) -> dict[str, Any]:
 
 def write(file: Path, row: dict[str, Any]) -> Path:
     """As a whole or not at all. Raises OSError where the disk does not take it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    half_written = file.with_suffix(f".{secrets.token_hex(2)}.part")
-    half_written.write_text(json.dumps(row, allow_nan=False), encoding="utf-8")
-    half_written.replace(file)
+    write_whole(file, json.dumps(row, allow_nan=False))
     return file
 
 

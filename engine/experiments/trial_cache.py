@@ -14,6 +14,7 @@ from engine.experiments.issues.issue import Arm, Issue
 from engine.experiments.store import FORMAT, folder_of, read, trial_of, write
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
+from engine.foundation.files import keep_newest
 
 KEPT = 20_000
 """The newest trials that are kept; one takes about 4 KB."""
@@ -57,6 +58,4 @@ def known(issue: Issue, seeds: Iterable[int]) -> list[Trial]:
 
 def forget_oldest() -> None:
     """So that no more than ``KEPT`` are left."""
-    by_age = sorted(folder_of("trials").glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
-    for old in by_age[KEPT:]:
-        old.unlink(missing_ok=True)
+    keep_newest(folder_of("trials"), "*.json", KEPT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from engine.config.run_config import RunConfig, parse_leniently
+from engine.foundation.files import replacing, write_whole
 from engine.runs.events import ARRAYS, Event, Progress, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
@@ -75,7 +75,7 @@ class RunFolder:
     def write_config(self, run_id: str, config: RunConfig, session: str, created: float) -> None:
         self.path.mkdir(parents=True)
         row = {"id": run_id, "session": session, "created": created, "config": config.flat()}
-        _write_whole(self.path / "config.json", json.dumps(row, indent=1).encode())
+        write_whole(self.path / "config.json", json.dumps(row, indent=1))
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
         """Id, config, session and time of creation. Raises OSError or ValueError where this is no run's folder.
@@ -127,12 +127,9 @@ class RunFolder:
 
     def _write_snapshot(self, event: Snapshot) -> Snapshot:
         file = self._snapshot_file(event.step)
-        file.parent.mkdir(exist_ok=True)
         arrays = {f"{g}/{name}": array for g in ARRAYS for name, array in getattr(event, g).items()}
-        half_written = file.with_suffix(".part")
-        with half_written.open("wb") as stream:
+        with replacing(file) as half_written, half_written.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
-        half_written.replace(file)
         return self._stored(event, held=True)
 
     def thin_snapshots(self) -> None:
@@ -153,12 +150,3 @@ def _line(event: Event) -> str:
         with suppress(ValueError):  # a value that is not finite
             return FINITE.encode({"event": "progress", **vars(event)})
     return json.dumps(to_json(event))
-
-
-def _write_whole(file: Path, content: bytes) -> None:
-    half_written = file.with_suffix(".part")
-    with half_written.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    half_written.replace(file)

@@ -14,6 +14,7 @@ from threading import Condition, RLock
 from typing import Literal
 
 from engine.config.run_config import RunConfig
+from engine.foundation.files import is_abandoned
 from engine.foundation.paths import data_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder, StoredArrays
@@ -199,7 +200,7 @@ class Runs:
             self._delete(RunFolder(self.folder / run_id), run_id)
 
     def prune(self, kept_runs: int, kept_bytes: int) -> None:
-        """Delete the oldest ended runs until what is left is within both bounds."""
+        """Delete the oldest ended runs until what is left is within both bounds, and folders in which no run was ever written."""
         with self._lock:
             live = {run.id for run in self.live()}
             newest_first = sorted(self._known(), key=lambda run_id: self._known()[run_id], reverse=True)
@@ -212,6 +213,9 @@ class Runs:
                 continue
             if run_id not in live and (place >= kept_runs or size > kept_bytes):
                 self._delete(folder, run_id)
+        for entry in self.folder.glob("*/"):
+            if not (entry / "config.json").exists() and is_abandoned(entry):
+                shutil.rmtree(entry, ignore_errors=True)
 
     def _delete(self, folder: RunFolder, run_id: str) -> None:
         with self._lock:

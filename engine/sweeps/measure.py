@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from engine.analysis.measurements.kv_cache import cached_step
 from engine.analysis.measurements.step_time import step_seconds
@@ -19,7 +19,7 @@ from engine.estimate.layout import shapes
 from engine.model.baseline import Baseline
 from engine.model.build import build_model
 from engine.model.masks import forget_masks
-from engine.model.recurrent import Recurrent
+from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
 from engine.sweeps import KINDS
 from engine.sweeps.visit import Machine, Visit
@@ -85,23 +85,19 @@ def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], in
     if isinstance(model, Transformer):
         cached = cached_step(model.eval(), inputs)
         return lambda: cached().bytes
-    return _recurrent_step(model.eval(), inputs) if isinstance(model.body, Recurrent) else None
+    return _recurrent_step(model.eval(), model.body, inputs[:, -1:]) if isinstance(model.body, Recurrent) else None
 
 
-def _recurrent_step(model: Baseline, inputs: Tensor) -> Callable[[], int]:
-    layers, head = model.body.layers, model.head
-    zeros = torch.zeros(1, inputs.size(0), model.config.d_model, device=inputs.device, dtype=head.weight.dtype)
-    states = (zeros, zeros) if model.body.kind is nn.LSTM else (zeros,)
-
+def _recurrent_step(model: Baseline, body: Recurrent, token: Tensor) -> Callable[[], int]:
     @torch.no_grad()
-    def step() -> int:
-        x = model.embedding(inputs[:, -1:])  # [batch, 1, d_model]
-        for layer in layers:
-            x, _ = layer(x, states if len(states) > 1 else zeros)
-        head(x)
-        return len(layers) * len(states) * zeros.nbytes
+    def step(states: Sequence[State]) -> list[State]:
+        x, left = body.resume(model.embedding(token), states)  # [batch, 1, d_model]
+        model.head(x)
+        return left
 
-    return step
+    past = step([None] * len(body.layers))  # a past of one token costs what any past costs
+    # A GRU's state holds one [batch, d_model], an LSTM's two.
+    return lambda: sum(part.nbytes for state in step(past) if state is not None for part in state)
 
 
 def torch_device(name: str) -> torch.device:

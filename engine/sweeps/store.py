@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.estimate.by_length import memory_at
+from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
@@ -30,14 +31,9 @@ def folder() -> Path:
 
 def keep(name: str, result: Result) -> Path:
     """Write a sweep. Raises OSError where the disk does not take it."""
-    folder().mkdir(parents=True, exist_ok=True)
     file = folder() / f"{name}.json"
-    half_written = file.with_suffix(".part")
-    half_written.write_text(json.dumps(to_json(result), allow_nan=False), encoding="utf-8")
-    half_written.replace(file)
-    newest_first = sorted(folder().glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in newest_first[KEPT:]:
-        old.unlink(missing_ok=True)
+    write_whole(file, json.dumps(to_json(result), allow_nan=False))
+    keep_newest(folder(), "*.json", KEPT)
     return file
 
 

@@ -9,6 +9,7 @@ import hashlib
 import re
 from pathlib import Path
 
+from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 
 LARGEST = 1_000_000
@@ -35,12 +36,8 @@ def keep(content: bytes) -> str:
     kept = text.replace("\r\n", "\n").encode()
     name = _name_of(kept)
     file = _file(name)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    half_written = file.with_suffix(".part")
-    half_written.write_bytes(kept)
-    half_written.replace(file)
-    for old in sorted(file.parent.glob("*.txt"), key=lambda other: other.stat().st_mtime)[:-MOST]:
-        old.unlink(missing_ok=True)
+    write_whole(file, kept)
+    keep_newest(file.parent, "*.txt", MOST)
     return name
 
 

@@ -48,8 +48,8 @@ class Batch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
         return Batch(**{**vars(self), **moved})
 
-    def head(self, count: int) -> Batch:
-        cut = {name: value[:count] for name, value in vars(self).items() if isinstance(value, Tensor)}
+    def rows(self, which: slice) -> Batch:
+        cut = {name: value[which] for name, value in vars(self).items() if isinstance(value, Tensor)}
         return Batch(**{**vars(self), **cut})
 
 

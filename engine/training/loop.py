@@ -58,7 +58,7 @@ def steps_of(
     optimizers = build_optimizers(config, model)
     dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
-    probe = validation.head(4)
+    probe = validation.rows(slice(4))
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
     every = max(1, math.ceil(config.steps / watch.evaluations))

@@ -50,7 +50,7 @@ def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, fl
     if not writes_answer(config):
         return {}
     first = config.seq_len - 1 if continues(config) else 0
-    batch = trained.data.validation_batch().head(generation_size(config.seq_len)).to(trained.device)
+    batch = trained.data.validation_batch().rows(slice(generation_size(config.seq_len))).to(trained.device)
     return {"written_accuracy": (yield from generation_accuracy(config, trained.model, batch, first))}
 
 

@@ -23,6 +23,7 @@ from threading import Thread
 from typing import Any, BinaryIO, cast
 
 from engine.config.run_config import RunConfig
+from engine.foundation.files import replacing
 from engine.foundation.priority import TRAINING, give_way
 from engine.runs.events import Failed, Finished
 from engine.runs.record_options import EVERYTHING
@@ -157,9 +158,8 @@ def save_weights(model: Any, path: Path) -> None:
     """A model's parameters and buffers, those of shared layers once; the file appears whole or not at all."""
     from safetensors.torch import save_model
 
-    half_written = path.with_suffix(".part")
-    save_model(model, str(half_written))
-    half_written.replace(path)
+    with replacing(path) as half_written:
+        save_model(model, str(half_written))
 
 
 def free_memory() -> None:

@@ -34,7 +34,7 @@ def measure(trained: Trained) -> dict[str, float]:
     """
     model = trained.model
     batch = trained.data.validation_batch(size=SAMPLES).to(trained.device)
-    judged, counted = _half(batch, slice(None, SAMPLES // 2)), _half(batch, slice(SAMPLES // 2, None))
+    judged, counted = batch.rows(slice(SAMPLES // 2)), batch.rows(slice(SAMPLES // 2, None))
     with in_mode(model, training=False):
         scores = importance(model, judged).flatten()  # [layer * head]
         by_importance = accuracy_along(model, counted, scores.argsort().tolist())
@@ -119,8 +119,3 @@ def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None =
 def attentions(model: nn.Module) -> list[Attention]:
     """Self- and cross-attention of the stack that answers, in order."""
     return [module for module in model.stack.modules() if isinstance(module, Attention)]  # type: ignore[union-attr]
-
-
-def _half(batch: Batch, rows: slice) -> Batch:
-    cut = {name: value[rows] for name, value in vars(batch).items() if isinstance(value, Tensor)}
-    return Batch(**{**vars(batch), **cut})

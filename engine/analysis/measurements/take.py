@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
+from pkgutil import resolve_name
 
 from engine.analysis.measurements import MEASUREMENTS
 from engine.analysis.measurements.trained import Measure, Trained
@@ -15,7 +15,6 @@ def take_measurements(names: Sequence[str], trained: Trained) -> dict[str, float
     for name in names:
         if name not in MEASUREMENTS:
             raise ValueError(f"measurements is {name}; allowed is one of {', '.join(MEASUREMENTS)}.")
-        module, _, function = MEASUREMENTS[name].implementation.partition(":")
-        measure: Measure = getattr(import_module(module), function)
+        measure: Measure = resolve_name(MEASUREMENTS[name].implementation)
         numbers |= measure(trained)
     return numbers

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from plotly.colors import hex_to_rgb
+
 SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
 """What figures stand on: ``secondaryBackgroundColor`` of each theme in .streamlit/config.toml."""
 INK = {"light": "#1B2330", "dark": "#E6EAF2"}
@@ -63,7 +65,9 @@ def diverging() -> ScalePair:
 
 def mix(first: str, second: str, share: float) -> str:
     """``first`` with ``share`` of ``second``, both ``#rrggbb``."""
-    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in zip(_rgb(first), _rgb(second), strict=True))
+    return "#" + "".join(
+        f"{round(a + (b - a) * share):02X}" for a, b in zip(hex_to_rgb(first), hex_to_rgb(second), strict=True)
+    )
 
 
 def contrast(first: str, second: str) -> float:
@@ -78,10 +82,8 @@ def _standing_out(color: str, tone: float, theme: str) -> str:
     return mixed
 
 
-def _rgb(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
-
-
 def _luminance(color: str) -> float:
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _rgb(color))]
+    linear: list[float] = [
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in hex_to_rgb(color))
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -15,6 +14,7 @@ from engine.settings.errors import ConfigError
 from engine.workers.pool import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.remembered import remembered
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
 from pages.parts.design.choice import choice
@@ -27,7 +27,7 @@ WHAT = {
 }
 
 
-@lru_cache(64)
+@remembered(64)
 def _look(config: RunConfig) -> dict[str, Any]:
     found: dict[str, Any] = server.pool().ask("engine.analysis.design:first_look", config)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -15,6 +14,7 @@ from engine.foundation.paths import data_folder
 from engine.workers.pool import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.remembered import remembered
 from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
 from pages.parts.encodings.asked import PATIENCE
 from pages.parts.encodings.evidence_table import table_html
@@ -75,7 +75,7 @@ def kept_since() -> tuple[str, ...]:
     return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
 
 
-@lru_cache(4)
+@remembered(4)
 def _rows(kept: tuple[str, ...]) -> list[Row]:
     """Asks a worker, which reads what is stored; only after something new was measured."""
     pool = server.pool()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -198,6 +199,18 @@ def test_the_oldest_go_and_the_live_stay(runs: Runs) -> None:
     assert [runs.get(run.id) is not None for run in [live, *ended]] == [True, False, False, False, True, True]
     runs.prune(kept_runs=100, kept_bytes=0)
     assert {path.name for path in runs.folder.iterdir()} == {live.id}
+
+
+def test_folders_in_which_no_run_was_written_go_once_they_are_abandoned(runs: Runs) -> None:
+    kept = finish(runs.create(config(steps=1)))
+    refused, beginning = runs.folder / "refused", runs.folder / "beginning"
+    for folder in (refused, beginning):
+        folder.mkdir()
+        (folder / "config.part").touch()
+    os.utime(refused, (0, 0))
+    os.utime(kept.folder, (0, 0))
+    runs.prune(kept_runs=100, kept_bytes=2**30)
+    assert {path.name for path in runs.folder.iterdir()} == {kept.id, "beginning"}
 
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

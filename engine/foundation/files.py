@@ -1,0 +1,60 @@
+"""Files that appear whole or not at all, and folders that keep only their newest files."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+ABANDONED = 3600.0
+"""Seconds without a change after which nobody is writing a half-written file any more: its process was killed."""
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """A path in the same folder to write to. At the end it becomes ``file`` in one step, so that a reader sees the old content or
+    the new, also after a loss of power; after an error the old stays and nothing else does. Makes the folder.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half_written = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield half_written
+        with half_written.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        now = time.time_ns()  # a file system's own clock may tick too coarsely to tell which of two files is newer
+        os.utime(half_written, ns=(now, now))
+        half_written.replace(file)
+    except BaseException:
+        with suppress(OSError):
+            half_written.unlink()
+        raise
+
+
+def write_whole(file: Path, content: bytes | str) -> None:
+    """Text is written in UTF-8. Raises OSError where the disk does not take it; then ``file`` is as it was."""
+    with replacing(file) as half_written:
+        half_written.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def keep_newest(folder: Path, pattern: str, count: int) -> None:
+    """Delete all but the ``count`` files that were written, or touched, last; and what was half written and abandoned."""
+    newest_first = sorted(folder.glob(pattern), key=_changed, reverse=True)
+    for file in [*newest_first[count:], *filter(is_abandoned, folder.glob("*.part"))]:
+        with suppress(OSError):
+            file.unlink()
+
+
+def is_abandoned(path: Path) -> bool:
+    """Whether a file that is still to be written, or a folder still to be filled, has been left so."""
+    return time.time() - _changed(path) > ABANDONED
+
+
+def _changed(path: Path) -> float:
+    """Seconds since 1970; 0 for what somebody else deletes meanwhile, so that it counts among the oldest."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

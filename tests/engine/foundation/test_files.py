@@ -1,0 +1,102 @@
+"""A file is there as a whole or not at all, and a folder keeps its newest: what every store of this program stands on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from engine.foundation.files import ABANDONED, keep_newest, replacing, write_whole
+
+LONG = 200_000
+WRITER = f"""
+import sys
+from pathlib import Path
+from engine.foundation.files import write_whole
+for number in range(200):
+    write_whole(Path(sys.argv[1]), sys.argv[2] * {LONG})
+"""
+
+
+def test_bytes_and_text_are_written_and_folders_made(tmp_path: Path) -> None:
+    file = tmp_path / "some" / "where" / "it.json"
+    write_whole(file, "größer")
+    assert file.read_bytes() == "größer".encode()
+    write_whole(file, b"\0\1")
+    assert file.read_bytes() == b"\0\1"
+    assert os.listdir(file.parent) == ["it.json"]
+
+
+def test_a_reader_sees_the_old_or_the_new_while_two_processes_and_a_thread_write(tmp_path: Path) -> None:
+    file = tmp_path / "contended"
+    write_whole(file, "a" * LONG)
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(file), letter]) for letter in "bc"]
+    thread = Thread(target=lambda: [write_whole(file, "d" * LONG) for _ in range(200)])
+    thread.start()
+    seen = set()
+    while any(writer.poll() is None for writer in writers) or thread.is_alive():
+        content = file.read_text()
+        assert len(content) == LONG
+        assert len(set(content)) == 1
+        seen.add(content[0])
+    thread.join()
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert len(seen) > 1
+    assert os.listdir(tmp_path) == ["contended"]
+
+
+@pytest.mark.parametrize("problem", [OSError("No space left on device"), KeyboardInterrupt()])
+def test_after_an_error_the_old_content_stays_and_nothing_else(problem: BaseException, tmp_path: Path) -> None:
+    file = tmp_path / "it.npz"
+    write_whole(file, "old")
+    with pytest.raises(type(problem)), replacing(file) as half_written:  # noqa: PT012
+        half_written.write_text("half of the n")
+        raise problem
+    with pytest.raises(FileNotFoundError), replacing(file):
+        pass  # writes nothing
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["it.npz"]
+
+
+def test_the_newest_are_kept_the_last_used_among_them(tmp_path: Path) -> None:
+    for number in range(6):
+        write_whole(tmp_path / f"{number}.txt", "")
+    write_whole(tmp_path / "other.json", "")
+    time.sleep(0.02)  # a tick of the file system's own clock
+    (tmp_path / "1.txt").touch()
+    keep_newest(tmp_path, "*.txt", 3)
+    assert {file.name for file in tmp_path.iterdir()} == {"1.txt", "4.txt", "5.txt", "other.json"}
+    keep_newest(tmp_path / "nowhere", "*.txt", 3)
+
+
+def test_only_abandoned_half_written_files_are_deleted(tmp_path: Path) -> None:
+    for name, age in (("of-a-former-version.part", ABANDONED + 60), ("being-written.json.1234.part", 1)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    keep_newest(tmp_path, "*.json", 3)
+    assert os.listdir(tmp_path) == ["being-written.json.1234.part"]
+
+
+def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
+    for number in range(300):
+        (tmp_path / f"{number}.txt").touch()
+    failed: list[BaseException] = []
+
+    def tidy() -> None:
+        try:
+            keep_newest(tmp_path, "*.txt", 10)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [Thread(target=tidy) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert len(list(tmp_path.iterdir())) >= 10
