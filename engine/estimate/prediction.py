@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from engine.config.run_config import RunConfig
@@ -140,10 +141,19 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
 
 
 def known_speed() -> Speed | None:
-    """The speed measured on this machine earlier, if it was."""
+    """The speed measured on this machine earlier, if it was. The file is read again only after it was written anew."""
+    file = speed_file()
     try:
-        return Speed(**json.loads(speed_file().read_text()))
-    except (OSError, ValueError, TypeError):
+        return _read_speed(file, file.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _read_speed(file: Path, written_at: int) -> Speed | None:
+    try:
+        return Speed(**json.loads(file.read_text()))
+    except (ValueError, TypeError):
         return None
 
 
