@@ -25,7 +25,7 @@ from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
 from engine.runs.events import Event, Failed, Progress
-from engine.runs.record_options import Watch
+from engine.runs.record_options import RecordOptions
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
 from engine.tasks.text_settings import TextSettings
@@ -39,7 +39,7 @@ KEPT = 6
 """Models that a worker holds ready."""
 KEPT_FILES = 64
 """Weights of models trained again that stay on the disk."""
-QUIET = Watch(snapshots=False, evaluations=1, memory=False)
+QUIET = RecordOptions(snapshots=False, evaluations=1, memory=False)
 
 
 @lru_cache(maxsize=KEPT)

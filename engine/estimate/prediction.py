@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -146,9 +147,21 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
 
 
 def known_speed() -> Speed | None:
-    """The speed measured on this machine earlier; None where it was not, or what is written is no speed."""
+    """The speed measured on this machine earlier; None where it was not, or what is written is no speed.
+
+    The file is read again only after it was written anew.
+    """
+    file = speed_file()
     try:
-        return SPEED.validate_json(speed_file().read_bytes())
+        return _read_speed(file, file.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _read_speed(file: Path, written_at: int) -> Speed | None:
+    try:
+        return SPEED.validate_json(file.read_bytes())
     except (OSError, ValueError):
         return None
 

@@ -14,6 +14,7 @@ from engine.experiments.statistics import Question, Weighed
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import Work
 from engine.runs.events import Event
+from engine.runs.request import RunRequest
 from engine.runs.store import Run
 from engine.workers.pool import NoRoom, Pool
 
@@ -146,9 +147,8 @@ class Experiment(Work):
         arm, seed = following
         while not self._stop.is_set():
             try:
-                run = self._pool.submit(
-                    self.issue.config(arm, seed), self.session, alone=arm.alone, watch=self.issue.watch(arm)
-                )
+                config, record = self.issue.config(arm, seed), self.issue.record(arm)
+                run = self._pool.submit(RunRequest(config, self.session, alone=arm.alone, record=record))
             except NoRoom:
                 self._collect()
                 time.sleep(10 * LOOK_EVERY)

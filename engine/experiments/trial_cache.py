@@ -26,10 +26,10 @@ def file_of(issue: Issue, arm: Arm, seed: int) -> Path:
 
 
 def _files_of(issue: Issue, arm: Arm, seeds: Iterable[int]) -> dict[int, Path]:
-    watch, settings = issue.watch(arm), issue.config(arm).flat()
+    record, settings = issue.record(arm), issue.config(arm).flat()
     files = {}
     for seed in seeds:
-        what = [code_hash(), settings | {"seed": seed}, watch.evaluations, watch.measurements, issue.curves]
+        what = [code_hash(), settings | {"seed": seed}, record.evaluations, record.measurements, issue.curves]
         files[seed] = (
             folder_of("trials") / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
         )

@@ -1,22 +1,25 @@
-"""What is looked at along a run. It changes no number of the training, only what is said of it."""
+"""What a training run records along its way. Recording does not change the training."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+SNAPSHOT_NOW = "snapshot now"
+"""Sent to a training generator, it is answered with a Snapshot of the present model."""
+
 
 @dataclass(frozen=True)
-class Watch:
-    """By default everything a person sees in the lab."""
+class RecordOptions:
+    """The default records everything that the lab shows."""
 
     snapshots: bool = True
-    """Patterns, encoding and samples at geometrically spaced steps."""
+    """Whether attention patterns, encoding and samples are recorded, at geometrically spaced steps."""
     evaluations: int = 100
-    """About so many validation passes a run, with the gradient norms by part."""
+    """The approximate number of validation passes of a run, each with the gradient norms by part."""
     memory: bool = True
     """Whether the memory of one step is measured at the end."""
     measurements: tuple[str, ...] = ()
-    """Rows of ``engine.analysis.measurements.MEASUREMENTS``, taken from the trained model at the end."""
+    """Names from ``engine.analysis.measurements.MEASUREMENTS``, measured on the trained model at the end."""
 
 
-EVERYTHING = Watch()
+DEFAULT_RECORD = RecordOptions()

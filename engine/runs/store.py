@@ -37,8 +37,6 @@ class Run:
         self.state: State = "queued"
         self.queue_place: int | None = None
         """1 for the run that starts next; None when it does not wait."""
-        self.pace: float | None = None
-        """Steps a second; None is full speed."""
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import loss_floor, shapes
-from engine.estimate.prediction import predict
+from engine.estimate.prediction import Prediction, predict
 from engine.model.build import build_model, parameter_part
 from engine.runs.events import Event, Failed, Progress, Snapshot, Started
-from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.training.data import Data
 from engine.training.device import choose_device
 from engine.training.diagnose import first_non_finite
@@ -27,30 +26,27 @@ from engine.training.pretraining import Pretraining
 from engine.training.randomness import RandomState
 from engine.training.result import measured_result
 from engine.training.snapshot import take_snapshot
+from engine.training.trained import MeasureByName, Trained, nothing_to_measure_with
 
-LOOK = "look"
-"""Send this to the generator to get a snapshot of now."""
 SNAPSHOT_RATIO = 1.3
 """Each snapshot comes at this many times the step of the one before."""
 
 
-def prepare(config: RunConfig) -> nn.Module:
+def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
-    return _untrained(config, choose_device(config, predict(config).flops_per_step)[0])
+    prediction = prediction or predict(config)
+    return _untrained(config, choose_device(config, prediction.flops_per_step)[0])
 
 
 def steps_of(
-    config: RunConfig, model: nn.Module | None = None, watch: Watch = EVERYTHING
+    config: RunConfig,
+    model: nn.Module | None = None,
+    record: RecordOptions = DEFAULT_RECORD,
+    prediction: Prediction | None = None,
+    measure: MeasureByName = nothing_to_measure_with,
 ) -> Generator[Event, str | None, None]:
-    """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
-
-    Before Finished come Measuring events, at which a caller may pause.
-
-    ``watch`` says what is looked at besides. ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next``
-    goes on. What is looked at changes no number: the training path depends on the config alone. The same config gives
-    the same numbers on the same device.
-    """
-    prediction = predict(config)
+    """The events of :func:`engine.training.train.train`, where a Failed event names no remedy yet."""
+    prediction = prediction or predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
     model = _untrained(config, device) if model is None else model
     data = Data(config)
@@ -61,7 +57,7 @@ def steps_of(
     probe = validation.rows(slice(4))
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
-    every = max(1, math.ceil(config.steps / watch.evaluations))
+    every = max(1, math.ceil(config.steps / record.evaluations))
     next_snapshot, busy, seen = 1, 0.0, 0
 
     def snapshot(step: int) -> Snapshot:
@@ -78,7 +74,7 @@ def steps_of(
         device=str(device),
         note=note,
     )
-    if watch.snapshots:
+    if record.snapshots:
         yield snapshot(0)
 
     for step in range(1, config.steps + 1):
@@ -94,7 +90,7 @@ def steps_of(
             for parameter in parameters:  # zero_grad would walk over all modules to find them
                 parameter.grad = None
             loss.backward()  # type: ignore[no-untyped-call]
-        norm, loss_value = _gradient_norm(parameters), loss.item()
+        norm, loss_value = gradient_norm(parameters), loss.item()
         if not math.isfinite(norm):
             layer, tensor = first_non_finite(model, batch)
             where = "" if layer is None else f" (layer {layer + 1})"
@@ -117,23 +113,23 @@ def steps_of(
             validation=held_out,
             grad_norms=_norms_by_part(named, config, norm) if measured else None,
         )
-        while request == LOOK:
+        while request == SNAPSHOT_NOW:
             request = yield snapshot(step)
-        if watch.snapshots and (step >= next_snapshot or step == config.steps):
+        if record.snapshots and (step >= next_snapshot or step == config.steps):
             next_snapshot = max(step + 1, math.ceil(step * SNAPSHOT_RATIO))
             request = yield snapshot(step)
-            while request == LOOK:
+            while request == SNAPSHOT_NOW:
                 request = yield snapshot(step)
 
     trained = Trained(config, model, data, device)
-    yield (yield from measured_result(trained, held_out or {}, batch, optimizers, watch, busy))
+    yield (yield from measured_result(trained, held_out or {}, batch, optimizers, record, busy, prediction, measure))
 
 
 def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
     return build_model(config, **shapes(config).of_model).to(device)
 
 
-def _gradient_norm(parameters: list[nn.Parameter]) -> float:
+def gradient_norm(parameters: list[nn.Parameter]) -> float:
     """The global L2 norm, in float32 so that half precision does not overflow while summing.
 
     The squares of a gradient above 1e19 overflow float32 while the gradient itself is finite: then in float64.

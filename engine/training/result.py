@@ -6,17 +6,16 @@ from collections.abc import Generator, Sequence
 
 from torch import optim
 
-from engine.analysis.measurements.take import take_measurements
-from engine.analysis.measurements.trained import Trained
 from engine.encodings.base import NoRow
 from engine.estimate.layout import continues, generation_size, writes_answer
-from engine.estimate.prediction import TESTED, predict
+from engine.estimate.prediction import TESTED, Prediction
 from engine.runs.events import Finished, Measuring
-from engine.runs.record_options import Watch
+from engine.runs.record_options import RecordOptions
 from engine.training.data import Batch
 from engine.training.evaluation import evaluate
 from engine.training.generation import generation_accuracy
 from engine.training.measured_memory import measure_memory
+from engine.training.trained import MeasureByName, Trained
 
 
 def measured_result(
@@ -24,22 +23,24 @@ def measured_result(
     validation: dict[str, float],
     batch: Batch,
     optimizers: Sequence[optim.Optimizer],
-    watch: Watch,
+    record: RecordOptions,
     seconds: float,
+    prediction: Prediction,
+    measure: MeasureByName,
 ) -> Generator[Measuring, None, Finished]:
     """Yields Measuring after each piece of the work, so that a caller can do other work in between; returns Finished.
 
     ``validation``: the metrics of the validation pass after the last step. ``batch``: the last training batch, on which
-    memory is measured. ``seconds``: how long training took.
+    memory is measured. ``seconds``: how long training took. ``measure`` takes the measurements that ``record`` names.
     """
     config, model = trained.config, trained.model
     metrics = validation | (yield from written_metrics(trained))
     rows = yield from by_length(trained)
-    memory = measure_memory(config, model, batch, optimizers) if watch.memory else predict(config).memory
+    memory = measure_memory(config, model, batch, optimizers) if record.memory else prediction.memory
     yield Measuring(config.steps)
     measured: dict[str, float] = {}
-    for name in watch.measurements:
-        measured |= take_measurements((name,), trained)
+    for name in record.measurements:
+        measured |= measure(name, trained)
         yield Measuring(config.steps)
     return Finished(config.steps, metrics, rows, memory, seconds, measured)
 

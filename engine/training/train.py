@@ -8,34 +8,41 @@ from dataclasses import replace
 from torch import nn
 
 from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
 from engine.runs.events import Event, Failed
-from engine.runs.record_options import EVERYTHING, Watch
-from engine.training.loop import LOOK, prepare, steps_of
+from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
+from engine.training.loop import prepare, steps_of
 from engine.training.remedy import find_remedy
+from engine.training.trained import MeasureByName, nothing_to_measure_with
 
-__all__ = ["LOOK", "prepare", "train"]
+__all__ = ["prepare", "train"]
 
 
 def train(
-    config: RunConfig, model: nn.Module | None = None, watch: Watch = EVERYTHING
+    config: RunConfig,
+    model: nn.Module | None = None,
+    record: RecordOptions = DEFAULT_RECORD,
+    prediction: Prediction | None = None,
+    measure: MeasureByName = nothing_to_measure_with,
 ) -> Generator[Event, str | None, None]:
     """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
 
-    Before Finished come Measuring events, at which a caller may pause.
+    Before Finished come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` answers with a Snapshot of
+    the present; afterwards ``next`` goes on.
 
-    ``send(LOOK)`` answers with a Snapshot of the present; afterwards ``next`` goes on. What is looked at changes no
-    number: the training path depends on the config alone. The same config gives the same numbers on the same device.
-    ``watch`` says what is looked at besides. Without ``model`` the config's own untrained one is prepared. A Failed
-    event names what went wrong and, where one was found, the setting that would have prevented it; nobody looks for one
-    where nobody watches.
+    The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
+    ``record`` says is recorded besides. Without ``model`` the config's own untrained one is prepared; ``prediction`` is
+    the config's, where it is known already. ``measure`` takes the measurements that ``record`` names, at the end. A
+    Failed event says what went wrong and, where one was found, the setting that would have prevented it; none is looked
+    for where no snapshots are recorded.
     """
-    run, request = steps_of(config, model, watch), None
+    run, request = steps_of(config, model, record, prediction, measure), None
     while True:
         try:
             event = run.send(request)
         except StopIteration:
             return
-        if isinstance(event, Failed) and watch.snapshots:
+        if isinstance(event, Failed) and record.snapshots:
             remedy = find_remedy(config, event.step)
             event = replace(event, reason=f"{event.reason} {remedy.sentence}".strip(), remedy=remedy.setting)
         request = yield event

@@ -1,16 +1,22 @@
-"""How the pool is doing, as facts for a page."""
+"""Facts about the pool for a page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from engine.workers.process import WorkerProcess
 
 
 @dataclass(frozen=True)
 class WorkerHealth:
     pid: int
     ready: bool
-    runs: int
+    runs: tuple[str, ...]
+    """The ids of the runs on it."""
+    answering: bool
+    """Whether it computes a job now."""
     memory: int
     """Resident bytes."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -35,3 +41,18 @@ class Health:
     def device(self) -> dict[str, Any]:
         """What the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
         return next((worker.facts for worker in self.workers if worker.ready), {})
+
+
+def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool) -> Health:
+    states = [run.run.state for worker in workers for run in worker.runs.values()]
+    return Health(
+        workers=[
+            WorkerHealth(w.process.pid, w.ready, tuple(w.runs), w.busy_with in w.jobs, w.memory(), w.facts)
+            for w in workers
+        ],
+        size=size,
+        running=len(states) - states.count("paused"),
+        paused=states.count("paused"),
+        queued=queued,
+        problem="Workers cannot be started; the server's log says why." if failing else "",
+    )

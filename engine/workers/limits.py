@@ -71,11 +71,15 @@ def variable_of(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction]) -> str | None:
-    """Why this host does not take a config, in one sentence that names the setting and a value that fits; else None."""
+def refusal(
+    config: RunConfig, prediction: Prediction, limits: Limits, predict: Callable[[RunConfig], Prediction]
+) -> str | None:
+    """Why this host does not take a config, in one sentence that names the setting and a value that fits; else None.
+
+    ``prediction`` is the config's own; ``predict`` is asked about smaller ones only.
+    """
     if config.steps > limits.steps:
         return f"steps is {config.steps}; this host allows at most {limits.steps}."
-    prediction = predict(config)
     needed = memory_of(prediction)
     if needed > limits.memory:
         fits = largest_that_fits(config, limits.memory, lambda smaller: memory_of(predict(smaller)))

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.workers.process import Child, Job, Ticket
+from engine.workers.process import WorkerProcess
+from engine.workers.queued import QueuedJob, QueuedRun
 
 
-def worker_for_run(children: Iterable[Child], ticket: Ticket, most: int) -> Child | None:
-    """The worker with the fewest runs that take turns; None while all are full or held by a run that wants to be alone.
+def worker_for_run(workers: Iterable[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
+    """The worker with the fewest runs that take turns; None while all have ``most`` runs or one that wants to be alone.
 
-    A run that needs an accelerator goes to a worker that owns one. Where none does, any worker takes it, and says in
-    its own words that the device is missing.
+    A run that needs an accelerator goes to a worker that owns one. Where none does, any worker takes it, and the run
+    itself says that the device is missing.
     """
-    ready = [child for child in children if child.open]
-    if ticket.accelerator:
-        ready = [child for child in ready if child.owns_accelerator] or ready
-    room = [child for child in ready if not child.held_alone and len(child.tickets) < most]
-    return min(room, key=lambda child: (child.load, child.slot), default=None)
+    available = [worker for worker in workers if worker.available]
+    if queued.wants_accelerator:
+        available = [worker for worker in available if worker.owns_accelerator] or available
+    room = [worker for worker in available if not worker.held_alone and len(worker.runs) < most]
+    return min(room, key=lambda worker: (worker.load, worker.slot), default=None)
 
 
-def worker_for_job(children: Iterable[Child], job: Job) -> Child | None:
+def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerProcess | None:
     """The worker that can answer soonest; None while none is ready.
 
-    A job that wants to be alone has its worker to itself anyway while it computes; one without runs is taken first,
-    so that nobody waits for it.
+    A job has its worker to itself while it computes. One that wants to be alone goes to a worker without runs first,
+    so that no run has to wait for it.
     """
 
-    def order(child: Child) -> tuple[int, int, int, int]:
-        alone_first = child.load if job.alone else 0
-        return len(child.jobs), alone_first, child.held_alone, child.load
+    def order(worker: WorkerProcess) -> tuple[int, int, int, int]:
+        alone_first = worker.load if job.alone else 0
+        return len(worker.jobs), alone_first, worker.held_alone, worker.load
 
-    return min((child for child in children if child.open), key=order, default=None)
+    return min((worker for worker in workers if worker.available), key=order, default=None)

@@ -1,4 +1,8 @@
-"""The pool of workers: where every run is submitted and steered, and every short job asked."""
+"""The pool of workers: every run is submitted and controlled here, and every short job asked.
+
+Threads only, so it works inside any server. A run's events are appended by the reader thread of its worker alone, so
+their order is the worker's.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,28 @@ import atexit
 import secrets
 import time
 from collections.abc import Callable
+from functools import partial
+from threading import RLock
 from typing import Any
 
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction, predict
+from engine.estimate.prediction import Prediction, predict
 from engine.foundation.errors import Explained
 from engine.foundation.formatting import in_time
-from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.events import Ended
+from engine.runs.request import RunRequest
 from engine.runs.store import Run, Runs
 from engine.workers import protocol
-from engine.workers.health import Health
+from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, refusal
-from engine.workers.process import Job, Ticket
-from engine.workers.supervisor import Crew
+from engine.workers.placement import worker_for_job, worker_for_run
+from engine.workers.process import KillReason, WorkerProcess
+from engine.workers.queued import QueuedJob, QueuedRun
+from engine.workers.supervisor import Supervisor
+
+TRAINING = "engine.training.train"
+"""The module whose ``prepare`` and ``train`` the workers use."""
+CLOSING = "The app is closing."
 
 
 class Refused(Explained, ValueError):
@@ -30,13 +43,13 @@ class NoRoom(Refused):
 
 
 class JobError(Explained, RuntimeError):
-    """A job came to nothing; one sentence says why."""
+    """A job failed; one sentence says why."""
 
 
 class Pool:
-    """Warm, supervised worker processes and the runs on their way through them. Safe to call from any thread.
+    """Warm worker processes, the runs and jobs that wait for them and those that are on them.
 
-    ``training`` names the module whose ``prepare`` and ``train`` the workers use.
+    All methods may be called from any thread.
     """
 
     def __init__(
@@ -45,29 +58,42 @@ class Pool:
         limits: Limits | None = None,
         size: int | None = None,
         *,
-        training: str = "engine.training.train",
+        training: str = TRAINING,
         predict: Callable[[RunConfig], Prediction] = predict,
     ) -> None:
         self.runs = runs
         self.limits = limits or Limits()
+        self.size = size or self.limits.workers
+        """The number of worker processes when all are up."""
         self._predict = predict
-        self._crew = Crew(runs, self.limits, size or self.limits.workers, training)
-
-    @property
-    def size(self) -> int:
-        """Worker processes there are when all are up."""
-        return self._crew.size
+        self._lock = RLock()
+        self._queue: list[QueuedRun] = []
+        self._jobs: list[QueuedJob] = []  # those that wait for a worker
+        prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
+        self._supervisor = Supervisor(
+            self.size, training, self.limits, self._lock,
+            on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune,
+        )  # fmt: skip
 
     def start(self) -> bool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if it was done."""
-        if not self._crew.start():
+        if not self._supervisor.start():
             return False
         atexit.register(self.close)
         return True
 
     def close(self) -> None:
         """End every worker and wait for it. Runs that were going are lost, and say so."""
-        self._crew.close()
+        with self._lock:
+            self._supervisor.closing.set()
+            workers = self._supervisor.workers
+            for queued in [*self._queue, *(queued for worker in workers for queued in worker.runs.values())]:
+                queued.run.append([Ended(queued.run.step, "lost", "The app was closed before this run had ended.")])
+            for job in [*self._jobs, *(job for worker in workers for job in worker.jobs.values())]:
+                job.fail(CLOSING)
+            self._queue.clear()
+            self._jobs.clear()
+        self._supervisor.close()
         atexit.unregister(self.close)
 
     def __enter__(self) -> Pool:
@@ -79,57 +105,52 @@ class Pool:
 
     # Runs
 
-    def submit(
-        self,
-        config: RunConfig,
-        session: str = "",
-        *,
-        pace: float | None = None,
-        paused: bool = False,
-        alone: bool = False,
-        watch: Watch = EVERYTHING,
-    ) -> Run:
-        """A new run, which starts as soon as a worker has room. Raises Refused.
-
-        ``pace``: steps a second; None is full speed. ``paused``: it waits at step 0, its first weights shown.
-        ``alone``: for measuring time; while it goes, the other runs of its worker are held and no further ones join.
-        ``watch``: what is looked at along it.
-        """
-        sentence = refusal(config, self.limits, self._predict)
+    def submit(self, request: RunRequest) -> Run:
+        """A new run, which starts as soon as a worker has room. Raises Refused."""
+        prediction = self._predict(request.config)
+        sentence = refusal(request.config, prediction, self.limits, self._predict)
         if sentence:
             raise Refused(sentence)
-        accelerator = wants_accelerator(config, self._predict(config))
-        with self._crew.lock:
-            self._check_room(session)
+        with self._lock:
+            self._check_room(request.session)
             try:
-                run = self.runs.create(config, session)
+                run = self.runs.create(request.config, request.session)
             except OSError as error:
                 raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
-            run.pace = pace
-            self._crew.add_run(Ticket(run, alone, accelerator, paused, watch))
+            self._queue.append(QueuedRun(run, request, prediction))
+            self._dispatch()
         return run
 
     def pause(self, run_id: str) -> None:
         """Pause after the step in progress, with a snapshot."""
-        self._crew.tell(protocol.Pause(run_id))
+        self._send(protocol.Pause(run_id))
 
     def step(self, run_id: str) -> None:
         """Exactly one optimizer step, then a snapshot; a run that was going is paused by it."""
-        self._crew.tell(protocol.Step(run_id))
+        self._send(protocol.Step(run_id))
 
     def resume(self, run_id: str) -> None:
-        self._crew.tell(protocol.Resume(run_id))
+        self._send(protocol.Resume(run_id))
 
     def set_pace(self, run_id: str, steps_per_second: float | None) -> None:
         """``None`` is full speed."""
-        run = self.runs.get(run_id)
-        if run is not None:
-            run.pace = steps_per_second
-        self._crew.tell(protocol.SetPace(run_id, steps_per_second))
+        self._send(protocol.SetPace(run_id, steps_per_second))
 
     def stop(self, run_id: str) -> None:
         """End a run after the step in progress; its weights are kept. One that does not yield is ended by force."""
-        self._crew.stop_run(run_id)
+        with self._lock:
+            for queued in [queued for queued in self._queue if queued.run.id == run_id]:
+                self._queue.remove(queued)
+                queued.run.queue_place = None
+                queued.run.append([Ended(0, "stopped", "It was stopped before it started.")])
+                self._number_queue()
+            for worker in self._supervisor.workers:
+                if run_id in worker.runs:
+                    queued = worker.runs[run_id]
+                    queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
+            self._send(protocol.Stop(run_id))
+
+    # Jobs
 
     def ask(self, function: str, *args: Any, alone: bool = False, timeout: float = 30.0, **kwargs: Any) -> Any:
         """The value of ``module:function`` called in a worker, which answers between two slices of training.
@@ -139,10 +160,14 @@ class Pool:
         JobError with one sentence where the function raised, its worker died or it took longer than ``timeout``
         (s); a worker that is still at it then is ended.
         """
-        job = Job(protocol.Ask(secrets.token_hex(8), function, args, kwargs), alone)
-        self._crew.add_job(job)
+        job = QueuedJob(protocol.Ask(secrets.token_hex(8), function, args, kwargs), alone)
+        with self._lock:
+            if self._supervisor.closing.is_set():
+                raise JobError(CLOSING)
+            self._jobs.append(job)
+            self._dispatch()
         if not job.done.wait(timeout):
-            self._crew.give_up_job(job, timeout)
+            self._abandon(job, timeout)
             raise JobError(f"{function} took longer than {in_time(timeout)}.")
         if job.error:
             raise JobError(job.error)
@@ -151,24 +176,29 @@ class Pool:
         except TypeError as error:
             raise JobError(f"{function}: {error}") from error
 
+    # Facts
+
     def health(self) -> Health:
         """Workers, runs and the device found, as facts for a page."""
-        return self._crew.health()
+        with self._lock:
+            return health_of(self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing)
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
         """Wait until so many workers (by default all) are warm; False when the time (s) was too short."""
         deadline = time.monotonic() + timeout
-        while self.health().ready < (workers or self._crew.size):
+        while self.health().ready < (workers or self.size):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
         return True
 
+    # The queue
+
     def _check_room(self, session: str) -> None:
-        if self._crew.closing.is_set():
-            raise Refused("The app is closing.")
-        if self._crew.queued >= self.limits.queue_length:
-            raise NoRoom(f"{self._crew.queued} runs are waiting already; try again when some have ended.")
+        if self._supervisor.closing.is_set():
+            raise Refused(CLOSING)
+        if len(self._queue) >= self.limits.queue_length:
+            raise NoRoom(f"{len(self._queue)} runs are waiting already; try again when some have ended.")
         going = sum(run.session == session for run in self.runs.live()) if session else 0
         if going >= self.limits.runs_per_session:
             raise NoRoom(
@@ -176,9 +206,89 @@ class Pool:
                 " Stop one, or wait until one has ended."
             )
 
+    def _dispatch(self) -> None:
+        """Give waiting jobs and runs to the workers that have room for them, first come first served."""
+        for job in list(self._jobs):
+            worker = worker_for_job(self._supervisor.workers, job)
+            if worker is not None:
+                self._jobs.remove(job)
+                worker.jobs[job.ask.job_id] = job
+                worker.send(job.ask)
+        for queued in list(self._queue):
+            worker = worker_for_run(self._supervisor.workers, queued, self.limits.runs_per_worker)
+            if worker is not None:
+                self._queue.remove(queued)
+                self._give_run(worker, queued)
+        self._number_queue()
 
-def wants_accelerator(config: RunConfig, prediction: Prediction) -> bool:
-    """Whether the run would use an accelerator if there is one."""
-    if config.device == "auto":
-        return prediction.flops_per_step >= CPU_IS_FASTER_BELOW
-    return config.device != "cpu"
+    def _give_run(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        run = queued.run
+        run.queue_place = None
+        worker.runs[run.id] = queued
+        worker.send(protocol.Start(run.id, queued.request, queued.prediction, str(run.folder)))
+        for _ in range(queued.early_steps):
+            worker.send(protocol.Step(run.id))
+
+    def _number_queue(self) -> None:
+        for place, queued in enumerate(self._queue, start=1):
+            queued.run.queue_place = place
+
+    # The workers
+
+    def _send(self, control: protocol.Control) -> None:
+        """Send it to the run's worker, or keep it until the run has one. A run that has ended does not get it."""
+        with self._lock:
+            for worker in self._supervisor.workers:
+                if control.run_id in worker.runs:
+                    worker.send(control)
+            for queued in self._queue:
+                if queued.run.id == control.run_id:
+                    queued.control_early(control)
+
+    def _abandon(self, job: QueuedJob, timeout: float) -> None:
+        """Nobody waits for the job any more. A worker that computes it is killed: it cannot be interrupted."""
+        job_id = job.ask.job_id
+        with self._lock:
+            if job in self._jobs:
+                self._jobs.remove(job)
+            for worker in self._supervisor.workers:
+                if worker.jobs.pop(job_id, None) is None:
+                    continue
+                if worker.busy_with == job_id:
+                    worker.kill(KillReason(f"took longer than {in_time(timeout)}", job_id))
+                else:
+                    worker.send(protocol.Forget(job_id))
+
+    def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
+        """Runs on the reader thread of the worker."""
+        match report:
+            case protocol.RunEvents(run_id, events):
+                queued = worker.runs.get(run_id)
+                if queued is not None:
+                    queued.run.append(events)
+            case protocol.StateChanged(run_id, state):
+                with self._lock:
+                    queued = worker.runs.get(run_id)
+                    if queued is not None:
+                        queued.paused_at = time.monotonic() if state == "paused" else None
+                        queued.run.turn(state)
+            case protocol.RunOver(run_id):
+                with self._lock:
+                    worker.runs.pop(run_id, None)
+                    self._dispatch()
+            case protocol.Answer(job_id):
+                with self._lock:
+                    job = worker.jobs.pop(job_id, None)
+                if job is not None:
+                    job.finish(report)
+            case protocol.Ready():
+                with self._lock:
+                    self._dispatch()
+
+    def _end_tasks_of(self, worker: WorkerProcess) -> None:
+        """The worker is gone: its runs are lost and say why."""
+        with self._lock:
+            for queued in worker.runs.values():
+                queued.run.append([worker.ending_of(queued)])
+            for job in worker.jobs.values():
+                job.fail(worker.why_it_ended(job.ask.job_id))

@@ -9,108 +9,60 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event as Signal
 from threading import Thread
 from typing import Any, BinaryIO, cast
 
 import psutil
 
 from engine.foundation.paths import DATA_VARIABLE, data_folder
-from engine.runs.record_options import EVERYTHING, Watch
-from engine.runs.store import Run
+from engine.runs.events import Ended
 from engine.workers import protocol
+from engine.workers.queued import QueuedJob, QueuedRun
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where ``python -m engine.workers.worker`` finds the package."""
+"""The folder in which ``python -m engine.workers.worker`` finds the package."""
 KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
-"""Bytes. By default glibc returns a step's large blocks to the system and meets every page of them anew in the next step."""
+"""Bytes. By default glibc returns a step's large blocks to the system and maps every page of them anew in the next step."""
+AGAIN = " The same settings and seed give the same run again."
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-"""NumPy's products as well as PyTorch's: the cores are shared out among the workers already."""
-
-
-@dataclass
-class Ticket:
-    """A run on its way through the pool."""
-
-    run: Run
-    alone: bool = False
-    accelerator: bool = False
-    """Whether it needs a worker that owns a GPU."""
-    paused: bool = False
-    """Whether it starts paused."""
-    watch: Watch = EVERYTHING
-    early_steps: int = 0
-    """Single steps asked for before it had a worker."""
-    paused_at: float | None = None
-    stop_asked: float | None = None
-
-    def hear_early(self, control: protocol.Control) -> None:
-        """Take in what its owner asks for while it waits."""
-        match control:
-            case protocol.Pause():
-                self.paused = True
-            case protocol.Step():
-                self.paused, self.early_steps = True, self.early_steps + 1
-            case protocol.Resume():
-                self.paused, self.early_steps = False, 0
-
-
-@dataclass
-class Job:
-    """A short job and the thread that waits for it."""
-
-    ask: protocol.Ask
-    alone: bool = False
-    done: Signal = field(default_factory=Signal)
-    value: bytes = b""
-    """Pickled, once it is done."""
-    error: str = ""
-    """One sentence, where it came to nothing."""
-
-    def finish(self, answer: protocol.Answer) -> None:
-        self.value, self.error = answer.value, answer.error
-        self.done.set()
-
-    def give_up(self, sentence: str) -> None:
-        self.error = sentence
-        self.done.set()
+"""For NumPy's products as well as PyTorch's: the cores are shared out among the workers already."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Why the pool ended a worker."""
+class KillReason:
+    """Why the pool killed a worker process."""
 
-    reason: str
-    """What it did, as in "it ... and was ended"."""
+    what: str
+    """What the worker did, as in "it ... and was ended"."""
     culprit: str | None = None
-    """The run or job that did it; None when it was the worker as a whole."""
+    """The id of the run or job that did it; None when it was the worker as a whole."""
 
 
-class Child:
-    """One worker process. ``on_report`` is called on the child's own reader thread, ``on_death`` last of all."""
+class WorkerProcess:
+    """One worker process. ``on_report`` is called on the worker's own reader thread, ``on_death`` last of all."""
 
     def __init__(
         self,
         slot: int,
         training: str,
-        on_report: Callable[[Child, protocol.Report], None],
-        on_death: Callable[[Child], None],
+        on_report: Callable[[WorkerProcess, protocol.Report], None],
+        on_death: Callable[[WorkerProcess], None],
     ) -> None:
         self.slot = slot
         self.ready = False
         self.facts: dict[str, Any] = {}
-        self.tickets: dict[str, Ticket] = {}
-        self.jobs: dict[str, Job] = {}
-        self.doing: str | None = None
-        self.heard = time.monotonic()
-        self.born = self.heard
-        self.first_memory = 0
-        """Resident bytes once it was warm."""
-        self.verdict: Verdict | None = None
-        """Why the pool ended this worker; None when it did not."""
+        self.runs: dict[str, QueuedRun] = {}
+        self.jobs: dict[str, QueuedJob] = {}
+        self.busy_with: str | None = None
+        """The id of the run or job that it computes now."""
+        self.started_at = self.last_report_at = time.monotonic()
+        self.memory_when_ready = 0
+        """Resident bytes."""
+        self.kill_reason: KillReason | None = None
+        """None when the pool did not kill this worker."""
         self._on_report, self._on_death = on_report, on_death
         self._outbox: SimpleQueue[protocol.Command | None] = SimpleQueue()
         self.process = subprocess.Popen(
@@ -127,38 +79,38 @@ class Child:
         self._writer.start()
 
     def send(self, command: protocol.Command) -> None:
-        """Never blocks, not even when the worker hangs with a full pipe."""
+        """Queue a command. It never blocks, not even when the worker hangs with a full pipe."""
         self._outbox.put(command)
 
     @property
-    def open(self) -> bool:
+    def available(self) -> bool:
         """Whether it takes runs and jobs."""
-        return self.ready and self.verdict is None
+        return self.ready and self.kill_reason is None
 
     @property
     def held_alone(self) -> bool:
         """Whether a run has this worker to itself."""
-        return any(ticket.alone for ticket in self.tickets.values())
+        return any(queued.request.alone for queued in self.runs.values())
 
     @property
     def load(self) -> int:
-        """Runs that take turns on it."""
-        return sum(ticket.paused_at is None for ticket in self.tickets.values())
+        """The number of runs that take turns on it."""
+        return sum(queued.paused_at is None for queued in self.runs.values())
 
     @property
     def owns_accelerator(self) -> bool:
         return self.slot < int(self.facts.get("accelerators", 0))
 
-    def kill(self, verdict: Verdict) -> None:
-        self.verdict = self.verdict or verdict
+    def kill(self, reason: KillReason) -> None:
+        self.kill_reason = self.kill_reason or reason
         self.process.kill()
 
-    def ask_to_leave(self) -> None:
-        """Close the worker's stdin: it goes by itself."""
+    def close(self) -> None:
+        """Close the worker's stdin, upon which it exits by itself."""
         self._outbox.put(None)
 
     def join(self, timeout: float) -> None:
-        """Wait for it to be gone; after the timeout (s) it is killed. Leaves neither process nor thread behind."""
+        """Wait until it is gone; after the timeout (s) it is killed. Leaves neither process nor thread behind."""
         self._reader.join(timeout)
         if self._reader.is_alive():
             self.process.kill()
@@ -172,27 +124,35 @@ class Child:
             return 0
 
     def why_it_ended(self, task_id: str) -> str:
-        """For one of its runs or jobs, in one sentence, once it has ended."""
+        """One sentence for one of its runs or jobs, once the process has ended."""
         code = self.process.returncode
-        if self.verdict is None:
+        if self.kill_reason is None:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"Its worker process ended unexpectedly ({how})."
-        if self.verdict.culprit is None:
-            return f"Its worker {self.verdict.reason} and was ended."
-        if self.verdict.culprit == task_id:
-            return f"It {self.verdict.reason} and was ended."
-        return f"Its worker was ended because something else on it {self.verdict.reason}."
+        if self.kill_reason.culprit is None:
+            return f"Its worker {self.kill_reason.what} and was ended."
+        if self.kill_reason.culprit == task_id:
+            return f"It {self.kill_reason.what} and was ended."
+        return f"Its worker was ended because something else on it {self.kill_reason.what}."
+
+    def ending_of(self, queued: QueuedRun) -> Ended:
+        """The ending of one of its runs, once the process has ended."""
+        run = queued.run
+        if queued.stop_asked_at is not None:
+            return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
+        again = "" if self.kill_reason and self.kill_reason.culprit == run.id else AGAIN
+        return Ended(run.step, "lost", self.why_it_ended(run.id) + again)
 
     def _read(self) -> None:
         stream = cast(BinaryIO, self.process.stdout)
         try:
             while True:
                 report = protocol.receive(stream)
-                self.heard = time.monotonic()
+                self.last_report_at = time.monotonic()
                 self._on_report(self, report)
         except EOFError:
             pass
-        except Exception:  # what it says cannot be understood or kept: do without it
+        except Exception:  # a report that cannot be read or stored: the worker is given up
             traceback.print_exc(file=sys.stderr)
         self.process.kill()
         self.process.wait()
@@ -207,7 +167,7 @@ class Child:
             while (command := self._outbox.get()) is not None:
                 protocol.send(stream, command)
         except OSError:
-            pass  # it is gone; the reader notices
+            pass  # the process is gone; the reader notices
         finally:
             with suppress(OSError):
                 stream.close()

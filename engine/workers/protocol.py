@@ -1,7 +1,7 @@
-"""What the pool and a worker say to each other: small frozen messages, pickled, each after its length.
+"""The messages between the pool and a worker: small frozen dataclasses, pickled, each after its length.
 
-The pipes are private to the two processes, so pickle is safe here. What would pull torch into the page process is
-refused by :func:`read_value`.
+The pipes are private to the two processes, so pickle is safe here. :func:`read_value` refuses whatever would import
+torch into the page process.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import struct
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
-from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
 from engine.runs.events import Event
-from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.request import RunRequest
 
 LENGTH = struct.Struct("!Q")
 
@@ -22,16 +22,10 @@ LENGTH = struct.Struct("!Q")
 @dataclass(frozen=True)
 class Start:
     run_id: str
-    config: RunConfig
+    request: RunRequest
+    prediction: Prediction
     folder: str
     """Absolute; the worker leaves the weights there."""
-    pace: float | None = None
-    """Steps a second; None is full speed."""
-    alone: bool = False
-    """Whether the worker's other runs are held while this one goes."""
-    paused: bool = False
-    """Whether it waits at step 0, its first weights shown."""
-    watch: Watch = EVERYTHING
 
 
 @dataclass(frozen=True)
@@ -91,27 +85,27 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Doing:
-    """The run or job that the worker turns to now, so that one which never comes back can be named."""
+class Busy:
+    """The run or job that the worker computes from now on, so that one which never comes back can be named."""
 
     task_id: str | None
 
 
 @dataclass(frozen=True)
-class Said:
+class RunEvents:
     run_id: str
     events: list[Event]
 
 
 @dataclass(frozen=True)
-class Turned:
+class StateChanged:
     run_id: str
     state: Literal["running", "paused"]
 
 
 @dataclass(frozen=True)
-class Over:
-    """The run has ended and its slot is free; its events came before."""
+class RunOver:
+    """The run has ended and its place on the worker is free; its events came before."""
 
     run_id: str
 
@@ -125,7 +119,7 @@ class Answer:
     """One sentence; empty when all is well."""
 
 
-Report = Ready | Doing | Said | Turned | Over | Answer
+Report = Ready | Busy | RunEvents | StateChanged | RunOver | Answer
 """From a worker to the pool."""
 
 

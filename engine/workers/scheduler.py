@@ -1,4 +1,4 @@
-"""How one worker shares its core among runs: round robin in short slices, each run at its own pace."""
+"""The scheduler of a worker: its runs take turns in short slices, each at its own pace."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any, Protocol
 
+from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
-from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
+from engine.runs.request import RunRequest
 
 SLICE = 0.05
 """Seconds of one run before the next one's turn, at most."""
@@ -21,41 +24,39 @@ ROUND = 0.25
 """Seconds within which every run has its turn; with many runs the slices get shorter."""
 BATCH = 0.1
 """Seconds between two deliveries of a run's events."""
-LOOK = "look"
-LOOK_EVERY = 2.0
+SNAPSHOT_EVERY = 2.0
 """Seconds between snapshots while running at full speed."""
-LOOK_EVERY_PACED = 0.5
+SNAPSHOT_EVERY_PACED = 0.5
 """The same for a run slow enough to narrate."""
-LOOK_SHARE = 20
-"""A look that took t seconds is not repeated for 20 t, so that looking costs at most 5 %."""
+SNAPSHOT_SHARE = 20
+"""A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
 
 
 class Training(Protocol):
     """The module that trains: ``engine.training.train``, or a stand-in for tests."""
 
-    def prepare(self, config: RunConfig) -> Any: ...
-    def train(self, config: RunConfig, model: Any, watch: Watch) -> Generator[Event, str | None, None]: ...
+    def prepare(self, config: RunConfig, prediction: Prediction | None) -> Any: ...
+    def train(
+        self, config: RunConfig, model: Any, record: RecordOptions, prediction: Prediction | None, measure: Any
+    ) -> Generator[Event, str | None, None]: ...
 
 
 class LiveRun:
-    """A run inside its worker: the generator, its pace, and what it said that is not sent yet."""
+    """A run inside its worker: the generator, its pace, and its events that are not sent yet."""
 
     def __init__(
         self,
         run_id: str,
-        config: RunConfig,
+        request: RunRequest,
+        prediction: Prediction | None,
         training: Training,
-        pace: float | None = None,
-        alone: bool = False,
-        paused: bool = False,
-        watch: Watch = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.run_id, self.config, self.alone = run_id, config, alone
+        self.run_id, self.request = run_id, request
         self.model: Any = None
-        self.said: list[Event] = []
+        self.unsent: list[Event] = []
         self.step = 0
-        self.paused = paused
+        self.paused = request.paused
         self.over = False
         self.announced_pause = False
         """Whether the pool knows that this run waits."""
@@ -63,17 +64,18 @@ class LiveRun:
         """Whether the next delivery should not wait for its batch."""
         self._shown = False
         self._allowed = 0  # optimizer steps that a paused run may still take
-        self._training, self._watch, self._clock = training, watch, clock
+        self._training, self._prediction, self._clock = training, prediction, clock
         self._generator = self._events()
         self._last: Event | None = None
         self._due = clock()
-        self._sent_at = self._looked_at = clock()
-        self._look_cost = 0.0
-        self.set_pace(pace)
+        self._sent_at = self._snapshot_at = clock()
+        self._snapshot_cost = 0.0
+        self.set_pace(request.pace)
 
     def _events(self) -> Generator[Event, str | None, None]:
-        self.model = self._training.prepare(self.config)
-        yield from self._training.train(self.config, self.model, self._watch)
+        config = self.request.config
+        self.model = self._training.prepare(config, self._prediction)
+        yield from self._training.train(config, self.model, self.request.record, self._prediction, take_measurement)
 
     @property
     def waiting(self) -> bool:
@@ -87,12 +89,12 @@ class LiveRun:
 
     @property
     def delivery_due(self) -> float:
-        """When what was said should be sent."""
+        """When its events should be sent."""
         return 0.0 if self.urgent else self._sent_at + BATCH
 
     @property
     def deliverable(self) -> bool:
-        return bool(self.said) and self._clock() >= self.delivery_due
+        return bool(self.unsent) and self._clock() >= self.delivery_due
 
     def set_pace(self, steps_per_second: float | None) -> None:
         self._interval = 1 / steps_per_second if steps_per_second else 0.0
@@ -101,7 +103,7 @@ class LiveRun:
     def pause(self) -> None:
         if not self.paused:
             self.paused = True
-            self._look()
+            self._take_snapshot()
         self.urgent = True
 
     def allow_step(self) -> None:
@@ -118,7 +120,7 @@ class LiveRun:
             self._generator.close()
         except Exception:
             traceback.print_exc(file=sys.stderr)
-        self._hear(Ended(self.step, "stopped", reason))
+        self._note(Ended(self.step, "stopped", reason))
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause says wait, or the run is over; less long in a ``hurry``."""
@@ -132,32 +134,32 @@ class LiveRun:
                 if self.paused:
                     self._allowed -= 1
                     if self._allowed == 0:
-                        self._look()
+                        self._take_snapshot()
                         self.urgent = True
-                elif now - self._looked_at >= self._look_interval():
-                    self._look()
+                elif now - self._snapshot_at >= self._snapshot_interval():
+                    self._take_snapshot()
             if self.urgent or self.waiting or now < self._due:
                 return
             if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
                 return
 
     def deliver(self) -> list[Event]:
-        """What was said since the last delivery."""
-        events, self.said = self.said, []
+        """The events since the last delivery."""
+        events, self.unsent = self.unsent, []
         # The facts and the first point of the curve are worth a delivery of their own.
         self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
         self._sent_at = self._clock()
         return events
 
-    def _look_interval(self) -> float:
-        return max(LOOK_EVERY_PACED if self._interval else LOOK_EVERY, LOOK_SHARE * self._look_cost)
+    def _snapshot_interval(self) -> float:
+        return max(SNAPSHOT_EVERY_PACED if self._interval else SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
 
-    def _look(self) -> None:
+    def _take_snapshot(self) -> None:
         """Ask for a snapshot of now; only after a step, since nothing else has changed the model."""
-        if isinstance(self._last, Progress) and self._watch.snapshots:
+        if isinstance(self._last, Progress) and self.request.record.snapshots:
             began = self._clock()
-            self._next(LOOK)
-            self._look_cost = self._clock() - began
+            self._next(SNAPSHOT_NOW)
+            self._snapshot_cost = self._clock() - began
 
     def _next(self, request: str | None = None) -> Event | None:
         event: Event | None
@@ -170,25 +172,25 @@ class LiveRun:
             traceback.print_exc(file=sys.stderr)
             event = Failed(self.step, in_words(error))
         if event is not None:
-            self._hear(event)
+            self._note(event)
         self.over = self.over or event is None
         return event
 
-    def _hear(self, event: Event) -> None:
+    def _note(self, event: Event) -> None:
         self._last = event
         if isinstance(event, Measuring):
             return
-        self.said.append(event)
+        self.unsent.append(event)
         if isinstance(event, Snapshot):
-            self._looked_at = self._clock()
+            self._snapshot_at = self._clock()
             self._shown = True
         if not isinstance(event, Started):
             self.step = event.step
         self.over = isinstance(event, Finished | Failed | Ended)
 
 
-class Turns:
-    """Whose turn it is."""
+class RoundRobin:
+    """The runs of one worker, in the order in which their turns come."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._runs: deque[LiveRun] = deque()
@@ -224,12 +226,12 @@ class Turns:
     def seconds_to_next(self) -> float | None:
         """How long nothing needs to be done; None when only a command can change that."""
         moments = [run.due for run in self._moving()]
-        moments += [run.delivery_due for run in self._runs if run.said]
+        moments += [run.delivery_due for run in self._runs if run.unsent]
         return max(0.0, min(moments) - self._clock()) if moments else None
 
     def _moving(self) -> list[LiveRun]:
         moving = [run for run in self._runs if not run.waiting]
-        alone = [run for run in moving if run.alone]
+        alone = [run for run in moving if run.request.alone]
         # Somebody has just pressed Train: until its first point a run goes first.
         new = [run for run in moving if run.step == 0]
         return alone[:1] or new[:1] or moving

@@ -1,4 +1,4 @@
-"""When a worker has to go: it hangs, or it takes too much memory."""
+"""Checks after which a worker is killed, because it hangs or takes too much memory, or a run is stopped."""
 
 from __future__ import annotations
 
@@ -6,49 +6,49 @@ from collections.abc import Iterable
 
 from engine.foundation.formatting import in_bytes, in_time
 from engine.workers.limits import Limits
-from engine.workers.process import Child, Verdict
+from engine.workers.process import KillReason, WorkerProcess
 from engine.workers.protocol import Stop
 
 START_SECONDS = 120.0
-"""A worker that is not warm by then is ended."""
+"""A worker that is not ready by then is killed."""
 
 
-def end_the_stuck(children: Iterable[Child], limits: Limits, now: float) -> None:
-    """End workers in which a run does not yield: after the grace time where a stop was asked for, else much later.
+def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
+    """Kill workers in which a run does not yield: after the grace time where a stop was asked for, else much later.
 
-    A job has a time limit of its own, which its asker keeps.
+    A job has a time limit of its own, which the caller of the job keeps.
     """
-    for child in children:
-        if not child.ready:
-            if now - child.born > START_SECONDS:
-                child.kill(Verdict("was not ready in time"))
+    for worker in workers:
+        if not worker.ready:
+            if now - worker.started_at > START_SECONDS:
+                worker.kill(KillReason("was not ready in time"))
             continue
-        if child.doing is None or child.doing in child.jobs:
+        if worker.busy_with is None or worker.busy_with in worker.jobs:
             continue
-        silent = now - child.heard
-        asked = [now - ticket.stop_asked for ticket in child.tickets.values() if ticket.stop_asked is not None]
+        silent = now - worker.last_report_at
+        asked = [now - queued.stop_asked_at for queued in worker.runs.values() if queued.stop_asked_at is not None]
         if min(silent, max(asked, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
-            child.kill(Verdict(f"did not come back for {in_time(silent)}", child.doing))
+            worker.kill(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
 
 
-def stop_the_forgotten(children: Iterable[Child], limits: Limits, now: float) -> None:
+def stop_left_paused(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
     """Stop runs that were left paused, so that their memory and their place are free."""
-    for child in children:
-        for ticket in child.tickets.values():
-            if ticket.paused_at is not None and now - ticket.paused_at > limits.paused_seconds:
-                ticket.paused_at = None
-                child.send(Stop(ticket.run.id, f"It was left paused for {in_time(limits.paused_seconds)}."))
+    for worker in workers:
+        for queued in worker.runs.values():
+            if queued.paused_at is not None and now - queued.paused_at > limits.paused_seconds:
+                queued.paused_at = None
+                worker.send(Stop(queued.run.id, f"It was left paused for {in_time(limits.paused_seconds)}."))
 
 
-def end_the_greedy(children: Iterable[Child], limits: Limits) -> None:
-    """End workers above the memory limit, and replace idle ones that have grown half way to it."""
-    for child in children:
-        if not child.ready:
+def kill_oversized(workers: Iterable[WorkerProcess], limits: Limits) -> None:
+    """Kill workers above the memory limit, and idle ones that have grown half way to it."""
+    for worker in workers:
+        if not worker.ready:
             continue
-        used, allowed = child.memory(), int(limits.worker_memory)
-        busy = list(child.tickets) + list(child.jobs)
-        if busy and used > allowed:
-            culprit = busy[0] if len(busy) == 1 else None
-            child.kill(Verdict(f"used {in_bytes(used)} of memory, where {in_bytes(allowed)} are allowed,", culprit))
-        elif not busy and used > (child.first_memory + allowed) / 2 and child.first_memory < allowed:
-            child.kill(Verdict("had grown"))
+        used, allowed = worker.memory(), int(limits.worker_memory)
+        tasks = list(worker.runs) + list(worker.jobs)
+        if tasks and used > allowed:
+            culprit = tasks[0] if len(tasks) == 1 else None
+            worker.kill(KillReason(f"used {in_bytes(used)} of memory, where {in_bytes(allowed)} are allowed,", culprit))
+        elif not tasks and used > (worker.memory_when_ready + allowed) / 2 and worker.memory_when_ready < allowed:
+            worker.kill(KillReason("had grown"))

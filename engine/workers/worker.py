@@ -22,13 +22,14 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, cast
 
+from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
 from engine.foundation.priority import TRAINING, give_way
 from engine.runs.events import Failed, Finished
-from engine.runs.record_options import EVERYTHING
+from engine.runs.record_options import DEFAULT_RECORD
 from engine.workers import protocol
-from engine.workers.scheduler import LiveRun, Training, Turns, in_words
+from engine.workers.scheduler import LiveRun, RoundRobin, Training, in_words
 
 
 class Worker:
@@ -38,58 +39,58 @@ class Worker:
         self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
-        self._turns = Turns()
+        self._runs = RoundRobin()
         self._folders: dict[str, Path] = {}
         self._jobs: deque[protocol.Ask] = deque()
-        self._doing: str | None = None
+        self._busy_with: str | None = None
 
     def work(self) -> None:
         while True:
             self._take_commands()
             for _ in range(len(self._jobs)):  # those that come meanwhile wait for one slice
                 self._answer(self._jobs.popleft())
-            run = self._turns.next()
-            self._turn_to(run.run_id if run else None)
+            run = self._runs.next()
+            self._set_busy(run.run_id if run else None)
             if run is not None:
-                run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
-            for other in list(self._turns):
+                run.advance(self._runs.slice(), hurry=lambda: not self._commands.empty())
+            for other in list(self._runs):
                 self._deliver(other)
 
     def _take_commands(self) -> None:
-        """Every command that is there; wait for one while there is nothing else to do."""
-        patience = 0.0 if self._jobs else self._turns.seconds_to_next()
+        """Take every command that is there; wait for one while there is nothing else to do."""
+        patience = 0.0 if self._jobs else self._runs.seconds_to_next()
         try:
             if patience != 0.0:
-                self._turn_to(None)
-                self._obey(self._commands.get(timeout=patience))
+                self._set_busy(None)
+                self._take(self._commands.get(timeout=patience))
             while True:
-                self._obey(self._commands.get_nowait())
+                self._take(self._commands.get_nowait())
         except Empty:
             return
 
-    def _turn_to(self, task_id: str | None) -> None:
-        if task_id != self._doing:
-            self._doing = task_id
-            self._report(protocol.Doing(task_id))
+    def _set_busy(self, task_id: str | None) -> None:
+        if task_id != self._busy_with:
+            self._busy_with = task_id
+            self._report(protocol.Busy(task_id))
 
-    def _obey(self, command: protocol.Command) -> None:
+    def _take(self, command: protocol.Command) -> None:
         match command:
             case protocol.Ask():
                 self._jobs.append(command)
             case protocol.Forget(job_id):
                 self._jobs = deque(job for job in self._jobs if job.job_id != job_id)
-            case protocol.Start(run_id, config, folder, pace, alone, paused, watch):
+            case protocol.Start(run_id, request, prediction, folder):
                 self._folders[run_id] = Path(folder)
-                self._turns.add(LiveRun(run_id, config, self._training, pace, alone, paused, watch))
-                if not paused:
-                    self._report(protocol.Turned(run_id, "running"))
+                self._runs.add(LiveRun(run_id, request, prediction, self._training))
+                if not request.paused:
+                    self._report(protocol.StateChanged(run_id, "running"))
             case _:
-                run = self._turns.find(command.run_id)
+                run = self._runs.find(command.run_id)
                 if run is not None:
                     self._control(run, command)
 
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
-        self._turn_to(run.run_id)
+        self._set_busy(run.run_id)
         match command:
             case protocol.Pause():
                 run.pause()
@@ -97,7 +98,7 @@ class Worker:
                 run.allow_step()
             case protocol.Resume():
                 run.resume()
-                self._report(protocol.Turned(run.run_id, "running"))
+                self._report(protocol.StateChanged(run.run_id, "running"))
             case protocol.SetPace(_, steps_per_second):
                 run.set_pace(steps_per_second)
             case protocol.Stop(_, reason):
@@ -105,31 +106,31 @@ class Worker:
         self._deliver(run)
 
     def _deliver(self, run: LiveRun) -> None:
-        """Send what a run said, if it is time, and see it off when it is over."""
+        """Send a run's events, if it is time, and finish it when it is over."""
         if run.over:
-            self._see_off(run)
+            self._finish(run)
             return
         if run.deliverable:
-            self._report(protocol.Said(run.run_id, run.deliver()))
+            self._report(protocol.RunEvents(run.run_id, run.deliver()))
         if run.waiting and not run.announced_pause:
-            self._leave_weights(run)
-            self._report(protocol.Turned(run.run_id, "paused"))
+            self._save_weights(run)
+            self._report(protocol.StateChanged(run.run_id, "paused"))
         run.announced_pause = run.waiting
 
-    def _see_off(self, run: LiveRun) -> None:
-        """Leave the weights in the run's folder, then say the last events: who reads the end finds the weights."""
+    def _finish(self, run: LiveRun) -> None:
+        """Save the weights, then send the last events: whoever reads the ending finds the weights."""
         events = run.deliver()
-        self._turns.remove(run)
+        self._runs.remove(run)
         if not any(isinstance(event, Failed) for event in events):
-            self._leave_weights(run)
+            self._save_weights(run)
         del self._folders[run.run_id]
-        self._report(protocol.Said(run.run_id, events))
-        self._report(protocol.Over(run.run_id))
+        self._report(protocol.RunEvents(run.run_id, events))
+        self._report(protocol.RunOver(run.run_id))
         del run.model
         free_memory()
 
-    def _leave_weights(self, run: LiveRun) -> None:
-        """Whoever hears that a run waits or is over finds its weights in its folder."""
+    def _save_weights(self, run: LiveRun) -> None:
+        """Save the weights in the run's folder."""
         if run.model is None:
             return
         try:
@@ -138,7 +139,7 @@ class Worker:
             traceback.print_exc(file=sys.stderr)
 
     def _answer(self, job: protocol.Ask) -> None:
-        self._turn_to(job.job_id)
+        self._set_busy(job.job_id)
         try:
             value = function_named(job.function)(*job.args, **job.kwargs)
             answer = protocol.Answer(job.job_id, protocol.write_value(value))
@@ -170,10 +171,10 @@ def free_memory() -> None:
 
 
 def warm_up(training: Training, slot: int) -> dict[str, Any]:
-    """Pay for everything that only the first step costs. Returns the facts about this worker's device."""
+    """Train one step, so that no run pays what only the first step costs. Returns the facts about this worker's device."""
     facts = describe_device(slot)
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
-    for event in training.train(config, training.prepare(config), EVERYTHING):
+    for event in training.train(config, training.prepare(config, None), DEFAULT_RECORD, None, take_measurement):
         if isinstance(event, Finished):
             break
     gc.collect()
@@ -198,7 +199,7 @@ def describe_device(slot: int) -> dict[str, Any]:
 
 
 def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep stdin and stdout for the wire; whatever else reads finds nothing, whatever else prints goes to stderr."""
+    """Keep stdin and stdout for the protocol; any other reader of stdin finds nothing, any other print goes to stderr."""
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -209,7 +210,7 @@ def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def listen(inward: BinaryIO, commands: SimpleQueue[protocol.Command]) -> None:
-    """Queue what comes; when the parent is gone, go too, even in the middle of a step."""
+    """Queue the commands; when the parent is gone, exit, even in the middle of a step."""
     try:
         while True:
             commands.put(protocol.receive(inward))
@@ -231,7 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m engine.workers.worker", description="A child of the pool; not for people."
     )
-    parser.add_argument("--training", default="engine.training.train", help="module with prepare and train")
+    parser.add_argument("--training", required=True, help="module with prepare and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
     options = parser.parse_args()
     inward, outward = take_over_pipes()

@@ -25,6 +25,7 @@ import psutil
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Progress
+from engine.runs.request import RunRequest
 from engine.runs.store import Run, Runs
 from engine.workers.pool import Pool
 from engine.workers.process import KEPT_BLOCKS
@@ -52,7 +53,7 @@ def first_points(pool: Pool, repeats: int = 7) -> dict[str, float]:
     facts, points = [], []
     for seed in range(repeats):
         began = time.perf_counter()
-        run = pool.submit(CLASSIC.replace(seed=seed))
+        run = pool.submit(RunRequest(CLASSIC.replace(seed=seed)))
         run.wait_for(1)
         facts.append(time.perf_counter() - began)
         while run.progress is None:
@@ -95,7 +96,7 @@ def speed(pool: Pool) -> dict[str, float]:
     bare, pooled = [], []
     for _ in range(PAIRS):
         bare.append((TIMED.steps - 1) / bare_seconds(TIMED.steps))
-        run = pool.submit(TIMED)
+        run = pool.submit(RunRequest(TIMED))
         while run.progress is None:
             run.wait_for(len(run.events) + 1)
         began, first = time.perf_counter(), run.progress.step
@@ -114,7 +115,7 @@ def speed(pool: Pool) -> dict[str, float]:
 @contextmanager
 def training(pool: Pool, count: int) -> Iterator[list[Run]]:
     """So many long runs of as many sessions, all of which have begun."""
-    runs = [pool.submit(LONG.replace(seed=seed), session=str(seed)) for seed in range(count)]
+    runs = [pool.submit(RunRequest(LONG.replace(seed=seed), session=str(seed))) for seed in range(count)]
     while not all(any(isinstance(event, Progress) for event in run.events) for run in runs):
         time.sleep(0.01)
     yield runs

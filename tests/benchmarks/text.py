@@ -19,6 +19,7 @@ from engine.config.text_recipe import text_config
 from engine.foundation.paths import DATA_VARIABLE
 from engine.runs.events import Progress
 from engine.runs.passing import passed
+from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 
@@ -30,7 +31,7 @@ def measure(settings: dict[str, str]) -> dict[str, Any]:
         pool.wait_until_ready(60)
         before = os.getloadavg()[0]
         began = time.monotonic()
-        run = pool.submit(config)
+        run = pool.submit(RunRequest(config))
         known = pool.ask("engine.analysis.text:counting_models", config, timeout=180.0)
         seconds: dict[int, float] = {}
         seen = 0

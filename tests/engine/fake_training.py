@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
-from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
 
 RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS = range(101, 108)
@@ -25,7 +25,7 @@ def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **set
     return RunConfig().replace(steps=steps, learning_rate=seconds_per_step, seed=seed, **settings)
 
 
-def prepare(config: RunConfig) -> None:
+def prepare(config: RunConfig, prediction: object = None) -> None:
     return None
 
 
@@ -33,9 +33,15 @@ def loss_at(config: RunConfig, step: int) -> float:
     return 1 / (step + config.seed + 1)
 
 
-def train(config: RunConfig, model: None = None, watch: Watch = EVERYTHING) -> Generator[Event, str | None, None]:
+def train(
+    config: RunConfig,
+    model: None = None,
+    record: RecordOptions = DEFAULT_RECORD,
+    prediction: object = None,
+    measure: object = None,
+) -> Generator[Event, str | None, None]:
     yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
-    if watch.snapshots:
+    if record.snapshots:
         yield look(config, 0)
     try:
         for step in range(1, config.steps + 1):
@@ -43,7 +49,7 @@ def train(config: RunConfig, model: None = None, watch: Watch = EVERYTHING) -> G
             if step == 3:
                 misbehave(config.seed)
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
-            while request == "look":
+            while request == SNAPSHOT_NOW:
                 request = yield look(config, step)
     except GeneratorExit:
         if config.seed == HANGS_IN_THE_END:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 import torch
 
+from engine.analysis.measurements.take import take_measurement
 from engine.config.link import from_query
 from engine.config.run_config import parse
 from engine.experiments.issues import ISSUES
@@ -76,9 +77,8 @@ def evidence() -> list[dict[str, Any]]:
     trials = []
     for seed in SEEDS:
         for arm in issue.arms_of(False):
-            read = read_trial(
-                arm.name, seed, list(train(issue.config(arm, seed), watch=issue.watch(arm))), issue.curves
-            )
+            events = train(issue.config(arm, seed), record=issue.record(arm), measure=take_measurement)
+            read = read_trial(arm.name, seed, list(events), issue.curves)
             numbers = {name: value for name, value in read.numbers.items() if name not in CLOCK}
             trials.append({"arm": read.arm, "seed": read.seed, "outcome": read.outcome, "numbers": numbers})
     return trials

@@ -13,6 +13,7 @@ from engine.config.run_config import RunConfig
 from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Role, difference
 from engine.experiments.trial import Trial, read_trial
 from engine.runs.events import Event, Finished, Progress, Started
+from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
 from engine.workers.worker import function_named
 
@@ -135,12 +136,12 @@ class ScriptedPool:
     def start(self) -> bool:
         return False
 
-    def submit(self, config: RunConfig, session: str = "", **_: Any) -> ScriptedRun:
-        run = ScriptedRun(config, self.value(config))
+    def submit(self, request: RunRequest) -> ScriptedRun:
+        run = ScriptedRun(request.config, self.value(request.config))
         self.submitted.append(run)
-        self.sessions.append(session)
+        self.sessions.append(request.session)
         if self.at_once:
-            run.advance(config.steps)
+            run.advance(request.config.steps)
         return run
 
     def stop(self, run_id: str) -> None:

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from engine.analysis.attention_asked import ModelAsked, file_of
 from engine.config.run_config import parse
 from engine.runs.events import Snapshot
+from engine.runs.request import RunRequest
 from engine.runs.store import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
@@ -54,7 +55,7 @@ def trained(_data_folder: None) -> Run:
     """A run of an encoder-decoder with its weights."""
     config = parse({"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "steps": 12, "seq_len": 5})
     server.wake()
-    run = server.pool().submit(config, session="a-visitor")
+    run = server.pool().submit(RunRequest(config, session="a-visitor"))
     assert run.wait_for(10**6, 60)
     return run
 
@@ -108,7 +109,7 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
         "task": "shakespeare_words", "plays": 1, "vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2,
     })  # fmt: skip
     open_page("attention.py")
-    run = server.pool().submit(config)
+    run = server.pool().submit(RunRequest(config))
     assert run.wait_for(10**6, 60)
     app = open_page("attention.py", run=run.id, text="To be, or not to be")
     assert not app.error

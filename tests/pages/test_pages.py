@@ -12,6 +12,7 @@ from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.issues import ISSUES
+from engine.runs.request import RunRequest
 from pages.parts.app import server
 
 Open = Callable[..., AppTest]
@@ -99,7 +100,7 @@ def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open
 
 def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
-    run = server.pool().submit(config)
+    run = server.pool().submit(RunRequest(config))
     assert run.wait_for(10**9, 600)
     app = open_page("lab.py", run=run.id)
     assert not app.warning
@@ -112,7 +113,7 @@ def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -
 
 
 def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page: Open) -> None:
-    run = server.pool().submit(RunConfig().replace(steps=3))
+    run = server.pool().submit(RunRequest(RunConfig().replace(steps=3)))
     assert run.wait_for(10**9, 600)
     app = open_page("lab.py", run=run.id)
     app.number_input(key="set.steps").set_value(RunConfig().steps).run()

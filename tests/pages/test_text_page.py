@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
+from engine.runs.request import RunRequest
 from engine.text import own
 from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
@@ -90,7 +91,7 @@ def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open, pas
 
 
 def test_a_bad_link_says_what_was_ignored_and_never_trains(open_page: Open) -> None:
-    absent, other = "0" * 32, server.pool().submit(parse({"steps": 2}))
+    absent, other = "0" * 32, server.pool().submit(RunRequest(parse({"steps": 2})))
     app = open_page("text.py", text=absent, vocab_size="1", pos_encoding="zork", steps="70", d_model="8", run="../../x")
     for words in (
         f"`text` is `{absent}`; allowed is shakespeare, or the name of a text of your own that is kept here",
@@ -107,7 +108,7 @@ def test_a_bad_link_says_what_was_ignored_and_never_trains(open_page: Open) -> N
 
 def test_a_paused_run_has_left_weights_to_write_with(open_page: Open) -> None:
     open_page("text.py")
-    run = server.pool().submit(parse({"steps": 500}), paused=True)
+    run = server.pool().submit(RunRequest(parse({"steps": 500}), paused=True))
     while run.state != "paused":
         run.wait_for(len(run.events) + 1, 0.2)
     assert run.weights is not None

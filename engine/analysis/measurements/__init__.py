@@ -17,7 +17,7 @@ class MeasurementRow:
     summary: str
     source: str
     implementation: str
-    """``module:function``, an :data:`engine.analysis.measurements.trained.Measure`."""
+    """``module:function``, an :data:`engine.training.trained.Measure`."""
 
 
 ROWS: tuple[MeasurementRow, ...] = (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import length_law, shapes
 from engine.tasks.data import IGNORE
 from engine.training.evaluation import predictions
+from engine.training.trained import Trained
 
 SEQUENCES = 512
 EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)

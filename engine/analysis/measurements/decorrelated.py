@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.analysis.measurements.trained import Trained
 from engine.training.evaluation import evaluate
+from engine.training.trained import Trained
 
 SEQUENCES = 512
 

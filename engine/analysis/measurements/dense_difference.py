@@ -8,13 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from engine.analysis.measurements.trained import Trained
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
 from engine.model.mode import in_mode
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward
+from engine.training.trained import Trained
 
 SEQUENCES = 32
 

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
-from engine.analysis.measurements.trained import Trained
 from engine.analysis.measurements.untrained import untrained
 from engine.model.build import parameter_part
 from engine.training.data import Batch, Data
 from engine.training.evaluation import forward, loss_of
+from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:

@@ -13,12 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from engine.analysis.measurements.trained import Trained
 from engine.model.attention import Attention
 from engine.model.mode import in_mode
 from engine.tasks.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
+from engine.training.trained import Trained
 
 SAMPLES = 512
 """Held-out sequences: half to judge importance, half to count answers."""

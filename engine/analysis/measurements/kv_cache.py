@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from engine.analysis.measurements.timing import shortest
-from engine.analysis.measurements.trained import Trained
 from engine.model.cached import Cache, next_logits
 from engine.model.transformer import Transformer
+from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:

@@ -13,8 +13,8 @@ from contextlib import suppress
 
 import torch
 
-from engine.analysis.measurements.trained import Trained
 from engine.encodings.base import NoRow
+from engine.training.trained import Trained
 
 LENGTHS = (8, 64, 512)
 SQUEEZED = 8

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.analysis.measurements.trained import Trained
 from engine.training.data import Data
 from engine.training.evaluation import evaluate
+from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from engine.analysis.measurements import explanations
-from engine.analysis.measurements.trained import Trained
 from engine.model.mode import in_mode
 from engine.tasks.data import task_data
+from engine.training.trained import Trained
 
 SAMPLES = 256
 

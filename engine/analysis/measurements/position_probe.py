@@ -16,9 +16,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.analysis.measurements.trained import Trained
 from engine.model.mode import in_mode
 from engine.training.evaluation import forward
+from engine.training.trained import Trained
 
 FITTED, JUDGED = 192, 64
 """Sequences."""

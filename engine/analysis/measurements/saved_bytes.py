@@ -6,9 +6,9 @@ and ``formula_agrees``: 1 where it is right to the byte, else 0.
 
 from __future__ import annotations
 
-from engine.analysis.measurements.trained import Trained
 from engine.estimate.prediction import predict
 from engine.training.measured_memory import measure_memory
+from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:

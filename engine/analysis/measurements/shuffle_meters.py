@@ -12,10 +12,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.analysis.measurements.trained import Trained
 from engine.encodings.base import Positions
 from engine.tasks.data import IGNORE
 from engine.training.evaluation import predictions
+from engine.training.trained import Trained
 
 SEQUENCES = 256
 SHUFFLES = 8

@@ -13,10 +13,10 @@ import torch
 from torch import nn
 
 from engine.analysis.measurements.timing import shortest
-from engine.analysis.measurements.trained import Trained
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 from engine.training.optimizers import build_optimizers
+from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.analysis.measurements.trained import Trained
 from engine.encodings.base import cosines
+from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:

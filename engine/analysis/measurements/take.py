@@ -1,20 +1,19 @@
-"""Taking the measurements that a run was asked for."""
+"""Taking a measurement by its name. Nothing of torch is imported before a measurement is taken."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from engine.analysis.measurements import MEASUREMENTS
-from engine.analysis.measurements.trained import Measure, Trained
+
+if TYPE_CHECKING:  # a worker hands this function on before it imports torch
+    from engine.training.trained import Measure, Trained
 
 
-def take_measurements(names: Sequence[str], trained: Trained) -> dict[str, float]:
-    """Every number by name. Raises ValueError where a name is not in the registry."""
-    numbers: dict[str, float] = {}
-    for name in names:
-        if name not in MEASUREMENTS:
-            raise ValueError(f"measurements is {name}; allowed is one of {', '.join(MEASUREMENTS)}.")
-        measure: Measure = resolve_name(MEASUREMENTS[name].implementation)
-        numbers |= measure(trained)
-    return numbers
+def take_measurement(name: str, trained: Trained) -> dict[str, float]:
+    """The measurement's numbers by name. Raises ValueError where it is not in the registry."""
+    if name not in MEASUREMENTS:
+        raise ValueError(f"measurements is {name}; allowed is one of {', '.join(MEASUREMENTS)}.")
+    measure: Measure = resolve_name(MEASUREMENTS[name].implementation)
+    return measure(trained)

@@ -15,10 +15,10 @@ from copy import deepcopy
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.measurements.trained import Trained
 from engine.model.build import parameter_part
 from engine.training.evaluation import forward, loss_of
 from engine.training.optimizers import build_optimizers
+from engine.training.trained import Trained
 
 OWN = ("mlp", "norm", "weights")
 """Parts of a layer that are not attention's."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from engine.config.run_config import RunConfig, changes_between, parse
-from engine.runs.record_options import Watch
+from engine.runs.record_options import RecordOptions
 from engine.settings.fields import Setting
 
 Role = Literal["fault", "control", "remedy", "comparison"]
@@ -117,8 +117,8 @@ class Issue:
         """Raises ConfigError."""
         return parse({**self.base, **arm.settings, "seed": seed})
 
-    def watch(self, arm: Arm) -> Watch:
-        return Watch(snapshots=False, evaluations=self.evaluations, memory=False, measurements=arm.measurements)
+    def record(self, arm: Arm) -> RecordOptions:
+        return RecordOptions(snapshots=False, evaluations=self.evaluations, memory=False, measurements=arm.measurements)
 
     def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
         """What the arm sets away from the first control (or the first arm): setting, there, here."""

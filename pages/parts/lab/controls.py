@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.config.run_config import RunConfig
+from engine.runs.request import RunRequest
 from engine.runs.store import Run
 from engine.workers.pool import Refused
 from pages.parts.app import server
@@ -21,7 +22,8 @@ REFUSED = "refused"
 def submit(config: RunConfig, *, paused: bool = False) -> None:
     """Start a run and show it; a refusal is kept to be shown, and nothing else changes."""
     try:
-        run = server.pool().submit(config, session=session_id(), paused=paused, pace=PACES[st.session_state[PACE]])
+        pace = PACES[st.session_state[PACE]]
+        run = server.pool().submit(RunRequest(config, session_id(), pace=pace, paused=paused))
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
         return

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
+from engine.runs.request import RunRequest
 from engine.runs.store import Run
 from engine.workers.pool import Refused
 from pages.parts.app import server
@@ -51,7 +52,7 @@ def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
 def _train() -> None:
     """A refusal is kept to be shown, and nothing else changes."""
     try:
-        st.session_state[RUN] = server.pool().submit(form_config(), session=session_id()).id
+        st.session_state[RUN] = server.pool().submit(RunRequest(form_config(), session_id())).id
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
 

@@ -13,7 +13,7 @@ from engine.experiments.report import report
 for issue in ISSUES.values():
     report(issue, (), range(8))
     for arm in issue.arms:
-        issue.config(arm), issue.changes(arm), issue.watch(arm)
+        issue.config(arm), issue.changes(arm), issue.record(arm)
 print([name for name in ("torch", "scipy", "pandas", "streamlit") if name in sys.modules])
 """
 

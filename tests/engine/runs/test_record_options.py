@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, Progress, Snapshot
-from engine.runs.record_options import EVERYTHING, Watch
+from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.training.train import train
 
 CONFIG = RunConfig().replace(steps=12, dropout=0.1)
 
 
 def test_watching_less_says_less_and_trains_the_same() -> None:
-    much, little = (list(train(CONFIG, watch=watch)) for watch in (EVERYTHING, Watch(False, 2, False)))
+    much, little = (list(train(CONFIG, record=record)) for record in (DEFAULT_RECORD, RecordOptions(False, 2, False)))
     losses = [[event.loss for event in events if isinstance(event, Progress)] for events in (much, little)]
     assert losses[0] == losses[1]
     assert not any(isinstance(event, Snapshot) for event in little)
@@ -25,12 +26,12 @@ def test_watching_less_says_less_and_trains_the_same() -> None:
 
 
 def test_a_measurement_nobody_knows_is_named() -> None:
-    *_, last = _until_error(replace(EVERYTHING, measurements=("zork",)))
+    *_, last = _until_error(replace(DEFAULT_RECORD, measurements=("zork",)))
     assert "measurements is zork" in last
 
 
-def _until_error(watch: Watch) -> list[str]:
+def _until_error(record: RecordOptions) -> list[str]:
     try:
-        return [str(event) for event in train(CONFIG, watch=watch)]
+        return [str(event) for event in train(CONFIG, record=record, measure=take_measurement)]
     except ValueError as error:
         return [str(error)]

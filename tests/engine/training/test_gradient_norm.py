@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.training.loop import _gradient_norm
+from engine.training.loop import gradient_norm
 
 
 def parameter(grad: list[float], dtype: torch.dtype = torch.float32) -> nn.Parameter:
@@ -18,14 +18,14 @@ def parameter(grad: list[float], dtype: torch.dtype = torch.float32) -> nn.Param
 
 
 def test_small_gradients() -> None:
-    assert _gradient_norm([parameter([3.0]), parameter([4.0])]) == pytest.approx(5.0)
+    assert gradient_norm([parameter([3.0]), parameter([4.0])]) == pytest.approx(5.0)
 
 
 def test_squares_that_overflow() -> None:
-    assert _gradient_norm([parameter([3e25, 0.0]), parameter([4e25])]) == pytest.approx(5e25, rel=1e-6)
-    assert _gradient_norm([parameter([3e4, 4e4], torch.float16)]) == pytest.approx(5e4, rel=1e-3)
+    assert gradient_norm([parameter([3e25, 0.0]), parameter([4e25])]) == pytest.approx(5e25, rel=1e-6)
+    assert gradient_norm([parameter([3e4, 4e4], torch.float16)]) == pytest.approx(5e4, rel=1e-3)
 
 
 @pytest.mark.parametrize("value", [math.inf, math.nan])
 def test_what_is_not_finite_stays_so(value: float) -> None:
-    assert not math.isfinite(_gradient_norm([parameter([1.0, value])]))
+    assert not math.isfinite(gradient_norm([parameter([1.0, value])]))

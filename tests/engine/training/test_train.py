@@ -25,10 +25,11 @@ from engine.runs.events import (
     of_layer,
     to_json,
 )
+from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import findings
 from engine.training import snapshot as snapshots
 from engine.training.optimizers import learning_rate_at
-from engine.training.train import LOOK, train
+from engine.training.train import train
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
 
@@ -110,8 +111,8 @@ def test_looking_changes_no_number() -> None:
     while event is not None:
         looked.append(event)
         if isinstance(event, Progress):
-            assert isinstance(run.send(LOOK), Snapshot)
-            assert isinstance(run.send(LOOK), Snapshot)
+            assert isinstance(run.send(SNAPSHOT_NOW), Snapshot)
+            assert isinstance(run.send(SNAPSHOT_NOW), Snapshot)
         event = next(run, None)
     assert numbers(looked) == numbers(train(SHORT))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.settings.costs import Memory
 from engine.workers import host
-from engine.workers.limits import Limits, memory_of, refusal
+from engine.workers import limits as allowed_by
+from engine.workers.limits import Limits, memory_of
 
 
 def prediction(memory: Memory, steps_per_second: float | None, result_seconds: float | None) -> Prediction:
@@ -31,6 +33,10 @@ def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
 
 def unknown(config: RunConfig) -> Prediction:
     return prediction(Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None, None)
+
+
+def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction]) -> str | None:
+    return allowed_by.refusal(config, predict(config), limits, predict)
 
 
 def limits(**given: object) -> Limits:

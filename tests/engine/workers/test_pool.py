@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
+from engine.runs.request import RunRequest
 from engine.runs.store import Run, Runs
 from engine.workers.limits import Limits
 from engine.workers.pool import JobError, Pool, Refused
@@ -92,21 +93,20 @@ def steps_of(run: Run) -> list[int]:
 
 def long_run(pool: Pool, seconds_per_step: float = 0.002, seed: int = 0, **how: Any) -> Run:
     """A run that has begun and does not end by itself."""
-    run = pool.submit(config(LONG, seconds_per_step, seed), **how)
+    run = pool.submit(RunRequest(config(LONG, seconds_per_step, seed), **how))
     until(lambda: run.step > 0)
     return run
 
 
 def pid_of(pool: Pool, run: Run) -> int:
-    crew = pool._crew
-    return next(child.process.pid for child in crew._children.values() if run.id in child.tickets)
+    return next(worker.pid for worker in pool.health().workers if run.id in worker.runs)
 
 
 # Runs
 
 
 def test_a_run_finishes_with_every_event_in_order(one: Pool) -> None:
-    run = wait_end(one.submit(config(500)))
+    run = wait_end(one.submit(RunRequest(config(500))))
     assert run.state == "finished"
     assert steps_of(run) == list(range(1, 501))
     assert [e.loss for e in run.events if isinstance(e, Progress)] == [loss_at(run.config, n) for n in range(1, 501)]
@@ -115,7 +115,7 @@ def test_a_run_finishes_with_every_event_in_order(one: Pool) -> None:
 
 
 def test_another_runs_finds_it(one: Pool) -> None:
-    run = wait_end(one.submit(config(50), session="me"))
+    run = wait_end(one.submit(RunRequest(config(50), session="me")))
     found = Runs(one.runs.folder).get(run.id)
     assert found is not None
     assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
@@ -153,7 +153,7 @@ def test_a_step_is_exactly_one_step_and_a_snapshot(one: Pool) -> None:
 
 
 def test_a_run_may_start_paused(one: Pool) -> None:
-    run = one.submit(config(LONG), paused=True)
+    run = one.submit(RunRequest(config(LONG), paused=True))
     until(lambda: run.state == "paused")
     assert [type(e).__name__ for e in run.events] == ["Started", "Snapshot"]
     one.step(run.id)
@@ -175,20 +175,19 @@ def wait_stopped(pool: Pool, run: Run) -> Run:
 
 
 def test_pace_is_kept_and_can_change(one: Pool) -> None:
-    run = one.submit(config(LONG), pace=0.5)
-    other = one.submit(config(200, 0.001))
+    run = one.submit(RunRequest(config(LONG), pace=0.5))
+    other = one.submit(RunRequest(config(200, 0.001)))
     until(lambda: run.step == 1)
     wait_end(other)
     assert run.step <= 2
     one.set_pace(run.id, None)
     until(lambda: run.step > 50)
-    assert run.pace is None
     wait_stopped(one, run)
 
 
 def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
     other = long_run(one)
-    run = wait_end(one.submit(config(10, seed=fake_training.RAISES)))
+    run = wait_end(one.submit(RunRequest(config(10, seed=fake_training.RAISES))))
     assert run.state == "failed"
     assert run.ending == Failed(2, "An error ended it (RuntimeError: the weights fell over).")
     assert other.live
@@ -196,7 +195,7 @@ def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
 
 
 def test_what_a_run_prints_does_not_reach_the_wire(one: Pool) -> None:
-    run = wait_end(one.submit(config(100, seed=fake_training.SHOUTS)))
+    run = wait_end(one.submit(RunRequest(config(100, seed=fake_training.SHOUTS))))
     assert run.state == "finished"
     assert steps_of(run) == list(range(1, 101))
 
@@ -212,7 +211,7 @@ def test_two_runs_on_one_worker_both_progress(one: Pool) -> None:
 
 
 def test_interleaved_runs_give_the_numbers_they_give_alone(one: Pool) -> None:
-    both = [one.submit(config(300, 0.001, seed)) for seed in (1, 2)]
+    both = [one.submit(RunRequest(config(300, 0.001, seed))) for seed in (1, 2)]
     for run in map(wait_end, both):
         assert [e.loss for e in run.events if isinstance(e, Progress)] == [
             loss_at(run.config, step) for step in range(1, 301)
@@ -220,7 +219,7 @@ def test_interleaved_runs_give_the_numbers_they_give_alone(one: Pool) -> None:
 
 
 def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> None:
-    run = wait_end(one.submit(config(3)))
+    run = wait_end(one.submit(RunRequest(config(3))))
     for run_id in (run.id, "x" * 16):
         for command in (one.pause, one.step, one.resume, one.stop):
             command(run_id)
@@ -231,7 +230,7 @@ def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> Non
 
 def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
     with ThreadPoolExecutor(16) as threads:
-        runs = [threads.submit(one.submit, config(30, seed=seed)) for seed in range(40)]
+        runs = [threads.submit(one.submit, RunRequest(config(30, seed=seed))) for seed in range(40)]
         jobs = [threads.submit(one.ask, f"{FAKE}:add", n, n) for n in range(40)]
         assert [job.result() for job in jobs] == [2 * n for n in range(40)]
     for future in runs:
@@ -291,7 +290,7 @@ def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool, ThreadPoolExecutor(1) as thread:
         pid = pool.ask(f"{FAKE}:worker_pid")
         job = thread.submit(pool.ask, f"{FAKE}:nap", 3600, timeout=PATIENCE)
-        until(lambda: any(child.doing in child.jobs for child in pool._crew._children.values()))
+        until(lambda: any(worker.answering for worker in pool.health().workers))
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(JobError, match=r"^Its worker process ended unexpectedly \(signal 9\)\.$"):
             job.result()
@@ -322,15 +321,15 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
 
 
 def test_a_run_that_kills_its_worker_does_not_kill_the_pool(two: Pool) -> None:
-    run = wait_end(two.submit(config(10, seed=fake_training.DIES)))
+    run = wait_end(two.submit(RunRequest(config(10, seed=fake_training.DIES))))
     assert run.state == "lost"
     assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
     assert two.wait_until_ready(PATIENCE)
-    assert wait_end(two.submit(config(10))).state == "finished"
+    assert wait_end(two.submit(RunRequest(config(10)))).state == "finished"
 
 
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
-    hung = two.submit(config(10, seed=fake_training.HANGS))
+    hung = two.submit(RunRequest(config(10, seed=fake_training.HANGS)))
     other = long_run(two)
     until(lambda: hung.step == 2 or len(hung.events) >= 2)
     two.stop(hung.id)
@@ -351,7 +350,7 @@ def test_a_run_that_hangs_while_it_closes_is_ended_too(two: Pool) -> None:
 def test_a_silent_run_is_ended_and_its_neighbour_is_told_why(tmp_path: Path) -> None:
     with pool_of(tmp_path, silent_seconds=1.0) as pool:
         neighbour = long_run(pool)
-        hung = wait_end(pool.submit(config(10, seed=fake_training.HANGS)))
+        hung = wait_end(pool.submit(RunRequest(config(10, seed=fake_training.HANGS))))
         wait_end(neighbour)
         assert (hung.state, neighbour.state) == ("lost", "lost")
         assert hung.ending.reason == "It did not come back for 1 s and was ended."  # type: ignore[union-attr]
@@ -363,7 +362,7 @@ def test_a_silent_run_is_ended_and_its_neighbour_is_told_why(tmp_path: Path) -> 
 
 def test_a_worker_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
     with pool_of(tmp_path, worker_memory="300MiB") as pool:
-        run = wait_end(pool.submit(config(LONG, 0.01, seed=fake_training.GROWS)))
+        run = wait_end(pool.submit(RunRequest(config(LONG, 0.01, seed=fake_training.GROWS))))
         assert run.state == "lost"
         assert "of memory, where 300 MiB are allowed" in run.ending.reason  # type: ignore[union-attr]
         assert pool.wait_until_ready(PATIENCE)
@@ -371,7 +370,7 @@ def test_a_worker_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
 
 def test_a_run_left_paused_is_stopped(tmp_path: Path) -> None:
     with pool_of(tmp_path, paused_seconds=0.3) as pool:
-        run = wait_end(pool.submit(config(LONG), paused=True))
+        run = wait_end(pool.submit(RunRequest(config(LONG), paused=True)))
         assert run.ending == Ended(0, "stopped", "It was left paused for 0.3 s.")
 
 
@@ -381,7 +380,7 @@ def test_a_run_left_paused_is_stopped(tmp_path: Path) -> None:
 def test_runs_wait_in_a_queue_with_their_places(tmp_path: Path) -> None:
     with pool_of(tmp_path, runs_per_worker=1) as pool:
         going = long_run(pool)
-        waiting = [pool.submit(config(5, seed=seed)) for seed in range(3)]
+        waiting = [pool.submit(RunRequest(config(5, seed=seed))) for seed in range(3)]
         assert [run.queue_place for run in waiting] == [1, 2, 3]
         assert {run.state for run in waiting} == {"queued"}
         pool.stop(waiting[0].id)
@@ -400,7 +399,7 @@ def test_runs_wait_in_a_queue_with_their_places(tmp_path: Path) -> None:
 def test_what_is_asked_of_a_waiting_run_holds_when_it_starts(tmp_path: Path) -> None:
     with pool_of(tmp_path, runs_per_worker=1) as pool:
         going = long_run(pool)
-        run = pool.submit(config(LONG))
+        run = pool.submit(RunRequest(config(LONG)))
         pool.step(run.id)
         pool.step(run.id)
         wait_stopped(pool, going)
@@ -419,7 +418,7 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool:
         held = long_run(pool)
         alone = long_run(pool, alone=True)
-        late = pool.submit(config(5))
+        late = pool.submit(RunRequest(config(5)))
         time.sleep(2 * BATCH)  # what the held one had said before is delivered
         step, mark = held.step, alone.step
         until(lambda: alone.step > mark + 20)
@@ -433,17 +432,17 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
 def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
     with pool_of(tmp_path, steps=50, runs_per_session=2, runs_per_worker=1, queue_length=2) as pool:
         with pytest.raises(Refused, match=r"^steps is 51; this host allows at most 50\.$"):
-            pool.submit(config(51))
+            pool.submit(RunRequest(config(51)))
         assert not list(tmp_path.iterdir())
-        mine = [pool.submit(config(50, 1.0), session="me") for _ in range(2)]
+        mine = [pool.submit(RunRequest(config(50, 1.0), session="me")) for _ in range(2)]
         with pytest.raises(Refused, match=r"^2 of your runs are going or waiting; this host allows 2 at once\."):
-            pool.submit(config(5), session="me")
-        pool.submit(config(5), session="you")
+            pool.submit(RunRequest(config(5), session="me"))
+        pool.submit(RunRequest(config(5), session="you"))
         with pytest.raises(Refused, match=r"^2 runs are waiting already"):
-            pool.submit(config(5), session="you")
+            pool.submit(RunRequest(config(5), session="you"))
         assert len(list(tmp_path.iterdir())) == 3
         pool.stop(mine[1].id)
-        pool.submit(config(5), session="me")
+        pool.submit(RunRequest(config(5), session="me"))
 
 
 # Life
@@ -456,14 +455,14 @@ def test_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
 
 def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> None:
     with pool_of(tmp_path, size=2, runs_per_worker=1) as pool:
-        runs = [long_run(pool), long_run(pool), pool.submit(config(5))]
+        runs = [long_run(pool), long_run(pool), pool.submit(RunRequest(config(5)))]
         pids = [worker.pid for worker in pool.health().workers]
     assert len(pids) == 2
     assert not any(map(psutil.pid_exists, pids)), "neither process nor zombie"
     assert {run.state for run in runs} == {"lost"}
     pool.close()
     with pytest.raises(Refused, match="closing"):
-        pool.submit(config(5))
+        pool.submit(RunRequest(config(5)))
     with pytest.raises(JobError, match="closing"):
         pool.ask(f"{FAKE}:add", 1)
     again = Runs(tmp_path)
@@ -475,7 +474,7 @@ def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> N
 
 def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool:
-        run = pool.submit(config(10, seed=fake_training.HANGS))
+        run = pool.submit(RunRequest(config(10, seed=fake_training.HANGS)))
         until(lambda: len(run.events) >= 2)
         pid = pid_of(pool, run)
     assert not psutil.pid_exists(pid)
@@ -486,13 +485,14 @@ import sys, time
 from pathlib import Path
 from engine.workers.limits import Limits
 from engine.workers.pool import Pool
+from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from tests.engine.fake_training import config
 from tests.engine.workers.test_limits import predict
 pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training={FAKE!r}, predict=predict)
 pool.start()
 pool.wait_until_ready(60)
-run = pool.submit(config({LONG}, 0.01))
+run = pool.submit(RunRequest(config({LONG}, 0.01)))
 while not run.step:
     time.sleep(.01)
 print(run.id, pool.health().workers[0].pid, flush=True)
@@ -520,7 +520,7 @@ def test_when_the_app_dies_its_workers_go_and_its_run_is_found_lost(tmp_path: Pa
 def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:
     with Pool(Runs(tmp_path), Limits(), 1, training="no.such.module", predict=predict) as pool:  # type: ignore[arg-type]
         until(lambda: pool.health().problem != "")
-        assert pool.submit(config(5)).queue_place == 1
+        assert pool.submit(RunRequest(config(5))).queue_place == 1
 
 
 def test_health_counts(one: Pool) -> None:
@@ -541,9 +541,10 @@ import sys
 from pathlib import Path
 from engine.config.run_config import RunConfig
 from engine.workers.pool import Pool
+from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
-    run = pool.submit(RunConfig().replace(steps=3))
+    run = pool.submit(RunRequest(RunConfig().replace(steps=3)))
     while run.live:
         run.wait_for(10**9, 600)
     pool.health()

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from engine.config.run_config import RunConfig
+from engine.estimate.prediction import predict
 from engine.runs.events import Progress, Snapshot
-from engine.workers.protocol import Ask, Said, Start, Turned, read_value, receive, send, write_value
+from engine.runs.request import RunRequest
+from engine.workers.protocol import Ask, RunEvents, Start, StateChanged, read_value, receive, send, write_value
 
 PICKLED_TENSOR_CLASS = b"ctorch\nTensor\n."
 PICKLED_DEEPER = b"ctorch._utils\n_rebuild_tensor_v2\n."
@@ -19,10 +21,10 @@ PICKLED_DEEPER = b"ctorch._utils\n_rebuild_tensor_v2\n."
 def test_messages_arrive_in_order_and_equal() -> None:
     config = RunConfig().replace(pos_encoding="alibi", n_heads=4, test_lengths=(8, 9))
     messages = [
-        Start("a", config, "/folder", 2.0),
+        Start("a", RunRequest(config, pace=2.0), predict(config), "/folder"),
         Ask("b", "module:function", (1, "two"), {"three": 3}),
-        Said("a", [Progress(1, 2.0, 3.0, 4.0, 5.0)]),
-        Turned("a", "paused"),
+        RunEvents("a", [Progress(1, 2.0, 3.0, 4.0, 5.0)]),
+        StateChanged("a", "paused"),
     ]
     pipe = io.BytesIO()
     for message in messages:
@@ -34,7 +36,7 @@ def test_messages_arrive_in_order_and_equal() -> None:
 def test_arrays_arrive_to_the_last_bit() -> None:
     pattern = np.random.rand(2, 3, 4, 4).astype(np.float32)
     pipe = io.BytesIO()
-    send(pipe, Said("a", [Snapshot(1, {"self": pattern}, {}, [])]))
+    send(pipe, RunEvents("a", [Snapshot(1, {"self": pattern}, {}, [])]))
     pipe.seek(0)
     received = receive(pipe).events[0].patterns["self"]
     assert received.dtype == np.float32
@@ -44,7 +46,7 @@ def test_arrays_arrive_to_the_last_bit() -> None:
 @pytest.mark.parametrize("cut", [0, 3, 8, 20])
 def test_a_message_cut_off_is_the_end(cut: int) -> None:
     pipe = io.BytesIO()
-    send(pipe, Turned("a", "paused"))
+    send(pipe, StateChanged("a", "paused"))
     with pytest.raises(EOFError):
         receive(io.BytesIO(pipe.getvalue()[:cut]))
 

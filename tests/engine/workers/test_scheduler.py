@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
-from engine.runs.record_options import Watch
-from engine.workers.scheduler import LOOK_EVERY, ROUND, SHORT_SLICE, SLICE, LiveRun, Turns, in_words
+from engine.runs.record_options import RecordOptions
+from engine.runs.request import RunRequest
+from engine.workers.scheduler import ROUND, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, RoundRobin, in_words
 from tests.engine import fake_training
 
 
@@ -31,11 +34,13 @@ class Timed:
     pieces: int = 0
     steps: list[tuple[int, int]] = field(default_factory=list)
 
-    def prepare(self, config: RunConfig) -> None:
+    def prepare(self, config: RunConfig, prediction: Prediction | None) -> None:
         return None
 
-    def train(self, config: RunConfig, model: None, watch: Watch) -> Generator[Event, str | None, None]:
-        inner, request = fake_training.train(config, model, watch), None
+    def train(
+        self, config: RunConfig, model: None, record: RecordOptions, prediction: Prediction | None, measure: object
+    ) -> Generator[Event, str | None, None]:
+        inner, request = fake_training.train(config, model, record), None
         while True:
             try:
                 event = inner.send(request)
@@ -48,6 +53,10 @@ class Timed:
                 self.clock.now += self.seconds
                 self.steps.append((config.seed, event.step))
             request = yield event
+
+
+def live_run(run_id: str, config: RunConfig, training: Timed, *, clock: Clock, **how: Any) -> LiveRun:
+    return LiveRun(run_id, RunRequest(config, **how), None, training, clock)
 
 
 def started(run: LiveRun) -> LiveRun:
@@ -68,13 +77,13 @@ def clock() -> Clock:
 
 
 def test_a_slice_ends_after_its_time(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.01), clock=clock))
+    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.01), clock=clock))
     run.advance()
     assert len(run.deliver()) == round(SLICE / 0.01)
 
 
 def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(2), Timed(clock, 0.01, pieces=100), clock=clock))
+    run = started(live_run("a", fake_training.config(2), Timed(clock, 0.01, pieces=100), clock=clock))
     told, slices, longest = list[Event](), 0, 0.0
     while not run.over:
         began = clock.now
@@ -88,7 +97,7 @@ def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> N
 
 
 def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
     waits_from = clock.now + 0.003
     run.advance(hurry=lambda: clock.now >= waits_from)
     assert len(run.deliver()) == round(SHORT_SLICE / 0.001)
@@ -98,7 +107,7 @@ def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: 
 
 
 def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Clock) -> None:
-    run = LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock)
+    run = live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock)
     deliveries = []
     for _ in range(3):
         run.advance()
@@ -106,15 +115,15 @@ def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Cloc
         deliveries.append([type(event) for event in run.deliver()])
     assert deliveries == [[Started], [Snapshot], [Progress]]
     run.advance()
-    assert run.said
+    assert run.unsent
     assert not run.deliverable
     clock.now += 0.1
     assert run.deliverable
 
 
 def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), Turns(clock)
-    runs = [LiveRun(str(seed), fake_training.config(10_000, seed=seed), training, clock=clock) for seed in range(3)]
+    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    runs = [live_run(str(seed), fake_training.config(10_000, seed=seed), training, clock=clock) for seed in range(3)]
     for run in runs:
         turns.add(started(run))
     training.steps.clear()
@@ -128,10 +137,10 @@ def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
 
 
 def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), Turns(clock)
+    training, turns = Timed(clock, 0.01), RoundRobin(clock)
     for seed in range(5):
-        turns.add(started(LiveRun(str(seed), fake_training.config(1000, seed=seed), training, clock=clock)))
-    turns.add(LiveRun("new", fake_training.config(1000, seed=9), training, clock=clock))
+        turns.add(started(live_run(str(seed), fake_training.config(1000, seed=seed), training, clock=clock)))
+    turns.add(live_run("new", fake_training.config(1000, seed=9), training, clock=clock))
     order = []
     for _ in range(9):
         run = turns.next()
@@ -144,16 +153,16 @@ def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
 
 
 def test_with_many_runs_the_slices_get_shorter(clock: Clock) -> None:
-    turns = Turns(clock)
+    turns = RoundRobin(clock)
     for seed in range(25):
         assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, seed)))
-        turns.add(started(LiveRun(str(seed), fake_training.config(1000), Timed(clock, 0.01), clock=clock)))
+        turns.add(started(live_run(str(seed), fake_training.config(1000), Timed(clock, 0.01), clock=clock)))
 
 
 def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.001), Turns(clock)
-    slow = started(LiveRun("slow", fake_training.config(10_000, seed=1), training, pace=4, clock=clock))
-    fast = started(LiveRun("fast", fake_training.config(10_000, seed=2), training, clock=clock))
+    training, turns = Timed(clock, 0.001), RoundRobin(clock)
+    slow = started(live_run("slow", fake_training.config(10_000, seed=1), training, pace=4, clock=clock))
+    fast = started(live_run("fast", fake_training.config(10_000, seed=2), training, clock=clock))
     turns.add(slow)
     turns.add(fast)
     training.steps.clear()
@@ -168,8 +177,8 @@ def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:
 
 
 def test_a_paced_run_alone_says_how_long_it_waits(clock: Clock) -> None:
-    turns = Turns(clock)
-    run = started(LiveRun("a", fake_training.config(100), Timed(clock, 0.0), pace=2, clock=clock))
+    turns = RoundRobin(clock)
+    run = started(live_run("a", fake_training.config(100), Timed(clock, 0.0), pace=2, clock=clock))
     turns.add(run)
     run.deliver()
     assert turns.next() is None
@@ -179,15 +188,15 @@ def test_a_paced_run_alone_says_how_long_it_waits(clock: Clock) -> None:
 
 
 def test_a_run_behind_its_pace_does_not_race_to_catch_up(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.0), pace=10, clock=clock))
+    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.0), pace=10, clock=clock))
     clock.now += 60
     run.advance()
     assert len(steps_in(run.deliver())) <= 2
 
 
 def test_pause_looks_and_stands_still_and_a_step_is_one_step(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.001), Turns(clock)
-    run = started(LiveRun("a", fake_training.config(1000), training, clock=clock))
+    training, turns = Timed(clock, 0.001), RoundRobin(clock)
+    run = started(live_run("a", fake_training.config(1000), training, clock=clock))
     turns.add(run)
     run.advance()
     run.pause()
@@ -206,7 +215,7 @@ def test_pause_looks_and_stands_still_and_a_step_is_one_step(clock: Clock) -> No
 
 
 def test_a_step_on_a_going_run_pauses_it(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
     run.allow_step()
     run.advance()
     assert run.step == 2
@@ -214,7 +223,7 @@ def test_a_step_on_a_going_run_pauses_it(clock: Clock) -> None:
 
 
 def test_three_steps_asked_at_once_are_three_steps(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
     run.pause()
     for _ in range(3):
         run.allow_step()
@@ -224,7 +233,7 @@ def test_three_steps_asked_at_once_are_three_steps(clock: Clock) -> None:
 
 
 def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
-    run = LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), paused=True, clock=clock)
+    run = live_run("a", fake_training.config(1000), Timed(clock, 0.001), paused=True, clock=clock)
     while not run.waiting:
         run.advance()
     assert [type(event) for event in run.deliver()] == [Started, Snapshot]
@@ -232,17 +241,17 @@ def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
 
 
 def test_looks_come_every_two_seconds(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(10_000), Timed(clock, 0.01), clock=clock))
+    run = started(live_run("a", fake_training.config(10_000), Timed(clock, 0.01), clock=clock))
     began, looks = clock.now, []
     while clock.now - began < 10:
         run.advance()
         looks += [event for event in run.deliver() if isinstance(event, Snapshot)]
-    assert len(looks) == pytest.approx(10 / LOOK_EVERY, abs=1)
+    assert len(looks) == pytest.approx(10 / SNAPSHOT_EVERY, abs=1)
 
 
 def test_looking_does_not_change_the_steps(clock: Clock) -> None:
     """The generator never gets a look where it would take it for a request to go on."""
-    run = LiveRun("a", fake_training.config(50), Timed(clock, 0.001), clock=clock)
+    run = live_run("a", fake_training.config(50), Timed(clock, 0.001), clock=clock)
     seen: list[Event] = []
     while not run.over:
         run.pause()
@@ -254,9 +263,9 @@ def test_looking_does_not_change_the_steps(clock: Clock) -> None:
 
 
 def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), Turns(clock)
-    alone = started(LiveRun("alone", fake_training.config(1000, seed=1), training, alone=True, clock=clock))
-    other = started(LiveRun("other", fake_training.config(1000, seed=2), training, clock=clock))
+    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    alone = started(live_run("alone", fake_training.config(1000, seed=1), training, alone=True, clock=clock))
+    other = started(live_run("other", fake_training.config(1000, seed=2), training, clock=clock))
     turns.add(alone)
     turns.add(other)
     assert [turns.next() for _ in range(3)] == [alone] * 3
@@ -265,7 +274,7 @@ def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
 
 
 def test_stop_ends_with_a_reason(clock: Clock) -> None:
-    run = started(LiveRun("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
+    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
     run.stop("It was left paused.")
     assert run.over
     assert run.deliver() == [Ended(1, "stopped", "It was left paused.")]
@@ -279,7 +288,7 @@ def test_stop_ends_with_a_reason(clock: Clock) -> None:
     ],
 )
 def test_an_exception_becomes_one_sentence(clock: Clock, seed: int, sentence: str) -> None:
-    run = LiveRun("a", fake_training.config(1000, seed=seed), Timed(clock, 0.001), clock=clock)
+    run = live_run("a", fake_training.config(1000, seed=seed), Timed(clock, 0.001), clock=clock)
     seen: list[Event] = []
     while not run.over:
         run.advance()

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, load_model
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event, Failed, Finished, Progress, Snapshot
+from engine.runs.request import RunRequest
 from engine.runs.store import Run, Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
@@ -40,14 +41,14 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def test_a_run_in_the_pool_is_number_for_number_the_run_alone(pool: Pool) -> None:
-    run = wait_end(pool.submit(PLAIN))
+    run = wait_end(pool.submit(RunRequest(PLAIN)))
     assert isinstance(run.ending, Finished)
     assert numbers(run.events) == numbers(train(PLAIN))
 
 
 def test_interleaved_with_dropout_pauses_and_steps_the_numbers_are_the_same(pool: Pool) -> None:
-    other = pool.submit(NOISY.replace(steps=5000, seed=9))
-    run, twin = pool.submit(NOISY, paused=True), pool.submit(NOISY)
+    other = pool.submit(RunRequest(NOISY.replace(steps=5000, seed=9)))
+    run, twin = pool.submit(RunRequest(NOISY, paused=True)), pool.submit(RunRequest(NOISY))
     for _ in range(3):
         pool.step(run.id)
     pool.resume(run.id)
@@ -64,7 +65,7 @@ def test_the_weights_are_those_of_the_run_alone(pool: Pool) -> None:
     model = prepare(PLAIN)
     for _ in train(PLAIN, model):
         pass
-    run = wait_end(pool.submit(PLAIN))
+    run = wait_end(pool.submit(RunRequest(PLAIN)))
     assert run.weights is not None
     stored = load_file(run.weights)
     assert set(stored) == set(model.state_dict())
@@ -74,7 +75,7 @@ def test_the_weights_are_those_of_the_run_alone(pool: Pool) -> None:
 
 def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
     config = PLAIN.replace(steps=50_000, share_layers=True, n_layers=3)
-    run = pool.submit(config)
+    run = pool.submit(RunRequest(config))
     assert run.wait_for(10, 60)
     pool.stop(run.id)
     wait_end(run)
@@ -87,7 +88,7 @@ def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
 
 
 def test_the_snapshots_are_those_of_the_run_alone(pool: Pool) -> None:
-    run = wait_end(pool.submit(PLAIN))
+    run = wait_end(pool.submit(RunRequest(PLAIN)))
     found = Runs(pool.runs.folder).get(run.id)
     assert found is not None
     stored = {event.step: event for event in found.events if isinstance(event, Snapshot)}
@@ -103,7 +104,7 @@ def test_the_snapshots_are_those_of_the_run_alone(pool: Pool) -> None:
 
 def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:
     missing = "mps" if not torch.backends.mps.is_available() else "cuda"
-    run = wait_end(pool.submit(PLAIN.replace(device=missing)))
+    run = wait_end(pool.submit(RunRequest(PLAIN.replace(device=missing))))
     assert isinstance(run.ending, Failed)
     assert run.ending.reason.startswith(f"device is {missing}; this machine has cpu")
 

@@ -8,14 +8,14 @@ import pytest
 import torch
 from torch import nn
 
-from engine.analysis.measurements.take import take_measurements
+from engine.analysis.measurements.take import take_measurement
 from engine.analysis.measurements.timing import shortest
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import parse
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 from engine.training.data import Data
 from engine.training.loop import prepare
+from engine.training.trained import Trained
 
 SMALL = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 4}
 
@@ -27,14 +27,14 @@ def trained(**settings: Any) -> Trained:
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
 def test_saved_bytes_are_the_formulas_and_scores_their_part(impl: str) -> None:
-    numbers = take_measurements(["saved_bytes"], trained(attention_impl=impl))
+    numbers = take_measurement("saved_bytes", trained(attention_impl=impl))
     assert numbers["formula_agrees"] == 1
     assert numbers["saved_bytes"] == numbers["saved_bytes.formula"]
     assert numbers["score_bytes"] == (4 * 2 * 4 * 2 * 12 * 12 if impl == "materialised" else 0)
 
 
 def test_doubling_the_batch_doubles_what_is_saved_also_without_a_formula() -> None:
-    one, two = (take_measurements(["saved_bytes"], trained(family="cnn", batch_size=n)) for n in (4, 8))
+    one, two = (take_measurement("saved_bytes", trained(family="cnn", batch_size=n)) for n in (4, 8))
     assert two["saved_bytes"] - 4 == 2 * (one["saved_bytes"] - 4)  # the number of answers is one number
     assert "formula_agrees" not in one
 
@@ -44,7 +44,7 @@ def test_training_keeps_weights_gradients_and_the_optimizers_numbers(
     optimizer: str, numbers_per_parameter: float
 ) -> None:
     case = trained(optimizer=optimizer)
-    numbers = take_measurements(["training_state"], case)
+    numbers = take_measurement("training_state", case)
     n_parameters = sum(parameter.numel() for parameter in case.model.parameters())
     assert numbers["weight_bytes"] == numbers["gradient_bytes"] == 4 * n_parameters
     tensors = 1 if optimizer == "adamw" else 0  # a step count each
@@ -57,7 +57,7 @@ def test_training_keeps_weights_gradients_and_the_optimizers_numbers(
 )
 def test_parts_are_those_of_the_formula(settings: dict[str, Any]) -> None:
     case = trained(**settings)
-    numbers = take_measurements(["training_state"], case)
+    numbers = take_measurement("training_state", case)
     told = count_parameters(case.config, **shapes(case.config).of_model)
     for part in ("embedding", "encoding", "attention", "mlp"):
         assert numbers.get(f"parameters.{part}", 0) == told.get(part, 0), part
@@ -67,7 +67,7 @@ def test_parts_are_those_of_the_formula(settings: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "gru"])
 def test_the_cache_is_counted_for_decoders_only(family: str) -> None:
-    numbers = take_measurements(["kv_cache"], trained(family=family))
+    numbers = take_measurement("kv_cache", trained(family=family))
     if family != "decoder":
         assert numbers == {}
         return
@@ -79,7 +79,7 @@ def test_more_work_takes_longer_and_nothing_trained_is_touched() -> None:
     short, long = (trained(n_layers=n, d_model=64, seq_len=32, batch_size=16) for n in (1, 8))
     before = [parameter.clone() for parameter in short.model.parameters()]
     random = torch.get_rng_state()
-    times = [take_measurements(["step_time"], case) for case in (short, long)]
+    times = [take_measurement("step_time", case) for case in (short, long)]
     assert times[0]["train_ms"] < times[1]["train_ms"]
     assert times[0]["inference_ms"] < times[0]["train_ms"]
     assert all(torch.equal(a, b) for a, b in zip(before, short.model.parameters(), strict=True))

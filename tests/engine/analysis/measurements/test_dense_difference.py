@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from engine.analysis.measurements.dense_difference import measure, relative_difference
-from engine.analysis.measurements.trained import Trained
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import parse
 from engine.training.data import Data
+from engine.training.trained import Trained
 
 
 def measured(**settings: object) -> dict[str, float]:

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from engine.analysis.measurements.first_gradients import measure
-from engine.analysis.measurements.trained import Trained
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import parse
 from engine.runs.events import Progress
 from engine.training.data import Data
 from engine.training.train import train
+from engine.training.trained import Trained
 
 CONFIG = parse({"task": "k_back", "k": 1, "seq_len": 8, "d_model": 8, "n_layers": 3, "steps": 1, "device": "cpu"})
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from engine.analysis.measurements.head_pruning import accuracy_along, attentions, gated, importance, measure, removable
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import parse
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
 from engine.training.data import Data
+from engine.training.trained import Trained
 
 CPU = torch.device("cpu")
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from engine.analysis.measurements.neighbour_cosine import LENGTHS, SQUEEZED, measure
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import parse
 from engine.training.data import Data
 from engine.training.train import prepare
+from engine.training.trained import Trained
 
 
 def measured(encoding: str) -> dict[str, float]:

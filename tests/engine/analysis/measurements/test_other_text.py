@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from engine.analysis.measurements.other_text import measure
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
-from engine.runs.record_options import Watch
+from engine.runs.record_options import RecordOptions
 from engine.text import own
 from engine.training.data import Data
 from engine.training.loop import prepare, steps_of
+from engine.training.trained import Trained
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
 
 def trained(config: RunConfig) -> Trained:
     model = prepare(config)
-    for _ in steps_of(config, model, Watch(snapshots=False, evaluations=1, memory=False)):
+    for _ in steps_of(config, model, RecordOptions(snapshots=False, evaluations=1, memory=False)):
         pass
     return Trained(config, model, Data(config), torch.device("cpu"))
 

@@ -7,11 +7,11 @@ import torch
 
 from engine.analysis.measurements import explanations
 from engine.analysis.measurements.pointing import measure, pointing
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import parse
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
 from engine.training.data import Data
+from engine.training.trained import Trained
 
 CPU = torch.device("cpu")
 

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from engine.analysis.measurements import accuracy_by_position, decorrelated, shuffle_meters, table_structure
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
 from engine.tasks.key_token import shortcut_answers
 from engine.training.data import Data
+from engine.training.trained import Trained
 
 KEYED = parse({"task": "key_token", "family": "encoder", "seq_len": 16, "shortcut": 0.9})
 

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from engine.analysis.measurements.position_probe import FITTED, JUDGED, accuracy, error, measure
-from engine.analysis.measurements.trained import Trained
 from engine.config.run_config import parse
 from engine.training.data import Data
 from engine.training.train import prepare
+from engine.training.trained import Trained
 
 LENGTH, WIDTH = 12, 24
 

@@ -9,10 +9,10 @@ import torch
 from torch.nn.functional import cosine_similarity
 
 from engine.analysis.measurements.token_collapse import mean_cosine, measure, relative_residual
-from engine.analysis.measurements.trained import Trained
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import parse
 from engine.training.data import Data
+from engine.training.trained import Trained
 
 DEEP = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 16, "n_heads": 2, "n_layers": 16}
 

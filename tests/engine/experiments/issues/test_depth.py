@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.experiments.issues import ISSUES
@@ -25,7 +26,7 @@ def two_steps(slug: str, arm_name: str) -> Trial:
     arm = issue.arm(arm_name)
     config = issue.config(arm)
     config = config.replace(steps=min(2, config.steps), device="cpu")
-    return read_trial(arm_name, 0, list(steps_of(config, watch=issue.watch(arm))))
+    return read_trial(arm_name, 0, list(steps_of(config, record=issue.record(arm), measure=take_measurement)))
 
 
 @pytest.mark.parametrize(("issue", "claim"), CLAIMS)
