@@ -15,11 +15,11 @@ def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.Monk
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     assert known_speed() is None
     remember_speed(Speed(0.01, 5e9))
-    reads = list[str]()
-    loads = prediction.json.loads
-    monkeypatch.setattr(prediction.json, "loads", lambda text: reads.append(text) or loads(text))
+    reads = list[Path]()
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda file: reads.append(file) or read_bytes(file))
     assert [known_speed() for _ in range(3)] == [Speed(0.01, 5e9)] * 3
-    assert len(reads) == 1
+    assert reads == [prediction.speed_file()]
     remember_speed(Speed(0.02, 5e9))
     prediction.speed_file().touch()
     assert known_speed() == Speed(0.02, 5e9)

@@ -13,7 +13,7 @@ from engine.analysis.measurements import accuracy_by_position, decorrelated, shu
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
-from engine.tasks.key_token import shortcut_answers
+from engine.tasks.key_token.data import shortcut_answers
 from engine.training.data import Data
 from engine.training.trained import Trained
 
