@@ -58,7 +58,7 @@ def writes_answer(config: RunConfig) -> bool:
 
 
 def embedding_rows(config: RunConfig) -> int:
-    """Tokens of the task's own, one row each unless a token is the sum of parts."""
+    """The rows of the token embedding: one for each token of the task, unless a token is the sum of parts."""
     own = config.task_settings
     if own.token_parts is not None:
         return 1 + max(max(part) for part in own.token_parts)
@@ -67,7 +67,7 @@ def embedding_rows(config: RunConfig) -> int:
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
-    """With pre-training there are tokens and classes of its own besides the task's."""
+    """The sizes of a run with sequences of ``n`` symbols. Pre-training adds tokens and classes of its own to the task's."""
     own = labelled(config, n)
     if not config.pretrain_steps:
         return own
@@ -78,7 +78,7 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
-    """The sizes of the task itself, whatever came before it."""
+    """The sizes of the task itself, without those of pre-training."""
     n = n or config.seq_len
     translates = config.family == "encoder_decoder"
     return Shapes(

@@ -1,4 +1,4 @@
-"""What will not work, and why: said before training, from the config alone."""
+"""Warnings: what will not work in a run, and why, known before training from the config alone."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ import numpy as np
 ORDERS = {"unigram": 1, "bigram": 2, "trigram": 3}
 """How many tokens each counting model looks at, the one asked for among them."""
 Discounts = tuple[float, float, float]
-"""What is taken from a count of one, of two, and of three or more."""
+"""The parts taken from a count of one, of two, and of three or more."""
 FALLBACK: Discounts = (0.75, 0.75, 0.75)
-"""Where a text is so small that some of the counts below which the estimate needs do not occur."""
+"""The discounts of a text so small that some of the counts which the estimate needs do not occur."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ PIECE = re.compile(r"\w+|\A\W+|\W+\Z|\W{2,}|[^\w ]")
 """A word, or what stands between two: anything but a single space, and that too where the text begins or ends."""
 WORD = re.compile(r"\w")
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
-
-
+"""The signs that stand for characters which cannot be seen."""
 SPACE = " "
 
 
