@@ -20,16 +20,17 @@ from pydantic_core import PydanticCustomError
 from engine.architectures import ARCHITECTURES, Architecture
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
+from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem, problems_in, shown
 from engine.settings.fields import Parameters, Setting, from_text, settings_in, to_text
 from engine.tasks import TASKS
 
-COMPOSED: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "task": ("task_settings", TASKS),
-    "pos_encoding": ("encoding_settings", ENCODINGS),
+COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
+    "task": ("task_settings", {name: row.parameters for name, row in TASKS.items()}),
+    "pos_encoding": ("encoding_settings", {name: spec.settings for name, spec in ENCODINGS.items()}),
 }
-"""Which field chooses a registry row, and where that row's own parameters live."""
+"""The field that chooses a registry row: where that row's own settings live, and their type by the row's name."""
 CHOICES: dict[str, dict[str, str]] = {
     "task": {name: row.label for name, row in TASKS.items()},
     "pos_encoding": {name: row.label for name, row in ENCODINGS.items()},
@@ -42,20 +43,21 @@ class RunConfig(BaseConfig):
     """Everything that decides a run's numbers. Frozen; the training path depends on nothing else."""
 
     task_settings: SerializeAsAny[Parameters] = Parameters()
-    encoding_settings: SerializeAsAny[Parameters] = Parameters()
+    encoding_settings: SerializeAsAny[EncodingSettings] = EncodingSettings()
 
     @model_validator(mode="before")
     @classmethod
     def _compose(cls, data: Any) -> Any:
         """Accept the flat form: move each chosen row's parameters into its own model."""
         flat = dict(data)
-        for chooser, (place, registry) in COMPOSED.items():
-            row = registry.get(flat.get(chooser, cls.model_fields[chooser].default))
-            own = row.parameters.model_fields if row else {}
+        for chooser, (place, types) in COMPOSED.items():
+            chosen = types.get(flat.get(chooser, cls.model_fields[chooser].default))
             given = flat.pop(place, None)
+            if chosen is None:  # the field that chooses is named as the problem
+                continue
             values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
-            values |= {name: flat.pop(name) for name in own if name in flat}
-            flat[place] = row.parameters(**from_text(values, row.parameters)) if row else Parameters()
+            values |= {name: flat.pop(name) for name in chosen.model_fields if name in flat}
+            flat[place] = chosen(**from_text(values, chosen))
         return from_text(flat, cls)
 
     @field_validator(*CHOICES)
@@ -77,6 +79,11 @@ class RunConfig(BaseConfig):
     def architecture(self) -> Architecture:
         """What is known of the family."""
         return ARCHITECTURES[self.family]
+
+    @property
+    def encoding(self) -> EncodingSpec:
+        """The registry row of the chosen encoding, with the facts that its settings decide."""
+        return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
 
     @property
     def causal(self) -> bool:
@@ -111,9 +118,8 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     for row in settings_in(RunConfig, CHOICES):
         rows.append(row)
         if row.name in COMPOSED:
-            registry_row = COMPOSED[row.name][1].get(chosen[row.name] or row.default)
-            own = settings_in(registry_row.parameters) if registry_row else ()
-            rows += [replace(setting, group=row.group) for setting in own]
+            own = COMPOSED[row.name][1].get(chosen[row.name] or row.default)
+            rows += [replace(setting, group=row.group) for setting in (settings_in(own) if own else ())]
     return tuple(rows)
 
 

@@ -1,4 +1,4 @@
-"""What a published model takes, by formula: weights, training state, activations, cache. Torch-free; nothing is measured.
+"""What a published model takes, by formula: weights, training state, activations, cache. Nothing is measured.
 
 In mixed precision every weight has two bytes, its gradient two, and AdamW keeps twelve: a float32 copy and two moments
 (Rajbhandari et al. 2020, ZeRO, section 3.1). In float32 these are 4, 4 and 8: the same sum.

@@ -1,4 +1,4 @@
-"""What a model takes at a length, by formula; and the longest that is still allowed. Torch-free.
+"""What a model takes at a length, by formula; and the longest that is still allowed.
 
 Memory: :mod:`engine.estimate.memory`. Time: the arithmetic of a step over the speed of this machine
 (:mod:`engine.estimate.prediction`). The cache: two vectors a token and layer (Shazeer 2019, Fast Transformer Decoding,
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.config.run_config import RunConfig
-from engine.encodings.saved import BYTES
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import Speed, flops_per_step
 from engine.runs.events import Memory
+from engine.settings.costs import BYTES
 
 FARTHEST = 2**40
 """Tokens; no search goes further."""

@@ -1,4 +1,4 @@
-"""Equal numbers of parameters: the width at which a model has as many as another. Torch-free."""
+"""Equal numbers of parameters: the width at which a model has as many as another."""
 
 from __future__ import annotations
 

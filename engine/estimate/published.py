@@ -1,4 +1,4 @@
-"""Well-known decoders by their published sizes. Torch-free; what they take is computed in :mod:`engine.estimate.at_scale`."""
+"""Well-known decoders by their published sizes. What they take is computed in :mod:`engine.estimate.at_scale`."""
 
 from __future__ import annotations
 

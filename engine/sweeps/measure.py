@@ -85,13 +85,14 @@ def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], in
     if isinstance(model, Transformer):
         cached = cached_step(model.eval(), inputs)
         return lambda: cached().bytes
-    return _recurrent_step(model.eval(), inputs) if isinstance(model.body, Recurrent) else None
+    body = model.eval().body
+    return _recurrent_step(model, body, inputs) if isinstance(body, Recurrent) else None
 
 
-def _recurrent_step(model: Baseline, inputs: Tensor) -> Callable[[], int]:
-    layers, head = model.body.layers, model.head
+def _recurrent_step(model: Baseline, body: Recurrent, inputs: Tensor) -> Callable[[], int]:
+    layers, head = body.layers, model.head
     zeros = torch.zeros(1, inputs.size(0), model.config.d_model, device=inputs.device, dtype=head.weight.dtype)
-    states = (zeros, zeros) if model.body.kind is nn.LSTM else (zeros,)
+    states = (zeros, zeros) if body.kind is nn.LSTM else (zeros,)
 
     @torch.no_grad()
     def step() -> int:

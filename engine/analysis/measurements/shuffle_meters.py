@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.measurements.trained import Trained
-from engine.encodings.base import Positions
+from engine.encodings.layer import Positions
 from engine.tasks.rule import IGNORE
 from engine.training.evaluation import predictions
 

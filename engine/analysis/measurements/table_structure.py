@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.measurements.trained import Trained
-from engine.encodings.base import cosines
+from engine.encodings.layer import cosines
 
 
 def measure(trained: Trained) -> dict[str, float]:

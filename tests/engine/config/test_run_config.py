@@ -10,7 +10,7 @@ import pytest
 from engine.cli import OneLineParser
 from engine.cli.arguments import add_settings, all_settings, config_from, to_arguments
 from engine.config.link import from_query, to_query
-from engine.config.run_config import RunConfig, changes_between, parse, settings_for, settings_of
+from engine.config.run_config import COMPOSED, RunConfig, changes_between, parse, settings_for, settings_of
 from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError
 from engine.settings.fields import Setting
@@ -71,9 +71,9 @@ def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: 
 
 def test_setting_names_are_unique_across_the_tables() -> None:
     own = set(RunConfig.model_fields)
-    for registry in (TASKS, ENCODINGS):
-        for row in registry.values():
-            assert not own & set(row.parameters.model_fields), row.name
+    for _, types in COMPOSED.values():
+        for name, settings in types.items():
+            assert not own & set(settings.model_fields), name
 
 
 def test_every_setting_has_label_help_and_group() -> None:
