@@ -58,7 +58,7 @@ def places_in(config: RunConfig) -> tuple[Which, ...]:
 
 
 def tap_name(config: RunConfig, which: Which, layer: int) -> str:
-    """The prefix of that attention's tensors in a ``look`` (:mod:`engine.model.look`)."""
+    """The prefix of that attention's tensors in an ``ActivationCache`` (:mod:`engine.model.activations`)."""
     stack = "encoder" if which == "encoder" or config.family == "encoder" else "decoder"
     return f"{stack}.{layer}.{'cross' if which == 'cross' else 'self'}"
 

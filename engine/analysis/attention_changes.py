@@ -17,10 +17,10 @@ from engine.analysis.attention_model import (
     blocked_in,
     encoding_at,
     held_out_metrics,
-    looked,
     model_of,
     plain,
     positions_at,
+    run_with_cache,
     sample_of,
 )
 from engine.analysis.measurements.head_pruning import gated
@@ -45,7 +45,8 @@ def without_heads(
     model, batch = model_of(asked), sample_of(asked.config, sample)
 
     def seen() -> dict[str, Any]:
-        pattern = looked(model, batch)[1][f"{tap_name(asked.config, place.which, place.layer)}.pattern"][0, place.head]
+        name = tap_name(asked.config, place.which, place.layer)
+        pattern = run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
         return {
             "metrics": held_out_metrics(asked.config, model, written_out=True),
             "pattern": plain(pattern),
@@ -122,12 +123,12 @@ def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[s
     1 / sqrt(d_head).
     """
     config, model = asked.config, model_of(asked)
-    look = looked(model, sample_of(config, sample))[1]
+    cache = run_with_cache(model, sample_of(config, sample))[1]
     name, at = tap_name(config, place.which, place.layer), positions_at(sample_of(config, sample), place)
     encoding = encoding_at(model, place)
     with torch.no_grad():
-        q, k = encoding.rotate(look[f"{name}.q"], at), encoding.rotate_keys(look[f"{name}.k"], at)
-        blocked = blocked_in(look[f"{name}.scores"])
+        q, k = encoding.rotate(cache[f"{name}.q"], at), encoding.rotate_keys(cache[f"{name}.k"], at)
+        blocked = blocked_in(cache[f"{name}.scores"])
         found: dict[str, Any] = {}
         for score in SCORES:
             changed = compared_by(asked, score)

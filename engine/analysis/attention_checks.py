@@ -13,8 +13,9 @@ from torch import Tensor
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, tap_name
 from engine.analysis.attention_faults import with_faults
 from engine.analysis.attention_kinds import entropy
-from engine.analysis.attention_model import held_out_metrics, looked, model_of, plain, sample_of
+from engine.analysis.attention_model import held_out_metrics, model_of, plain, run_with_cache, sample_of
 from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache
 from engine.model.block import Residual
 from engine.model.scores import PREPARE
 from engine.model.transformer import Transformer
@@ -36,7 +37,7 @@ def influence(model: Transformer, batch: Batch) -> Tensor:
     twins = batch.inputs.repeat(len(changed), 1)  # one row for each changed token
     row = torch.arange(len(changed))
     twins[row, changed] = (twins[row, changed] + 1) % tokens_of(model)
-    alone = replace(batch, padding=None)
+    alone = replace(batch, token_mask=None)
     source = None if batch.source is None else batch.source.repeat(len(changed), 1)
     before, after = forward(model, alone), forward(model, replace(alone, inputs=twins, source=source))
     moved = torch.zeros(length, length)
@@ -56,9 +57,9 @@ def past_reach(model: Transformer, batch: Batch) -> float:
 
 def row_sum_error(model: Transformer, batch: Batch) -> float:
     """How far the weights of a query are from adding up to one, at worst."""
-    look: dict[str, Tensor] = {}
-    forward(model, batch, look)
-    patterns = [tensor for name, tensor in look.items() if name.endswith(".pattern")]
+    cache: ActivationCache = {}
+    forward(model, batch, cache)
+    patterns = [tensor for name, tensor in cache.items() if name.endswith(".pattern")]
     return max((pattern.sum(-1) - 1).abs().max().item() for pattern in patterns)
 
 
@@ -157,7 +158,8 @@ def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tu
 
     def seen(which: ModelAsked) -> dict[str, Any]:
         model, batch = model_of(which), sample_of(asked.config, sample)
-        pattern = looked(model, batch)[1][f"{tap_name(asked.config, place.which, place.layer)}.pattern"][0, place.head]
+        name = tap_name(asked.config, place.which, place.layer)
+        pattern = run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
         with torch.no_grad():
             moved = influence(model, batch)
         return {

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from engine.analysis.attention_asked import (
     LARGEST,
@@ -18,8 +17,17 @@ from engine.analysis.attention_asked import (
     weights_of_one_sequence,
 )
 from engine.analysis.attention_kinds import NAMED, entropy, kind_scores, mean_distance, name_of
-from engine.analysis.attention_model import blocked_in, held_out, looked, model_of, positions_at, sample_of, tokens_at
+from engine.analysis.attention_model import (
+    blocked_in,
+    held_out,
+    model_of,
+    positions_at,
+    run_with_cache,
+    sample_of,
+    tokens_at,
+)
 from engine.analysis.measurements.explanations import flow_through
+from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
 
@@ -35,9 +43,9 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> dict[str, Any]:
     """
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
-    look = looked(model, one)[1]
+    cache = run_with_cache(model, one)[1]
     batch = some_held_out(asked)
-    batch_look = looked(model, batch)[1]
+    batch_look = run_with_cache(model, batch)[1]
     rows = [
         head_numbers(asked, batch, batch_look, Place(which, layer, head))
         for which in places_in(config)
@@ -45,18 +53,18 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> dict[str, Any]:
         for head in range(config.n_heads)
     ]
     return {
-        "patterns": patterns_in(look),
+        "patterns": patterns_in(cache),
         "tokens": {which: tokens_at(config, one, which) for which in places_in(config)},
         "rows": rows,
         "sequences": len(batch.inputs),
         "named_from": NAMED,
-        "rollout": rolled_out(asked, look),
+        "rollout": rolled_out(asked, cache),
     }
 
 
 def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
     """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
-    return patterns_in(looked(model_of(asked), sample_of(asked.config, sample))[1])
+    return patterns_in(run_with_cache(model_of(asked), sample_of(asked.config, sample))[1])
 
 
 def some_held_out(asked: ModelAsked) -> Batch:
@@ -64,10 +72,10 @@ def some_held_out(asked: ModelAsked) -> Batch:
     return held_out(asked.config).rows(slice(max(1, min(SEQUENCES, room))))
 
 
-def head_numbers(asked: ModelAsked, batch: Batch, look: dict[str, Tensor], place: Place) -> dict[str, Any]:
+def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Place) -> dict[str, Any]:
     name = tap_name(asked.config, place.which, place.layer)
-    pattern = look[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
-    visible = ~blocked_in(look[f"{name}.scores"][:, place.head])
+    pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
+    visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
     scores = kind_scores(pattern, visible)
     spread = entropy(pattern)  # [batch, query]
     queries = torch.tensor(positions_at(batch, place))
@@ -84,7 +92,7 @@ def head_numbers(asked: ModelAsked, batch: Batch, look: dict[str, Tensor], place
     }
 
 
-def rolled_out(asked: ModelAsked, look: dict[str, Tensor]) -> dict[str, Any]:
+def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[str, Any]:
     """For each stack's self-attention the flow after every layer, [layer, query, token], and the plain mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
@@ -94,6 +102,6 @@ def rolled_out(asked: ModelAsked, look: dict[str, Tensor]) -> dict[str, Any]:
         if which == "cross":
             continue
         names = [f"{tap_name(asked.config, which, layer)}.pattern" for layer in range(asked.config.n_layers)]
-        patterns = torch.stack([look[name].float().mean(dim=1) for name in names])  # [layer, batch, query, key]
+        patterns = torch.stack([cache[name].float().mean(dim=1) for name in names])  # [layer, batch, query, key]
         flows[which] = {"flow": array(flow_through(patterns)[:, 0]), "mean": array(patterns[:, 0])}
     return flows

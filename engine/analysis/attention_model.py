@@ -19,8 +19,9 @@ from torch import Tensor
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
-from engine.encodings.base import PositionalEncoding, Positions
+from engine.encodings.layer import PositionalEncoding, Positions
 from engine.foundation.files import keep_newest, replacing
+from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
@@ -194,11 +195,11 @@ def in_short(names: Sequence[str], most: int = 16) -> str:
     return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
 
 
-def looked(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+def run_with_cache(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
     """Logits [batch, length, class], and every inner tensor by name."""
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with torch.no_grad():
-        return forward(model, batch, look), look
+        return forward(model, batch, cache), cache
 
 
 def stack_of(model: Transformer, place: Place) -> Stack:
@@ -239,9 +240,9 @@ def blocked_in(scores: Tensor) -> Tensor:
     return scores <= torch.finfo(scores.dtype).min / 4
 
 
-def scores_in(look: dict[str, Tensor], config: RunConfig, place: Place) -> Tensor:
+def scores_in(cache: ActivationCache, config: RunConfig, place: Place) -> Tensor:
     """[batch, head, query, key]"""
-    return look[f"{tap_name(config, place.which, place.layer)}.scores"]
+    return cache[f"{tap_name(config, place.which, place.layer)}.scores"]
 
 
 def plain(value: Tensor) -> np.ndarray:

@@ -18,16 +18,15 @@ from engine.analysis.attention_model import (
     attention_at,
     blocked_in,
     encoding_at,
-    looked,
     model_of,
     plain,
     positions_at,
+    run_with_cache,
     sample_of,
     tokens_at,
 )
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
-from engine.encodings.base import PositionalEncoding, Positions
+from engine.encodings.layer import PositionalEncoding, Positions
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.snapshot import answer_namer
@@ -48,15 +47,15 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> d
     queries, keys = tokens_at(config, batch, place.which)
     if not 0 <= query < len(queries):
         raise ValueError(f"query is {query}; allowed is a whole number from 0 to {len(queries) - 1}.")
-    logits, look = looked(model, batch)
+    logits, cache = run_with_cache(model, batch)
     name, attention, encoding = (
         tap_name(config, place.which, place.layer),
         attention_at(model, place),
         encoding_at(model, place),
     )
     at, head = positions_at(batch, place), place.head
-    q, k, v = (look[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
-    scores, pattern, out = (look[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
+    q, k, v = (cache[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
+    scores, pattern, out = (cache[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
     with torch.no_grad():
         turned_q, turned_k = encoding.rotate(q, at), encoding.rotate_keys(k, at)
         ready = attention.prepare(turned_q, turned_k)
@@ -100,7 +99,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> d
 
 
 def _acts(config: RunConfig, place: Place) -> str:
-    return "nowhere" if place.which == "cross" else encoding_of(config).acts_on
+    return "nowhere" if place.which == "cross" else config.encoding.acts_on
 
 
 def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Place) -> Tensor:
@@ -110,9 +109,9 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
     of the embedding, and every layer up to this one then reads other numbers.
     """
     with nullcontext() if _acts(config, place) in ("rotation", "scores") else unplaced(model):
-        look = looked(model, batch)[1]
+        cache = run_with_cache(model, batch)[1]
     name, attention = tap_name(config, place.which, place.layer), attention_at(model, place)
-    return attention.pattern.scores(*attention.prepare(look[f"{name}.q"], look[f"{name}.k"]))
+    return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
 
 
 @contextmanager
@@ -128,7 +127,7 @@ def unplaced(model: Transformer) -> Iterator[None]:
             del encoding.add_to_embedding
 
 
-def _nothing_added(x: Tensor, positions: Positions, padding: Tensor | None = None) -> Tensor:
+def _nothing_added(x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
     return x
 
 

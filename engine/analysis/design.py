@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from engine.config.run_config import RunConfig
-from engine.encodings.base import NoRow
+from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
 
@@ -30,11 +30,11 @@ def first_look(config: RunConfig) -> dict[str, Any]:
     sizes = shapes(config).of_model
     model = build_model(config, **sizes).eval()
     trained = sizes["max_positions"]
-    encoding: Any = model.encoding
-    picture, length = encoding.picture(trained), trained
-    with suppress(NoRow):
-        picture, length = encoding.picture(BEYOND * trained), BEYOND * trained
-    arrays = {name: tensor.detach().float().numpy().astype(np.float32) for name, tensor in picture.items()}
+    encoding: PositionalEncoding = model.encoding  # type: ignore[assignment]
+    matrices, length = encoding.matrices(trained), trained
+    with suppress(PositionOutOfRange):
+        matrices, length = encoding.matrices(BEYOND * trained), BEYOND * trained
+    arrays = {name: tensor.detach().float().numpy().astype(np.float32) for name, tensor in matrices.items()}
     similarity = arrays["similarity"]
     learned = sum(p.numel() for name, p in model.named_parameters() if ".encodings." in f".{name}")
     distance = np.array([np.diagonal(similarity, -offset).mean() for offset in range(length)], dtype=np.float32)

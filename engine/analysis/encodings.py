@@ -17,8 +17,8 @@ from safetensors.torch import load_file
 from engine.analysis import spectra
 from engine.analysis.portrait import Array, Pictures, Portrait, pictures_of, portrait_of
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
-from engine.encodings.base import NoRow, PositionalEncoding
+from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
+from engine.model.embedding import positional_encoding
 from engine.runs.events import of_layer
 from engine.runs.folder import RunFolder, StoredArrays
 
@@ -38,7 +38,7 @@ class Effect(TypedDict):
 
 def pictures(config: RunConfig, shown: int) -> Pictures:
     """The :class:`Pictures` alone of what :func:`portrait` finds: its quick part."""
-    picture, rows = picture_of(first_weights(config), shown)
+    picture, rows = matrices_of(first_weights(config), shown)
     return pictures_of(config, picture, config.seq_len, rows)
 
 
@@ -48,7 +48,7 @@ def portrait(config: RunConfig, shown: int) -> dict[str, Any]:
     Trained length is ``config.seq_len``; ``shown`` positions are looked at, or as many as there are rows.
     """
     encoding = first_weights(config)
-    picture, rows = picture_of(encoding, shown)
+    picture, rows = matrices_of(encoding, shown)
     return {**portrait_of(config, picture, config.seq_len, rows), **effect(config, encoding)}
 
 
@@ -97,18 +97,17 @@ def _kept(folder: str, step: int, layer: int) -> dict[str, Array]:
 def first_weights(config: RunConfig) -> PositionalEncoding:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(config.seed)
-        encoding: PositionalEncoding = encoding_of(config).load()(config, max_positions=config.seq_len)
-    return encoding.eval()
+        return positional_encoding(config, max_positions=config.seq_len, causal=config.causal).eval()
 
 
 @torch.no_grad()
-def picture_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Array], int]:
-    """The encoding's own picture and the number of positions it goes to: a table ends where its rows do."""
+def matrices_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Array], int]:
+    """The encoding's matrices and the number of positions that they hold: a learned table ends with its last row."""
     try:
-        picture, rows = encoding.picture(shown), shown
-    except NoRow as end:
-        picture, rows = encoding.picture(end.rows), end.rows
-    return {name: value.detach().cpu().numpy() for name, value in picture.items()}, rows
+        matrices, rows = encoding.matrices(shown), shown
+    except PositionOutOfRange as end:
+        matrices, rows = encoding.matrices(end.rows), end.rows
+    return {name: value.detach().cpu().numpy() for name, value in matrices.items()}, rows
 
 
 @torch.no_grad()

@@ -8,7 +8,6 @@ import numpy as np
 
 from engine.analysis import spectra
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
 
 Array = np.ndarray
 Kind = Literal["table", "angles", "vectors", "bias"]
@@ -130,7 +129,7 @@ def lines_of(config: RunConfig, picture: dict[str, Array], trained: int) -> Line
 
 def kind_of(config: RunConfig, matrix: Array) -> Kind:
     """By the shape of the matrix and the place where the encoding acts."""
-    place = encoding_of(config).acts_on
+    place = config.encoding.acts_on
     if matrix.ndim == 3:
         return "bias"
     return "angles" if place == "rotation" else "vectors" if place == "scores" else "table"
@@ -152,7 +151,7 @@ def _looks_back(config: RunConfig, matrix: Array) -> bool:
 
 def _first_row(config: RunConfig, matrix: Array) -> int:
     """Vectors of offsets begin at -K; those of counts at 0, as positions do."""
-    of_offsets = kind_of(config, matrix) == "vectors" and encoding_of(config).numbered
+    of_offsets = kind_of(config, matrix) == "vectors" and config.encoding.numbered
     return -((len(matrix) - 1) // 2) if of_offsets else 0
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from engine.analysis import ngram_scores
 from engine.analysis.limits import LONGEST
 from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache
 from engine.model.load import trained_model
 from engine.tasks.windows import text_corpus
 from engine.text.reading import read_text
@@ -125,11 +126,11 @@ def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
     model, text = trained_model(config, Path(weights)), text_settings_of(config).encoded()
     read = read_text(text, sentence)
     shown = read.tokens[: config.seq_len]
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with torch.no_grad():
-        model(torch.tensor([shown]), look=look)
+        model(torch.tensor([shown]), cache=cache)
     return {
-        "patterns": patterns_in(look)["self"],
+        "patterns": patterns_in(cache)["self"],
         "tokens": read.names[: len(shown)],
         "unknown": read.unknown,
         "cut": len(read.tokens) - len(shown),

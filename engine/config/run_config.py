@@ -20,17 +20,18 @@ from pydantic_core import PydanticCustomError
 from engine.architectures import ARCHITECTURES, Architecture
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
+from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem, problems_in, shown
 from engine.settings.fields import Parameters, Setting, from_text, settings_in, to_text
 from engine.tasks import TASKS
 from engine.tasks.spec import TaskSettings
 
-COMPOSED: dict[str, tuple[str, dict[str, type[Parameters]]]] = {
+COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
     "task": ("task_settings", {name: spec.settings for name, spec in TASKS.items()}),
-    "pos_encoding": ("encoding_settings", {name: row.parameters for name, row in ENCODINGS.items()}),
+    "pos_encoding": ("encoding_settings", {name: spec.settings for name, spec in ENCODINGS.items()}),
 }
-"""The fields that choose from a registry, where the settings of what is chosen live, and their type by name."""
+"""The fields that choose from a registry: where the settings of what is chosen live, and their type by its name."""
 CHOICES: dict[str, dict[str, str]] = {
     "task": {name: row.label for name, row in TASKS.items()},
     "pos_encoding": {name: row.label for name, row in ENCODINGS.items()},
@@ -43,7 +44,7 @@ class RunConfig(BaseConfig):
     """Everything that decides a run's numbers. Frozen; the training path depends on nothing else."""
 
     task_settings: SerializeAsAny[TaskSettings] = TaskSettings()
-    encoding_settings: SerializeAsAny[Parameters] = Parameters()
+    encoding_settings: SerializeAsAny[EncodingSettings] = EncodingSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -51,13 +52,13 @@ class RunConfig(BaseConfig):
         """Accept the flat form: move each chosen row's parameters into its own model."""
         flat = dict(data)
         for chooser, (place, types) in COMPOSED.items():
-            own = types.get(flat.get(chooser, cls.model_fields[chooser].default))
+            chosen = types.get(flat.get(chooser, cls.model_fields[chooser].default))
             given = flat.pop(place, None)
-            if own is None:
+            if chosen is None:  # the field that chooses is named as the problem
                 continue
             values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
-            values |= {name: flat.pop(name) for name in own.model_fields if name in flat}
-            flat[place] = own(**from_text(values, own))
+            values |= {name: flat.pop(name) for name in chosen.model_fields if name in flat}
+            flat[place] = chosen(**from_text(values, chosen))
         return from_text(flat, cls)
 
     @field_validator(*CHOICES)
@@ -79,6 +80,11 @@ class RunConfig(BaseConfig):
     def architecture(self) -> Architecture:
         """What is known of the family."""
         return ARCHITECTURES[self.family]
+
+    @property
+    def encoding(self) -> EncodingSpec:
+        """The registry row of the chosen encoding, with the facts that its settings decide."""
+        return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
 
     @property
     def causal(self) -> bool:

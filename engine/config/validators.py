@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.architectures import ARCHITECTURES
-from engine.encodings import ENCODINGS, encoding_of
-from engine.encodings.row import Rule
 from engine.settings.errors import Problem
 from engine.settings.fields import to_text
 from engine.tasks import TASKS
 
 if TYPE_CHECKING:
     from engine.config.run_config import RunConfig
+
+Rule = Callable[["RunConfig"], tuple[str, str] | None]
+"""Returns the setting to name and what it may be, or None where the rule holds."""
 
 
 def _family_takes_task(c: RunConfig) -> tuple[str, str] | None:
@@ -29,7 +31,7 @@ def _heads_divide_width(c: RunConfig) -> tuple[str, str] | None:
 
 
 def _rotation_needs_pairs(c: RunConfig) -> tuple[str, str] | None:
-    rotates = c.architecture.attends and encoding_of(c).acts_on == "rotation"
+    rotates = c.architecture.attends and c.encoding.acts_on == "rotation"
     if not rotates or c.head_width % 2 == 0:
         return None
     if c.d_head is not None:
@@ -128,8 +130,6 @@ RULES: tuple[Rule, ...] = (
 
 
 def broken_rules(config: RunConfig) -> Iterator[Problem]:
-    for rule in (*RULES, *ENCODINGS[config.pos_encoding].rules):
-        breach = rule(config)
-        if breach is not None:
-            name, allowed = breach
-            yield Problem(name, to_text(config.value(name)), allowed)
+    plain = (breach for rule in RULES if (breach := rule(config)) is not None)
+    for name, allowed in chain(plain, config.encoding_settings.broken_rules(config)):
+        yield Problem(name, to_text(config.value(name)), allowed)

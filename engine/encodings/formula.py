@@ -1,23 +1,19 @@
-"""An encoding's equation with the numbers of a config put in."""
+"""An encoding's equation with the numbers of a run put in for its symbols."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from engine.encodings import ENCODINGS
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
+from engine.encodings.spec import EncodingSettings, EncodingSpec
+from engine.settings.base import BaseConfig
 
 
-def with_numbers(config: RunConfig) -> str:
-    """TeX: each symbol of the registry's row replaced by its number. The same as the equation where it has none."""
-    row = ENCODINGS[config.pos_encoding]
-    formula = row.equation
-    # The longest first, so that d_h is not read as d.
-    for symbol, name in sorted(row.symbols, key=lambda pair: -len(pair[0])):
-        value = config.head_width if name == "head_width" else config.value(name)
-        if value is not None:  # auto
+def with_numbers(spec: EncodingSpec, config: BaseConfig, own: EncodingSettings) -> str:
+    """The spec's equation in TeX, with each of its ``symbols`` replaced by the setting's value, except where that is auto."""
+    formula = spec.equation
+    # The longest symbol first, so that d_h is not read as d.
+    for symbol, name in sorted(spec.symbols, key=lambda pair: -len(pair[0])):
+        value = getattr(own if name in type(own).model_fields else config, name)
+        if value is not None:
             formula = re.sub(rf"(?<![\\A-Za-z0-9_^]){re.escape(symbol)}(?![A-Za-z0-9_])", f"{{{value:g}}}", formula)
     return formula

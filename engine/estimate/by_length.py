@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.config.run_config import RunConfig
-from engine.encodings.saved import BYTES
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import Speed, flops_per_step
-from engine.settings.costs import Memory
+from engine.settings.costs import BYTES, Memory
 
 FARTHEST = 2**40
 """Tokens; no search goes further."""

@@ -1,4 +1,4 @@
-"""How a family reads a task: the shapes of what goes in and comes out.
+"""How an architecture reads a task: the sizes of the sequences and of the model's input and output.
 
 A transducer (reverse, copy, sort) is continued by a decoder, which reads ``x1..xn y1..yn`` as next-token
 prediction; relabelled in place by an encoder; translated by an encoder-decoder. A labeller (k back, first

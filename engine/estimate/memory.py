@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.encodings import ENCODINGS, encoding_of
-from engine.encodings.row import EncodingRow
-from engine.encodings.saved import BYTES
-from engine.encodings.shapes import Shape, dense
-from engine.encodings.work import Reading
-from engine.settings.costs import Memory
+from engine.encodings.spec import EncodingSettings
+from engine.settings.costs import BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
@@ -38,12 +34,11 @@ def parameter_shapes(
         return
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
-    encoding = ENCODINGS[config.pos_encoding]
-    per_stack = n_blocks if encoding.per_layer else 1
+    modules = n_blocks if config.encoding.per_layer else 1
     yield "embedding", (n_tokens, config.d_model)
     for causal in (False, True) if stacks == 2 else (config.causal,):
-        own = encoding.learns(config, max_positions, causal)
-        yield from (("encoding", shape) for shape in per_stack * own)
+        own = config.encoding_settings.parameter_shapes(config, max_positions, causal)
+        yield from (("encoding", shape) for shape in modules * own)
     for _ in range(stacks * n_blocks):
         yield from (("attention", shape) for shape in _attention_shapes(config))
     for _ in range((stacks - 1) * n_blocks):
@@ -52,7 +47,10 @@ def parameter_shapes(
         for _ in range(stacks * n_blocks):
             yield from (
                 ("mlp", shape)
-                for shape in (*dense(config.d_model, config.mlp_width), *dense(config.mlp_width, config.d_model))
+                for shape in (
+                    *dense_shapes(config.d_model, config.mlp_width),
+                    *dense_shapes(config.mlp_width, config.d_model),
+                )
             )
     for _ in range(_n_norms(config, stacks, n_blocks)):
         yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
@@ -65,14 +63,14 @@ def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
 
 
 def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
-    """Tied to the embedding, only the bias is its own."""
-    matrix, bias = dense(config.d_model, n_outputs)
+    """Weight and bias of the output layer; tied to the embedding, only the bias is its own."""
+    matrix, bias = dense_shapes(config.d_model, n_outputs)
     return (bias,) if config.tie_embeddings else (matrix, bias)
 
 
 def _attention_shapes(config: RunConfig) -> list[Shape]:
     width = config.n_heads * config.head_width
-    shapes = [*3 * dense(config.d_model, width), *dense(width, config.d_model)]
+    shapes = [*3 * dense_shapes(config.d_model, width), *dense_shapes(width, config.d_model)]
     return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
 
 
@@ -105,7 +103,7 @@ def predict_memory(
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
     if has_formula(config):
-        kept = _Kept(config, config.batch_size, padded)
+        kept = _SavedBytes(config, config.batch_size, padded)
         kept.stack(length, source_length, causal=config.causal)
         if source_length is not None:
             kept.stack(source_length, None, causal=False)
@@ -119,22 +117,23 @@ def has_formula(config: RunConfig) -> bool:
     """Whether what is saved for backward is known without running.
 
     It is not where fused attention meets dropout or a learned bias, nor for recurrent layers and convolutions: there the
-    device's library chooses among kernels that keep different things. Nor is it where the encoding's row says so.
+    device's library chooses among kernels that keep different things. Nor is it where the encoding's settings say so.
     """
-    row = ENCODINGS[config.pos_encoding]
-    if not config.architecture.attends or not row.saved.known(config):
+    own = config.encoding_settings
+    if not config.architecture.attends or not own.has_memory_formula(config):
         return False
     if config.attention_impl != "fused":
         return True
-    own = _runs_fused(config, row)
+    fused = _runs_fused(config, own)
     if config.dropout > 0:
-        return not own and config.family != "encoder_decoder"
-    learned_bias = row.acts_on == "scores" and row.learns(config, config.seq_len, config.causal)
-    return not (own and learned_bias)
+        return not fused and config.family != "encoder_decoder"
+    learned_bias = config.encoding.acts_on == "scores" and own.parameter_shapes(config, config.seq_len, config.causal)
+    return not (fused and learned_bias)
 
 
-def _runs_fused(config: RunConfig, encoding: EncodingRow) -> bool:
-    return config.attention_impl == "fused" and not encoding.reads_pattern(config)
+def _runs_fused(config: RunConfig, own: EncodingSettings) -> bool:
+    """Whether attention with an encoding of these settings runs in a fused kernel."""
+    return config.attention_impl == "fused" and not own.needs_pattern
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
@@ -150,8 +149,8 @@ def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
 
 
 @dataclass
-class _Kept:
-    """Adds up what the forward pass keeps, in the order in which the model computes it."""
+class _SavedBytes:
+    """Adds up what the forward pass saves for the backward pass, in the order in which the model computes it."""
 
     config: RunConfig
     batch: int
@@ -163,7 +162,8 @@ class _Kept:
         self.size = BYTES[self.config.dtype]
         self.width = self.config.n_heads * self.config.head_width
         self.drops = self.config.dropout > 0
-        self.encoding = ENCODINGS[self.config.pos_encoding]
+        self.own = self.config.encoding_settings
+        self.has_bias = self.config.encoding.acts_on == "scores"
 
     def add(self, *factors: int) -> None:
         self.bytes += prod(factors)
@@ -171,10 +171,10 @@ class _Kept:
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length
         masked = self.padded or (causal and c.mask_fault != "missing")
-        if c.position_dropout > 0 and encoding_of(c).acts_on == "embedding":
+        if c.position_dropout > 0 and c.encoding.acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
-        reading = Reading(c, length, causal, self.padded)
-        self.add(self.encoding.saved.per_stack(reading))
+        stack = StackShape(c, length, causal, self.padded)
+        self.add(self.own.stack_activation_bytes(stack))
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:
@@ -182,7 +182,7 @@ class _Kept:
         for _ in range(c.n_layers):
             self._branch(tokens)
             self._attention(length, length, masked=masked, cross=False)
-            self.add(self.encoding.saved.per_layer(reading))
+            self.add(self.own.layer_activation_bytes(stack))
             if source_length is not None:
                 self._branch(tokens)
                 self._attention(length, source_length, masked=self.padded, cross=True)
@@ -211,16 +211,16 @@ class _Kept:
         c, queries = self.config, self.batch * length
         self.add(queries, self.width, self.size)  # the mixed values, read by the output projection
         self.add(self.batch * keys, self.width, self.size)  # v
-        encoding = ENCODINGS["nope"] if cross else self.encoding
         if c.attention_score != "additive":
             self.add(queries + self.batch * keys, self.width, self.size)  # q and k
         if c.attention_score == "cosine":
             # q and k before they are divided by their lengths, and one over the lengths.
             self.add(queries + self.batch * keys, self.width + c.n_heads, self.size)
-        if _runs_fused(c, encoding):
+        # Cross-attention has no encoding.
+        if _runs_fused(c, EncodingSettings() if cross else self.own):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
-            if encoding.saved.mask_in_bias and masked:
-                self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)  # bias and mask in one
+            if self.has_bias and not cross and masked:  # the kernel keeps the bias and the mask as one tensor
+                self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)
         else:
             self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
 
@@ -239,8 +239,8 @@ class _Kept:
     def _padding_mask(self, length: int, causal: bool) -> None:
         """One mask a stack, by query only where it is causal; a fused kernel keeps it in the model's precision."""
         queries = length if causal else 1
-        if _runs_fused(self.config, self.encoding):
-            if not self.encoding.saved.mask_in_bias:
+        if _runs_fused(self.config, self.own):
+            if not self.has_bias:  # otherwise it is kept in one tensor with the bias, in each layer
                 self.add(self.batch, queries, length, self.size)
         elif self.config.softmax_axis == "query":
             self.add(self.batch, queries, length)

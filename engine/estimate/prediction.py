@@ -1,4 +1,4 @@
-"""What a run will take, before it starts: parameters, memory by part, time."""
+"""What a run will take, before it starts: parameters, memory by part, FLOPs, time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_work
 from engine.estimate.layout import generation_size, keeps_past, shapes, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.foundation.files import write_whole
 from engine.foundation.paths import data_folder
-from engine.settings.costs import Memory
+from engine.settings.costs import Flops, Memory, StackShape
 from engine.settings.errors import ConfigError
 
 TESTED = 128
@@ -121,7 +120,7 @@ def added_flops(config: RunConfig, encoding: str) -> float | None:
         return None
     sizes = shapes(chosen)
     lengths = sizes.length, sizes.source_length
-    own = encoding_work(chosen, *lengths).flops
+    own = encoding_flops(chosen, *lengths).total
     return own / (flops_per_step(chosen, count_parameters(chosen, **sizes.of_model), *lengths) - own)
 
 
@@ -133,8 +132,10 @@ def _with_encoding(config: RunConfig, encoding: str) -> RunConfig | None:
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
-    """Of a step on [batch_size, length], given the parameters by part. Look-ups cost nothing, but a tied embedding is the head as
-    well; a shared block is counted at every depth."""
+    """Floating-point operations of a step on [batch_size, length], given the parameters by part.
+
+    Look-ups cost nothing, but a tied embedding is the head as well; a shared block is counted at every depth.
+    """
     tokens = config.batch_size * (length + (source_length or 0))
     reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
     weights = sum(count for part, count in parts.items() if part not in reads_only)
@@ -143,7 +144,18 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     if config.share_layers:
         weights *= config.n_layers
     attention = config.n_layers * config.batch_size * length**2 * config.n_heads * config.head_width
-    return 6.0 * weights * tokens + 12.0 * attention + encoding_work(config, length, source_length).flops
+    return 6.0 * weights * tokens + 12.0 * attention + encoding_flops(config, length, source_length).total
+
+
+def encoding_flops(config: RunConfig, length: int, source_length: int | None = None) -> Flops:
+    """What the encoding computes in all stacks of a step on [batch_size, length]; the encoder of an encoder-decoder reads
+    ``source_length`` tokens."""
+    if not config.architecture.attends:
+        return Flops()
+    stacks = [StackShape(config, length, config.causal)]
+    if source_length is not None:
+        stacks.append(StackShape(config, source_length, causal=False))
+    return sum(map(config.encoding_settings.flops, stacks), Flops())
 
 
 def known_speed() -> Speed | None:

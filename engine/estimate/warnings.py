@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
 from engine.estimate.layout import continues, shapes
 from engine.tasks import TASKS
 from engine.tasks.spec import READER
@@ -29,7 +28,7 @@ def _short_sight(c: RunConfig) -> str | None:
 
 
 def _bag_of_symbols(c: RunConfig) -> str | None:
-    if c.pos_encoding == "nope" and c.family == "encoder" and TASKS[c.task].order_matters:
+    if c.encoding.acts_on == "nowhere" and c.family == "encoder" and TASKS[c.task].order_matters:
         return (
             "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever "
             "they stand."
@@ -39,7 +38,7 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
 
 def _knows_offsets_only(c: RunConfig) -> bool:
     """A convolution, relative too, notices where a sequence begins and ends."""
-    row = encoding_of(c)
+    row = c.encoding
     return c.architecture.attends and row.relative and row.acts_on != "embedding"
 
 
@@ -49,19 +48,15 @@ def _needs_more_than_offsets(c: RunConfig) -> str | None:
 
 def _no_row(c: RunConfig) -> str | None:
     longer = [n for n in c.test_lengths if n > c.seq_len]
-    table = c.pos_encoding == "learned" or (
-        getattr(c.encoding_settings, "design_features", "") == "table" and encoding_of(c).acts_on != "scores"
-    )
+    table = c.encoding_settings.ends_at_trained_length
     if c.architecture.attends and table and longer and c.randomized_positions == 1:
         lengths = ", ".join(map(str, longer))
         return f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     return None
 
 
-def _nothing_to_scale(c: RunConfig) -> str | None:
-    if getattr(c.encoding_settings, "rope_scaling", "none") != "none" and max(c.test_lengths, default=0) <= c.seq_len:
-        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
-    return None
+def _by_encoding(c: RunConfig) -> str | None:
+    return c.encoding_settings.warning(c)
 
 
 def _blow_up(c: RunConfig) -> str | None:
@@ -110,33 +105,27 @@ def _coarse_numbers(c: RunConfig) -> str | None:
 
 
 def _table_scale(c: RunConfig) -> str | None:
-    own = c.encoding_settings
-    std = next((v for name, v in own if name.endswith("_init_std")), None) if c.architecture.attends else None
-    if (
-        std is None
-        or encoding_of(c).acts_on != "embedding"
-        or c.token_init_std == 0
-        or 0.2 <= std / c.token_init_std <= 5
-    ):
+    std = c.encoding_settings.init_std if c.architecture.attends else None
+    if std is None or c.encoding.acts_on != "embedding" or c.token_init_std == 0 or 0.2 <= std / c.token_init_std <= 5:
         return None
     ratio = std / c.token_init_std
     return f"What is added starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
 
 
 def _nothing_to_drop(c: RunConfig) -> str | None:
-    if c.position_dropout and encoding_of(c).acts_on != "embedding":
+    if c.position_dropout and c.encoding.acts_on != "embedding":
         return f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
     return None
 
 
 def _nothing_to_randomize(c: RunConfig) -> str | None:
-    if c.architecture.attends and c.randomized_positions > 1 and not encoding_of(c).numbered:
+    if c.architecture.attends and c.randomized_positions > 1 and not c.encoding.numbered:
         return f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
     return None
 
 
 def _turned_sums(c: RunConfig) -> str | None:
-    if c.architecture.attends and encoding_of(c).acts_on == "rotation" and c.attention_score == "additive":
+    if c.architecture.attends and c.encoding.acts_on == "rotation" and c.attention_score == "additive":
         return "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
     return None
 
@@ -147,7 +136,7 @@ CAUTIONS: tuple[Caution, ...] = (
     _bag_of_symbols,
     _needs_more_than_offsets,
     _no_row,
-    _nothing_to_scale,
+    _by_encoding,
     _blow_up,
     _vanishing,
     _linear,

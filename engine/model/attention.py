@@ -1,19 +1,15 @@
-"""Multi-head attention: project, turn, compare, mask, softmax, mix the values, project back."""
+"""Multi-head attention: project, rotate, compare, mask, softmax, mix the values, project back."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from engine.encodings.base import PositionalEncoding, Positions
-from engine.model.look import Look, tap
+from engine.config.run_config import RunConfig
+from engine.encodings.layer import PositionalEncoding, Positions
+from engine.model.activations import ActivationCache, record
 from engine.model.masks import Mask
 from engine.model.scores import PREPARE, Pattern
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 
 class Attention(nn.Module):
@@ -41,7 +37,7 @@ class Attention(nn.Module):
         mask: Mask | None,
         encoding: PositionalEncoding,
         positions: Positions,
-        look: Look = None,
+        cache: ActivationCache | None = None,
         name: str = "",
     ) -> Tensor:
         """[batch, query, d_model] and [batch, key, d_model] -> [batch, query, d_model].
@@ -49,17 +45,17 @@ class Attention(nn.Module):
         ``positions`` are those of queries and keys alike: only self-attention gets an encoding that uses them.
         """
         q, k, v = self._split(self.q(x)), self._split(self.k(memory)), self._split(self.v(memory))
-        tap(look, f"{name}.q", q)
-        tap(look, f"{name}.k", k)
-        tap(look, f"{name}.v", v)
+        record(cache, f"{name}.q", q)
+        record(cache, f"{name}.k", k)
+        record(cache, f"{name}.v", v)
         q, k = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
         q, k = self.prepare(q, k)
-        if self.fused and look is None and not encoding.uses_pattern:
+        if self.fused and cache is None and not encoding.needs_pattern:
             mixed = self._fused(q, k, v, mask, encoding, positions)
         else:
-            mixed = self._materialised(q, k, v, mask, encoding, positions, look, name)
+            mixed = self._materialised(q, k, v, mask, encoding, positions, cache, name)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # [batch, query, head * d_head] -> [.., d_model]
-        tap(look, f"{name}.out", out)
+        record(cache, f"{name}.out", out)
         return out
 
     def _split(self, t: Tensor) -> Tensor:
@@ -91,22 +87,22 @@ class Attention(nn.Module):
         mask: Mask | None,
         encoding: PositionalEncoding,
         positions: Positions,
-        look: Look,
+        cache: ActivationCache | None,
         name: str,
     ) -> Tensor:
         """[batch, head, query, d_head], with the scores and the pattern written out as matrices."""
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
         bias = encoding.score_bias(q, k, positions, positions)
         scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
-        tap(look, f"{name}.scores", scores)
-        tap(look, f"{name}.pattern", pattern)
+        record(cache, f"{name}.scores", scores)
+        record(cache, f"{name}.pattern", pattern)
         mixed: Tensor = kept @ v
         term = encoding.value_term(kept, positions, positions)
         return mixed if term is None else mixed + term
 
 
 def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
-    """What is added to the scores: the encoding's bias and the mask's, broadcastable to [batch, head, query, key]."""
+    """The sum of the encoding's bias and the mask's, broadcastable to [batch, head, query, key]; None where there is neither."""
     if mask is None:
         return bias
     return mask.bias if bias is None else bias + mask.bias

@@ -1,50 +1,45 @@
-"""A model without attention: embedding, the family's layers, and a linear head, as the transformer has them."""
+"""A model without attention (GRU, LSTM or CNN): token embedding, layers, and a linear head."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 from torch import Tensor, nn
 
-from engine.architectures import ARCHITECTURES
-from engine.encodings.base import Positions
+from engine.config.run_config import RunConfig
+from engine.encodings.layer import Positions
+from engine.model.activations import ActivationCache, record
 from engine.model.dropout import Dropout
 from engine.model.embedding import token_embedding
-from engine.model.look import Look, tap
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 
 class Baseline(nn.Module):
-    """Tokens in, one row of logits for each position out; called as :class:`engine.model.transformer.Transformer` is."""
+    """Tokens in, one row of logits for each position out, called as :class:`engine.model.transformer.Transformer` is."""
 
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int) -> None:
         super().__init__()
         self.config = config
         self.embedding = token_embedding(config, n_tokens)
         self.dropout = Dropout(config.dropout)
-        module, _, class_name = ARCHITECTURES[config.family].layers.partition(":")
-        self.body = getattr(import_module(module), class_name)(config)
+        self.body: nn.Module = resolve_name(config.architecture.layers)(config)
         self.head = nn.Linear(config.d_model, n_outputs)
 
     def forward(
         self,
         inputs: Tensor,
         source: Tensor | None = None,
-        padding: Tensor | None = None,
-        look: Look = None,
+        token_mask: Tensor | None = None,
+        cache: ActivationCache | None = None,
         positions: Positions | None = None,
         source_positions: Positions | None = None,
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
-        ``padding`` changes nothing: it stands at the end, and every family here looks back only. Nor do ``positions``:
-        tokens are read in their order.
+        ``token_mask`` changes nothing, since padding stands at the end and every family here reads earlier tokens only. Nor do
+        ``positions``: tokens are read in their order.
         """
         x = self.dropout(self.embedding(inputs))
-        tap(look, "embedding", x)
-        logits: Tensor = self.head(self.body(x, look))
-        tap(look, "logits", logits)
+        record(cache, "embedding", x)
+        logits: Tensor = self.head(self.body(x, cache))
+        record(cache, "logits", logits)
         return logits

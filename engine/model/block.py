@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu
 
-from engine.encodings.base import PositionalEncoding, Positions
+from engine.config.run_config import RunConfig
+from engine.encodings.layer import PositionalEncoding, Positions
+from engine.model.activations import ActivationCache, record
 from engine.model.attention import Attention
 from engine.model.dropout import Dropout
-from engine.model.look import Look, tap
 from engine.model.masks import Mask
 
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
-
 NOWHERE = PositionalEncoding()
-"""Cross-attention gets no encoding: the two sequences' positions are not comparable."""
+"""The encoding of cross-attention, which is none: the positions of two different sequences are not comparable."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": relu, "gelu": gelu, "none": lambda hidden: hidden}
 
 
 class Mlp(nn.Module):
-    """Two dense layers at each position, [batch, length, d_model] -> the same."""
+    """Two dense layers applied at each position, [batch, length, d_model] -> the same."""
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
@@ -32,16 +29,16 @@ class Mlp(nn.Module):
         self.activation = ACTIVATIONS[config.activation]
         self.down = nn.Linear(config.mlp_width, config.d_model)
 
-    def forward(self, x: Tensor, look: Look = None, name: str = "") -> Tensor:
+    def forward(self, x: Tensor, cache: ActivationCache | None = None, name: str = "") -> Tensor:
         hidden = self.activation(self.up(x))  # [batch, length, d_ff]
-        tap(look, f"{name}.hidden", hidden)
+        record(cache, f"{name}.hidden", hidden)
         out: Tensor = self.down(hidden)
-        tap(look, f"{name}.out", out)
+        record(cache, f"{name}.out", out)
         return out
 
 
 class Residual(nn.Module):
-    """How a branch f joins its input: pre x + s f(LN x), post LN(x + s f(x)), none x + s f(x); without skips, no x +.
+    """A residual connection of a branch f: pre x + s f(LN x), post LN(x + s f(x)), none x + s f(x); without skips, no x +.
 
     Source: Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, table 1.
     """
@@ -55,11 +52,11 @@ class Residual(nn.Module):
         self.norm = nn.Identity() if config.norm == "none" else nn.LayerNorm(config.d_model)
 
     def before(self, x: Tensor) -> Tensor:
-        """What the branch reads."""
+        """The input of the branch, [batch, length, d_model] -> the same."""
         return self.norm(x) if self.place == "pre" else x
 
     def after(self, x: Tensor, branch: Tensor) -> Tensor:
-        """What the branch's output and its input make together."""
+        """The branch's output joined with the branch's input ``x``, both [batch, length, d_model]."""
         branch = self.dropout(branch)
         if self.scale != 1.0:
             branch = branch * self.scale
@@ -68,7 +65,7 @@ class Residual(nn.Module):
 
 
 class Block(nn.Module):
-    """[batch, length, d_model] -> the same."""
+    """Self-attention, cross-attention where asked, and an MLP, [batch, length, d_model] -> the same."""
 
     def __init__(self, config: RunConfig, *, cross: bool) -> None:
         super().__init__()
@@ -87,20 +84,20 @@ class Block(nn.Module):
         positions: Positions,
         source: Tensor | None = None,
         source_mask: Mask | None = None,
-        look: Look = None,
+        cache: ActivationCache | None = None,
         name: str = "",
     ) -> Tensor:
         """``source`` [batch, source length, d_model] is what cross-attention reads."""
         read = self.attention_residual.before(x)
         x = self.attention_residual.after(
-            x, self.attention(read, read, mask, encoding, positions, look, f"{name}.self")
+            x, self.attention(read, read, mask, encoding, positions, cache, f"{name}.self")
         )
         if self.cross is not None and self.cross_residual is not None and source is not None:
             read = self.cross_residual.before(x)
             x = self.cross_residual.after(
-                x, self.cross(read, source, source_mask, NOWHERE, positions, look, f"{name}.cross")
+                x, self.cross(read, source, source_mask, NOWHERE, positions, cache, f"{name}.cross")
             )
         if self.mlp is not None and self.mlp_residual is not None:
-            x = self.mlp_residual.after(x, self.mlp(self.mlp_residual.before(x), look, f"{name}.mlp"))
-        tap(look, f"{name}.out", x)
+            x = self.mlp_residual.after(x, self.mlp(self.mlp_residual.before(x), cache, f"{name}.mlp"))
+        record(cache, f"{name}.out", x)
         return x

@@ -1,18 +1,13 @@
-"""From a config to a model, and from a parameter's name to the part of the model it belongs to."""
+"""Building the model of a config with its first weights; and the part of the model that a parameter belongs to, by its name."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
-from engine.architectures import ARCHITECTURES
+from engine.config.run_config import RunConfig
 from engine.model.baseline import Baseline
 from engine.model.transformer import Transformer
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 PARTS = {"attention": "", "cross": "cross_"}
 
@@ -28,7 +23,7 @@ def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positio
         torch.default_generator.manual_seed(config.seed)
         model = (
             Transformer(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions)
-            if ARCHITECTURES[config.family].attends
+            if config.architecture.attends
             else Baseline(config, n_tokens=n_tokens, n_outputs=n_outputs)
         )
         model.apply(_first_weights)

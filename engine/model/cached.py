@@ -1,4 +1,4 @@
-"""Reading tokens without recomputing those before them: keys and values are kept (Shazeer 2019, section 2.4).
+"""The key-value cache: reading further tokens without recomputing those before them (Shazeer 2019, section 2.4).
 
 The same numbers as a pass over the whole sequence, since under a causal mask no key or value depends on a later token.
 """
@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from engine.encodings.base import PositionalEncoding, Positions
+from engine.encodings.layer import PositionalEncoding, Positions
 from engine.model.attention import Attention, joined_bias
 from engine.model.block import NOWHERE, Block
 from engine.model.masks import Mask, causal_mask
@@ -19,7 +19,7 @@ from engine.model.transformer import Transformer
 
 
 @dataclass
-class Cache:
+class KeyValueCache:
     """Keys and values of every layer so far, [batch, head, position, d_head] each; the embedded tokens that the
     encoding still reads, [batch, position, d_model]; and what the encoder of an encoder-decoder made of the source,
     [batch, source position, d_model]."""
@@ -42,7 +42,7 @@ class Cache:
 
 
 @torch.no_grad()
-def next_logits(model: Transformer, tokens: Tensor, cache: Cache, positions: Positions | None = None) -> Tensor:
+def next_logits(model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None) -> Tensor:
     """The logits after further tokens, [batch, new] -> [batch, new, n_outputs]; of a decoder in evaluation mode.
 
     The tokens read so far, the new ones among them, stand at ``positions``, else at 0, 1, 2 ... Into an empty cache any
@@ -70,7 +70,7 @@ def next_logits(model: Transformer, tokens: Tensor, cache: Cache, positions: Pos
     return logits
 
 
-def _recent(encoding: PositionalEncoding, new: Tensor, cache: Cache) -> Tensor:
+def _recent(encoding: PositionalEncoding, new: Tensor, cache: KeyValueCache) -> Tensor:
     """The new tokens after those before them that the encoding reads, [batch, position, d_model]."""
     if not encoding.reads_before:
         return new
@@ -84,7 +84,7 @@ def _attend(
     encoding: PositionalEncoding,
     x: Tensor,
     mask: Mask | None,
-    cache: Cache,
+    cache: KeyValueCache,
     layer: int,
     positions: Positions,
 ) -> Tensor:

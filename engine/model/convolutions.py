@@ -6,17 +6,13 @@ and Recurrent Networks for Sequence Modeling, section 3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from engine.architectures import KERNEL
+from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache, record
 from engine.model.block import ACTIVATIONS, Residual
-from engine.model.look import Look, tap
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 
 class Convolutions(nn.Module):
@@ -27,10 +23,10 @@ class Convolutions(nn.Module):
         self.layers = nn.ModuleList(Convolution(config, 2**place) for place in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
-    def forward(self, x: Tensor, look: Look = None) -> Tensor:
+    def forward(self, x: Tensor, cache: ActivationCache | None = None) -> Tensor:
         for place, layer in enumerate(self.layers):
             x = layer(x)
-            tap(look, f"decoder.{place}.out", x)
+            record(cache, f"decoder.{place}.out", x)
         return self.norm(x)  # type: ignore[no-any-return]
 
 

@@ -1,28 +1,41 @@
-"""The token embedding: one row a token, or for tokens that are made of parts the sum of their parts' rows."""
+"""What a config's tokens and positions are embedded by: the token embedding and the positional encoding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig
+from engine.encodings.layer import PositionalEncoding
 
 
 def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:
-    """Tokens [batch, length] -> [batch, length, d_model]; ``n_tokens`` rows of first values at ``token_init_std``."""
+    """The embedding of tokens [batch, length] -> [batch, length, d_model], with ``n_tokens`` rows that start at ``token_init_std``."""
     rows = nn.Embedding(n_tokens, config.d_model)
     nn.init.normal_(rows.weight, std=config.token_init_std)
     parts = config.task_settings.token_parts
     return rows if parts is None else SummedEmbedding(rows, parts)
 
 
+def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) -> PositionalEncoding:
+    """One layer module of the config's encoding, with first weights.
+
+    ``max_positions``: positions met in training. ``causal``: whether the stack attends to earlier positions only.
+    """
+    build = resolve_name(config.encoding.layer)
+    encoding: PositionalEncoding = build(config, config.encoding_settings, max_positions=max_positions, causal=causal)
+    return encoding
+
+
 class SummedEmbedding(nn.Module):
-    """Tokens [batch, length] -> [batch, length, d_model]. ``parts``: for each token, the rows of the table it sums."""
+    """The embedding of tokens that are made of parts, [batch, length] -> [batch, length, d_model].
+
+    ``parts``: for each token, the rows of the table whose sum is its vector.
+    """
 
     parts: Tensor
 

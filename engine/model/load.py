@@ -1,26 +1,23 @@
-"""A trained model from a run's weights."""
+"""Loading the model that a run has trained from the weights it has left."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from safetensors.torch import load_model
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
+from engine.model.baseline import Baseline
 from engine.model.build import build_model
-
-if TYPE_CHECKING:
-    from engine.model.baseline import Baseline
-    from engine.model.transformer import Transformer
+from engine.model.transformer import Transformer
 
 
 def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
     """The model of a config with the weights in a file, on the CPU in evaluation mode. Raises ValueError with one sentence.
 
-    The last few are kept: do not change what you are given.
+    The last few models are remembered, so the caller must not change the model it is given.
     """
     try:
         return _loaded(config, weights, weights.stat().st_mtime_ns)

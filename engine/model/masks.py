@@ -1,16 +1,15 @@
-"""Who may look at whom: the causal mask, three ways to get it wrong, and padding."""
+"""Attention masks: the causal mask, three ways to get it wrong, and the mask of padding."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from engine.encodings.base import constant
+from engine.encodings.layer import cached_by_positions
 
 CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "none": lambda query, key: key <= query,
@@ -23,8 +22,8 @@ CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class Mask:
-    """Which pairs are blocked. The matrices are made when they are first asked for: a fused kernel needs none for a
-    triangle, and they would grow with the square of the length."""
+    """Which pairs of a query and a key are blocked. The matrices are made when they are first asked for: a fused kernel needs none
+    for a causal triangle, and they would grow with the square of the length."""
 
     allowed: Callable[[], Tensor]
     """Broadcastable to [batch, head, query, key]."""
@@ -35,7 +34,7 @@ class Mask:
     @cached_property
     def blocked(self) -> Tensor:
         """True where a pair is blocked, broadcastable to [batch, head, query, key]."""
-        with torch.inference_mode(False):  # what was first needed for a picture is next needed for training
+        with torch.inference_mode(False):  # what was first needed for a plot is next needed for training
             allowed = self.allowed()
             # A query that may see nothing stands in padding: it may see everything, since softmax needs one score.
             return ~(allowed | ~allowed.any(-1, keepdim=True))
@@ -49,38 +48,36 @@ class Mask:
             return zeros.masked_fill(self.blocked, torch.finfo(self.dtype).min / 2)
 
 
-@constant(keep=16)
+@cached_by_positions(maxsize=16)
 def _allowed(length: int, fault: str, device: torch.device) -> Tensor:
-    """[query, key]"""
-    places = torch.arange(length, device=device)
-    return CAUSAL[fault](places[:, None], places[None, :])
+    """Which keys each query may see, [query, key]."""
+    positions = torch.arange(length, device=device)
+    return CAUSAL[fault](positions[:, None], positions[None, :])
 
 
-@constant(keep=16)
+@cached_by_positions(maxsize=16)
 def _causal(length: int, fault: str, device: torch.device, dtype: torch.dtype) -> Mask:
     return Mask(lambda: _allowed(length, fault, device), dtype, triangle=fault == "none")
 
 
 def forget_masks() -> None:
-    """Give back the memory of the masks that are remembered: those of very long sequences take much."""
+    """Free the memory of the masks that are remembered: those of very long sequences take much."""
     for remembered in (_allowed, _causal):
-        cast(Any, remembered).cache_clear()
+        remembered.cache_clear()
 
 
 def causal_mask(
-    length: int, fault: str, padding: Tensor | None, device: torch.device, dtype: torch.dtype
+    length: int, fault: str, token_mask: Tensor | None, device: torch.device, dtype: torch.dtype
 ) -> Mask | None:
-    """The mask of a decoder's self-attention; ``padding`` [batch, key] is True where a real token stands.
+    """The mask of a decoder's self-attention. ``token_mask`` [batch, key] is True where a real token stands.
 
-    None where everything may be seen.
+    Returns None where every query may see every key.
     """
-    if padding is not None:
-        return Mask(
-            lambda: _allowed(length, fault, device) & padding[:, None, None, :], dtype
-        )  # [batch, 1, query, key]
+    if token_mask is not None:  # [batch, key] -> [batch, 1, query, key]
+        return Mask(lambda: _allowed(length, fault, device) & token_mask[:, None, None, :], dtype)
     return None if fault == "missing" else _causal(length, fault, device, dtype)
 
 
-def padding_mask(padding: Tensor | None, dtype: torch.dtype) -> Mask | None:
-    """The mask of keys that may be seen from everywhere, or None; [batch, key] -> [batch, 1, 1, key]."""
-    return None if padding is None else Mask(lambda: padding[:, None, None, :], dtype)
+def padding_mask(token_mask: Tensor | None, dtype: torch.dtype) -> Mask | None:
+    """The mask that lets every query see the keys at real tokens, [batch, key] -> [batch, 1, 1, key]; None without a token mask."""
+    return None if token_mask is None else Mask(lambda: token_mask[:, None, None, :], dtype)

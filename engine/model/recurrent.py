@@ -8,15 +8,13 @@ has two biases.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from torch import Tensor, nn
 
+from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache, record
 from engine.model.dropout import Dropout
-from engine.model.look import Look, tap
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 State: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
 """What a layer carries from one position to the next: [1, batch, d_model], for an LSTM two of them."""
@@ -33,10 +31,12 @@ class Recurrent(nn.Module):
         self.layers = nn.ModuleList(self.kind(width, width, batch_first=True) for _ in range(config.n_layers))
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, look: Look = None) -> Tensor:
-        return self.resume(x, (None,) * len(self.layers), look)[0]
+    def forward(self, x: Tensor, cache: ActivationCache | None = None) -> Tensor:
+        return self.resume(x, (None,) * len(self.layers), cache)[0]
 
-    def resume(self, x: Tensor, states: Sequence[State], look: Look = None) -> tuple[Tensor, list[State]]:
+    def resume(
+        self, x: Tensor, states: Sequence[State], cache: ActivationCache | None = None
+    ) -> tuple[Tensor, list[State]]:
         """The same after tokens that left each layer in one of ``states`` (None: before the first token); with the
         states that these tokens leave."""
         left: list[State] = []
@@ -44,7 +44,7 @@ class Recurrent(nn.Module):
             x, state = layer(x, state)
             x = self.dropout(x)
             left.append(state)
-            tap(look, f"decoder.{place}.out", x)
+            record(cache, f"decoder.{place}.out", x)
         return x, left
 
 

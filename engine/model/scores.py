@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
+from engine.config.run_config import RunConfig
 from engine.model.dropout import Dropout
 from engine.model.masks import Mask
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 Pair = tuple[Tensor, Tensor]
 

@@ -1,44 +1,38 @@
-"""The whole model: embedding, one stack of blocks (two for an encoder-decoder), and a linear head."""
+"""The transformer: token embedding, one stack of blocks (two for an encoder-decoder), and a linear head."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torch import Tensor, nn
 
-from engine.encodings import ENCODINGS
-from engine.encodings.base import PositionalEncoding, Positions
+from engine.config.run_config import RunConfig
+from engine.encodings.layer import PositionalEncoding, Positions
+from engine.model.activations import ActivationCache, record
 from engine.model.block import Block
 from engine.model.dropout import Dropout, PositionDropout
-from engine.model.embedding import token_embedding
-from engine.model.look import Look, tap
+from engine.model.embedding import positional_encoding, token_embedding
 from engine.model.masks import Mask, causal_mask, padding_mask
-
-if TYPE_CHECKING:
-    from engine.config.run_config import RunConfig
 
 
 class Stack(nn.Module):
-    """Positions, blocks one after the other, and with pre-LN a last norm.
+    """One stack: a positional encoding, blocks one after the other, and with pre-LN a last norm.
 
-    With ``share_layers`` there is one block, used at every depth. An encoding that belongs to the layer (Shaw) comes
-    once a block, any other once a stack.
+    With ``share_layers`` there is one block, used at every depth. An encoding with ``per_layer`` in its spec (Shaw, CoPE) has a
+    module for each block, any other has one for the stack. The inner tensors are recorded under ``name``: ``encoder`` or
+    ``decoder``.
     """
 
     def __init__(self, config: RunConfig, name: str, *, max_positions: int, cross: bool = False) -> None:
         super().__init__()
-        row = ENCODINGS[config.pos_encoding]
         self.name = name
-        self.tap_name = "embedding" if name == config.family or name == "decoder" else "source_embedding"
+        self.embedding_name = "embedding" if name == config.family or name == "decoder" else "source_embedding"
         self.depth = config.n_layers
         self.causal = name == "decoder"
         self.mask_fault = config.mask_fault
         n_blocks = 1 if config.share_layers else config.n_layers
         self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(n_blocks))
-        encoding = row.load()
         self.encodings = nn.ModuleList(
-            encoding(config, max_positions=max_positions, causal=self.causal)
-            for _ in range(n_blocks if row.per_layer else 1)
+            positional_encoding(config, max_positions=max_positions, causal=self.causal)
+            for _ in range(n_blocks if config.encoding.per_layer else 1)
         )
         self.dropout = Dropout(config.dropout)
         self.position_dropout = PositionDropout(config.position_dropout)
@@ -46,38 +40,41 @@ class Stack(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The encoding, or the first layer's."""
+        """The positional encoding of the stack, or of its first layer where each has its own."""
         return self.encodings[0]  # type: ignore[return-value]
 
     def forward(
         self,
         x: Tensor,
         positions: Positions,
-        padding: Tensor | None,
+        token_mask: Tensor | None,
         source: Tensor | None = None,
         source_mask: Mask | None = None,
-        look: Look = None,
+        cache: ActivationCache | None = None,
     ) -> Tensor:
-        """Token embeddings [batch, length, d_model] -> the same, with context."""
-        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, padding)))
-        tap(look, self.tap_name, x)
-        mask = self._mask(len(positions), padding, x)
+        """Token embeddings [batch, length, d_model] -> what the stack makes of them, [batch, length, d_model].
+
+        ``source`` [batch, source length, d_model] is what cross-attention reads.
+        """
+        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, token_mask)))
+        record(cache, self.embedding_name, x)
+        mask = self._mask(len(positions), token_mask, x)
         for layer in range(self.depth):
             block = self.blocks[layer % len(self.blocks)]
             encoding = self.encodings[layer % len(self.encodings)]
-            x = block(x, mask, encoding, positions, source, source_mask, look, f"{self.name}.{layer}")
+            x = block(x, mask, encoding, positions, source, source_mask, cache, f"{self.name}.{layer}")
         return self.norm(x)  # type: ignore[no-any-return]
 
-    def _mask(self, length: int, padding: Tensor | None, x: Tensor) -> Mask | None:
+    def _mask(self, length: int, token_mask: Tensor | None, x: Tensor) -> Mask | None:
         if self.causal:
-            return causal_mask(length, self.mask_fault, padding, x.device, x.dtype)
-        return padding_mask(padding, x.dtype)
+            return causal_mask(length, self.mask_fault, token_mask, x.device, x.dtype)
+        return padding_mask(token_mask, x.dtype)
 
 
 class Transformer(nn.Module):
-    """Tokens in, one row of logits for each position out.
+    """A transformer of any of the three families: tokens in, one row of logits for each position out.
 
-    Source: Vaswani et al. 2017, Attention Is All You Need, section 3; families as the config names them.
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3; the families are those of :mod:`engine.architectures`.
     """
 
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> None:
@@ -99,32 +96,32 @@ class Transformer(nn.Module):
         self,
         inputs: Tensor,
         source: Tensor | None = None,
-        padding: Tensor | None = None,
-        source_padding: Tensor | None = None,
-        look: Look = None,
+        token_mask: Tensor | None = None,
+        source_token_mask: Tensor | None = None,
+        cache: ActivationCache | None = None,
         first_position: int = 0,
         positions: Positions | None = None,
         source_positions: Positions | None = None,
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
-        ``source`` [batch, source length] is what an encoder-decoder translates. ``padding`` and ``source_padding``, of
-        the shapes of the tokens, are True where a real token stands. A dictionary given as ``look`` is filled with
-        inner tensors by name, in the order computed; attention is then written out, with the same numbers. The tokens
-        stand at ``positions`` [length] and ``source_positions`` [source length], else one after the other from
-        ``first_position``.
+        ``source`` [batch, source length] is what an encoder-decoder translates. ``token_mask`` and ``source_token_mask``, of
+        the shapes of the tokens, are True where a real token stands. A dictionary given as ``cache`` is filled with inner
+        tensors by name, in the order in which they are computed; attention is then written out, with the same numbers.
+        ``positions`` [length] and ``source_positions`` [source length] are the positions of the tokens, which else stand one
+        after the other from ``first_position``.
 
-        Raises NoRow where a learned table has no row for a position.
+        Raises PositionOutOfRange where a learned table has no row for a position.
         """
         memory = memory_mask = None
         if self.source_stack is not None:
             if source is None:
                 raise ValueError("family encoder_decoder needs a source sequence beside its inputs.")
             source_at = source_positions or range(first_position, first_position + source.shape[1])
-            memory = self.source_stack(self.embedding(source), source_at, source_padding, look=look)
-            memory_mask = padding_mask(source_padding, memory.dtype)
+            memory = self.source_stack(self.embedding(source), source_at, source_token_mask, cache=cache)
+            memory_mask = padding_mask(source_token_mask, memory.dtype)
         at = positions or range(first_position, first_position + inputs.shape[1])
-        x = self.stack(self.embedding(inputs), at, padding, memory, memory_mask, look)
+        x = self.stack(self.embedding(inputs), at, token_mask, memory, memory_mask, cache)
         logits: Tensor = self.head(x)
-        tap(look, "logits", logits)
+        record(cache, "logits", logits)
         return logits

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig
-from engine.encodings.base import Positions
+from engine.encodings.layer import Positions
 from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
 from engine.tasks.data import IGNORE, task_data
 from engine.tasks.spec import TaskSettings
@@ -35,7 +35,7 @@ class Batch:
     """Metric name to the positions it counts."""
     source: Tensor | None = None
     """[batch, source_length] tokens of the encoder side."""
-    padding: Tensor | None = None
+    token_mask: Tensor | None = None
     """[batch, length] bool, True where a real token stands; None where all are real."""
     positions: Positions | None = None
     """Where the tokens stand, one for each of [length]; None where they stand at 0, 1, 2, ..."""
@@ -190,9 +190,9 @@ class Data:
         if own.lead_tokens:
             source = torch.cat([bos, source], dim=1)
             answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
-        padding = None if own.pad_token is None else source != own.pad_token
-        padding = None if padding is None or padding.all() else padding
-        return Batch(source, answer, whole, padding=padding, text=self.corpus is not None)
+        real = None if own.pad_token is None else source != own.pad_token
+        real = None if real is None or real.all() else real
+        return Batch(source, answer, whole, token_mask=real, text=self.corpus is not None)
 
 
 def is_held_out(source: Tensor) -> Tensor:

@@ -1,10 +1,11 @@
-"""Where a value first stopped being finite: the batch replayed with taps."""
+"""Where a value first stopped being finite, found by replaying the batch and recording its inner tensors."""
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 
@@ -14,14 +15,14 @@ def first_non_finite(model: nn.Module, batch: Batch) -> tuple[int | None, str]:
     for name, parameter in model.named_parameters():
         if not parameter.isfinite().all():
             return _layer_of(name), f"weight {name}"
-    look: dict[str, Tensor] = {}
-    logits = forward(model, batch, look)
+    cache: ActivationCache = {}
+    logits = forward(model, batch, cache)
     # Scores hold -inf at masked places by design.
-    taps = {name: value for name, value in look.items() if not name.endswith(".scores")}
-    for name, value in taps.items():
+    values = {name: value for name, value in cache.items() if not name.endswith(".scores")}
+    for name, value in values.items():
         if not value.isfinite().all():
             return _layer_of(name), name
-    traced = {name: value for name, value in taps.items() if value.requires_grad}
+    traced = {name: value for name, value in values.items() if value.requires_grad}
     loss = loss_of(logits.float(), batch.targets)
     if not loss.isfinite():
         return None, "loss"

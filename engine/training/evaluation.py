@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import labelled
+from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.tasks.data import IGNORE
 from engine.training.data import Batch, Data
@@ -38,12 +39,12 @@ def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
     return {name: numbers[2 * i] / max(1, numbers[2 * i + 1]) for i, name in enumerate(batch.regions)}
 
 
-def forward(model: nn.Module, batch: Batch, look: dict[str, Tensor] | None = None) -> Tensor:
+def forward(model: nn.Module, batch: Batch, cache: ActivationCache | None = None) -> Tensor:
     logits: Tensor = model(
         batch.inputs,
         source=batch.source,
-        padding=batch.padding,
-        look=look,
+        token_mask=batch.token_mask,
+        cache=cache,
         positions=batch.positions,
         source_positions=batch.source_positions,
     )

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.base import Positions
+from engine.encodings.layer import Positions
 from engine.estimate.layout import keeps_past
 from engine.model.baseline import Baseline
-from engine.model.cached import Cache, next_logits
+from engine.model.cached import KeyValueCache, next_logits
 from engine.model.mode import in_mode
 from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
@@ -54,7 +54,7 @@ def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
 
 
 def _with_keys_and_values(model: Transformer, batch: Batch) -> Read:
-    cache = Cache()
+    cache = KeyValueCache()
 
     def read(tokens: Tensor) -> Tensor:
         if model.source_stack is not None and cache.memory is None and batch.source is not None:

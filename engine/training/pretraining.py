@@ -38,8 +38,8 @@ def next_token(config: RunConfig, batch: Batch) -> Batch:
     """At each position but the last, the class ``n_answers + next token``."""
     targets = torch.full_like(batch.inputs, IGNORE)
     targets[:, :-1] = batch.inputs[:, 1:] + labelled(config).n_outputs
-    if batch.padding is not None:
-        targets[:, :-1][~batch.padding[:, 1:]] = IGNORE
+    if batch.token_mask is not None:
+        targets[:, :-1][~batch.token_mask[:, 1:]] = IGNORE
     return replace(batch, targets=targets, regions={"accuracy": slice(None)})
 
 

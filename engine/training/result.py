@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 
 from torch import optim
 
-from engine.encodings.base import NoRow
+from engine.encodings.layer import PositionOutOfRange
 from engine.estimate.layout import continues, generation_size, writes_answer
 from engine.estimate.prediction import TESTED, Prediction
 from engine.runs.events import Finished, Measuring
@@ -62,7 +62,7 @@ def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, obj
         row: dict[str, object] = {"length": n, "trained": (config.min_seq_len or config.seq_len) <= n <= config.seq_len}
         try:
             row |= evaluate(trained.model, trained.data.validation_batch(n, TESTED).to(trained.device))
-        except NoRow as missing:
+        except PositionOutOfRange as missing:
             row["note"] = str(missing)
         rows.append(row)
         yield Measuring(config.steps)

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.base import PositionalEncoding
+from engine.encodings.layer import PositionalEncoding
 from engine.estimate.layout import continues
+from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
 from engine.tasks.data import IGNORE, task_data
@@ -23,43 +24,43 @@ LARGEST_PATTERNS = 1_000_000
 """Weights in one snapshot; longer sequences are shown up to the position that fits."""
 LARGEST_MORE = 250_000
 """Weights of the probe samples after the first; only whole ones are kept."""
-LARGEST_PICTURES = 1_000_000
-"""Numbers in one snapshot's pictures of encodings; beyond them further layers are left out."""
+LARGEST_MATRICES = 1_000_000
+"""Numbers in one snapshot's matrices of encodings; beyond them further layers are left out."""
 PROMPT, WRITTEN = 6, 32
 """Tokens of held-out text that a language model reads before it writes, and tokens that it writes."""
 TEMPERATURE = 0.8
 LONGEST_MATRIX = 256
-"""Positions of the encoding shown; fewer where there are pictures of several layers, so that all of them take no more."""
+"""Positions of the encoding shown; fewer where there are matrices of several layers, so that all of them take no more."""
 
 
 @torch.no_grad()
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
     """Patterns of the probe samples that fit, the encoding's matrices, and the predictions on every probe sample."""
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with in_mode(model, training=False):
-        predictions = forward(model, probe, look).argmax(-1)
+        predictions = forward(model, probe, cache).argmax(-1)
     return Snapshot(
         step=step,
-        patterns=patterns_in(look),
-        more_patterns=more_patterns_in(look, len(probe.inputs)),
-        encoding=pictures_of(model, probe.inputs.size(1)) if config.architecture.attends else {},
+        patterns=patterns_in(cache),
+        more_patterns=more_patterns_in(cache, len(probe.inputs)),
+        encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
         samples=samples_of(config, probe, predictions),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
 
 
-def pictures_of(model: nn.Module, length: int) -> dict[str, np.ndarray]:
+def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
     """The encoding's matrices by name, those of each layer where it has its own (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
     shown = min(length, int(LONGEST_MATRIX / len(encodings) ** 0.5))
     kept: dict[str, np.ndarray] = {}
-    room = LARGEST_PICTURES
+    room = LARGEST_MATRICES
     for layer, encoding in enumerate(encodings):
-        picture = encoding.picture(shown)
-        room -= sum(value.numel() for value in picture.values())
+        matrices = encoding.matrices(shown)
+        room -= sum(value.numel() for value in matrices.values())
         if layer and room < 0:
             break
-        kept |= {of_layer(name, layer): array(value) for name, value in picture.items()}
+        kept |= {of_layer(name, layer): array(value) for name, value in matrices.items()}
     return kept
 
 
@@ -72,23 +73,23 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
     return {"prompt": prompt, "written": continuation(config, prompt, written)}
 
 
-def patterns_in(look: dict[str, Tensor], sample: int = 0) -> dict[str, np.ndarray]:
+def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray]:
     """The attention patterns of one sample by kind: [layer, head, query, key]."""
     stacks: dict[str, list[Tensor]] = {}
-    for name, value in look.items():
+    for name, value in cache.items():
         if name.endswith(".pattern"):
             stack, _, kind, _ = name.split(".")
-            decoding = any(other.startswith("decoder.") for other in look)
+            decoding = any(other.startswith("decoder.") for other in cache)
             stacks.setdefault("encoder" if stack == "encoder" and decoding else kind, []).append(value[sample])
     cut = {kind: torch.stack(layers).float() for kind, layers in stacks.items()}
     return {kind: array(_fitting(pattern)) for kind, pattern in cut.items()}
 
 
-def more_patterns_in(look: dict[str, Tensor], samples: int) -> dict[str, np.ndarray]:
+def more_patterns_in(cache: ActivationCache, samples: int) -> dict[str, np.ndarray]:
     """Those of the samples after the first by kind, [sample, layer, head, query, key]: as many as fit."""
-    size = sum(value[0].numel() for name, value in look.items() if name.endswith(".pattern"))
+    size = sum(value[0].numel() for name, value in cache.items() if name.endswith(".pattern"))
     room = LARGEST_MORE // size if size else 0
-    kept = [patterns_in(look, sample) for sample in range(1, min(samples, 1 + room))]
+    kept = [patterns_in(cache, sample) for sample in range(1, min(samples, 1 + room))]
     return {kind: np.stack([patterns[kind] for patterns in kept]) for kind in kept[0]} if kept else {}
 
 

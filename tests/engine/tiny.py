@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig, parse
+from engine.encodings.layer import PositionalEncoding
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
 
+Layer = TypeVar("Layer", bound=PositionalEncoding)
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
 
 
@@ -22,6 +24,12 @@ def tiny_model(max_positions: int = 64, **settings: Any) -> Transformer:
     """A model in double precision, so that what should be equal is equal to many digits."""
     config = tiny_config(**settings)
     return build_model(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=max_positions).double()
+
+
+def tiny_encoding(layer: type[Layer], config: RunConfig, *, max_positions: int, causal: bool | None = None) -> Layer:
+    """A layer module of the config's encoding, by default as causal as the config's architecture."""
+    causal = config.causal if causal is None else causal
+    return layer(config, config.encoding_settings, max_positions=max_positions, causal=causal)
 
 
 def tokens(length: int = LENGTH, *, batch: int = 3, seed: int = 0) -> Tensor:

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query as lab_config
 from engine.config.link import to_query as lab_query
-from engine.encodings.design_code import written
-from engine.encodings.parameters import DesignedParameters
+from engine.encodings.designed.code import written
+from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import BASE, comparison, design_config
 from engine.experiments.experiment import Experiment
 from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
@@ -47,9 +47,9 @@ def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
     assert select(app, "Read-out").value == "direct"
     assert select(app, "Read-out").disabled
     assert [box.label for box in app.number_input] == ["Longest wavelength / 2π", "Seeds"]
-    design = DesignedParameters(design_features="sinusoids", design_place="rotation", design_readout="direct")
+    design = DesignedSettings(design_features="sinusoids", design_place="rotation", design_readout="direct")
     codes = [block.value for block in app.code]
-    assert written(design).module.strip() in [code.strip() for code in codes]
+    assert written(design).layer.strip() in [code.strip() for code in codes]
     assert "--design-features sinusoids --design-readout direct --design-place rotation" in codes[1]
     link = dict(pair.split("=") for pair in codes[0].split("?")[1].split("&"))
     assert from_query(link)[0].design == design
@@ -100,8 +100,8 @@ def test_every_choice_survives_its_link() -> None:
 
 
 def test_numbers_in_sight_are_those_that_matter() -> None:
-    assert list(numbers_of(DesignedParameters())) == ["design_width", "design_length_scale", "design_init_std"]
-    convolution = DesignedParameters(design_features="convolution", design_readout="network")
+    assert list(numbers_of(DesignedSettings())) == ["design_width", "design_length_scale", "design_init_std"]
+    convolution = DesignedSettings(design_features="convolution", design_readout="network")
     assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
 
 

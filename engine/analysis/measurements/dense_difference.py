@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
@@ -38,10 +39,10 @@ def measure(trained: Trained) -> dict[str, float]:
 @torch.no_grad()
 def dense_difference(model: Transformer, batch: Batch, config: RunConfig) -> float:
     """On the tokens that the run's own blocks put out, brought to mean 0 and variance 1 as LayerNorm would."""
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with in_mode(model, training=False):
-        forward(model, batch, look)
-    tokens = torch.cat([look[f"{model.stack.name}.{layer}.out"].flatten(0, 1) for layer in range(config.n_layers)])
+        forward(model, batch, cache)
+    tokens = torch.cat([cache[f"{model.stack.name}.{layer}.out"].flatten(0, 1) for layer in range(config.n_layers)])
     tokens = F.layer_norm(tokens, tokens.shape[-1:]).unsqueeze(0)  # [1, layer * batch * length, d_model]
     blocks = model.stack.blocks
     answers = [_answer(blocks[layer % len(blocks)].mlp, tokens) for layer in range(config.n_layers)]

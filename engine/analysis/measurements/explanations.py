@@ -8,16 +8,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.evaluation import forward
 
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
     """The self-attention of every layer, averaged over heads: [layer, batch, query, key]."""
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with torch.no_grad():
-        forward(model, batch, look)
-    return torch.stack([value.mean(dim=1) for name, value in look.items() if name.endswith(".self.pattern")])
+        forward(model, batch, cache)
+    return torch.stack([value.mean(dim=1) for name, value in cache.items() if name.endswith(".self.pattern")])
 
 
 def attention_of_layer(patterns: Tensor, layer: int) -> Tensor:
@@ -52,9 +53,9 @@ def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
 
     Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
     """
-    look: dict[str, Tensor] = {}
-    chosen = forward(model, batch, look)[:, -1].amax(dim=-1)  # [batch]
-    read = look["embedding"]  # [batch, key, d_model]
+    cache: ActivationCache = {}
+    chosen = forward(model, batch, cache)[:, -1].amax(dim=-1)  # [batch]
+    read = cache["embedding"]  # [batch, key, d_model]
     (slope,) = torch.autograd.grad(chosen.sum(), read)
     return (slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)
 
@@ -69,8 +70,8 @@ def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
     chosen = whole.argmax(dim=-1, keepdim=True)
     falls = []
     for position in range(batch.inputs.size(1)):
-        left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.padding is None else batch.padding.clone()
+        left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
         left[:, position] = False
-        without = model(batch.inputs, source=batch.source, padding=left)[:, -1].log_softmax(dim=-1)
+        without = model(batch.inputs, source=batch.source, token_mask=left)[:, -1].log_softmax(dim=-1)
         falls.append((whole - without).gather(1, chosen)[:, 0])
     return torch.stack(falls, dim=1)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.measurements.timing import shortest
-from engine.model.cached import Cache, next_logits
+from engine.model.cached import KeyValueCache, next_logits
 from engine.model.transformer import Transformer
 from engine.training.trained import Trained
 
@@ -34,15 +34,15 @@ def measure(trained: Trained) -> dict[str, float]:
     }
 
 
-def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], Cache]:
+def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], KeyValueCache]:
     """One more token after all but the last of ``inputs`` [batch, length], whose keys and values are kept; gives the cache."""
     config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
     # What stands in the cache does not matter for what it costs.
     past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=model.head.weight.dtype)
 
-    def step() -> Cache:
+    def step() -> KeyValueCache:
         layers = range(config.n_layers)
-        cache = Cache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
+        cache = KeyValueCache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
         next_logits(model, inputs[:, -1:], cache)
         return cache
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import torch
 
-from engine.encodings.base import NoRow
+from engine.encodings.layer import PositionOutOfRange
 from engine.training.trained import Trained
 
 LENGTHS = (8, 64, 512)
@@ -26,8 +26,8 @@ DIGITS = 6
 def measure(trained: Trained) -> dict[str, float]:
     config, numbers = trained.config, dict[str, float]()
     for n in LENGTHS:
-        with suppress(NoRow):
-            similarity = trained.model.encoding.picture(n)["similarity"]  # type: ignore[union-attr,operator]
+        with suppress(PositionOutOfRange):
+            similarity = trained.model.encoding.matrices(n)["similarity"]  # type: ignore[union-attr,operator]
             numbers[f"neighbour_cosine@{n}"] = round(float(similarity.double().diagonal(1).mean()), DIGITS)
     if config.pos_encoding == "sinusoidal":
         waves = config.value("sinusoid_base") ** -(torch.arange(0, config.d_model, 2).double() / config.d_model)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.training.evaluation import forward
 from engine.training.trained import Trained
@@ -39,12 +40,12 @@ def residual_stream(trained: Trained) -> list[Tensor]:
     """The stream on held-out sequences, before the first block and after each: [sequence, position, d_model]."""
     config, model = trained.config, trained.model
     batch = trained.data.validation_batch(size=FITTED + JUDGED).to(trained.device)
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with in_mode(model, training=False):
-        forward(model, batch, look)
+        forward(model, batch, cache)
     stack = "encoder" if config.family == "encoder" else "decoder"
     names = ["embedding", *(f"{stack}.{layer}.out" for layer in range(config.n_layers))]
-    return [look[name].double().cpu() for name in names]
+    return [cache[name].double().cpu() for name in names]
 
 
 def accuracy(fitted: Tensor, judged: Tensor) -> float:

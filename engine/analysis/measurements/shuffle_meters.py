@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.encodings.base import Positions
+from engine.encodings.layer import Positions
 from engine.tasks.data import IGNORE
 from engine.training.evaluation import predictions
 from engine.training.trained import Trained

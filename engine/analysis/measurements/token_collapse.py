@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.training.data import Batch
 from engine.training.evaluation import forward
@@ -33,13 +34,13 @@ def measure(trained: Trained) -> dict[str, float]:
 
 @torch.no_grad()
 def collapse_by_depth(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:
-    look: dict[str, Tensor] = {}
+    cache: ActivationCache = {}
     with in_mode(model, training=False):
-        forward(model, batch, look)
+        forward(model, batch, cache)
     stack = "encoder" if config.family == "encoder" else "decoder"
     numbers: dict[str, float] = {}
     for layer in range(config.n_layers):
-        tokens = look[f"{stack}.{layer}.out"].double()
+        tokens = cache[f"{stack}.{layer}.out"].double()
         numbers |= {f"token_cosine.{layer}": mean_cosine(tokens), f"token_residual.{layer}": relative_residual(tokens)}
     last = config.n_layers - 1
     return numbers | {name: numbers[f"{name}.{last}"] for name in ("token_cosine", "token_residual")}

@@ -10,7 +10,6 @@ import streamlit as st
 
 from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
 from engine.runs.events import Progress, Snapshot
@@ -59,7 +58,7 @@ def choices(now: Chosen) -> dict[str, str]:
 def label(config: RunConfig, when: str) -> str:
     heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
     layers = f"{config.n_layers} layer{'s' if config.n_layers > 1 else ''}"
-    return f"{TASKS[config.task].label} · {encoding_of(config).label} · {layers}, {heads} · {when}"
+    return f"{TASKS[config.task].label} · {config.encoding.label} · {layers}, {heads} · {when}"
 
 
 def why_not(run: Run) -> str:

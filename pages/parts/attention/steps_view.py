@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine.encodings import encoding_of
 from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, pick_query
@@ -112,13 +111,13 @@ def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
 
 def acts_on(at: LookedAt) -> str:
     """Where the encoding meets this attention; cross-attention only through what was added to the embeddings."""
-    acts = encoding_of(at.config).acts_on
+    acts = at.config.encoding.acts_on
     return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
 
 
 def in_words(at: LookedAt, s: dict[str, Any]) -> str:
     keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
-    row = encoding_of(at.config)
+    row = at.config.encoding
     acts = acts_on(at)
     scale = SCALES[at.config.attention_score].format(root=d_head**0.5)
     blocked = int(s["blocked"].sum())

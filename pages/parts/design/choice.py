@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from engine.config.run_config import parse_leniently
-from engine.encodings.parameters import DesignedParameters
+from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments import design_store
 from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
 from engine.experiments.experiment import MOST_SEEDS
@@ -21,7 +21,7 @@ KEY = "design"
 """Session key of the choice."""
 AGAINST, ON, SEEDS, EXPERIMENT = "against", "tasks", "seeds", "experiment"
 USUAL_SEEDS = 8
-PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedParameters)}
+PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Choice:
     """The name of the one that is looked at, going or kept (see :class:`Comparison`)."""
 
     @property
-    def design(self) -> DesignedParameters:
-        return DesignedParameters(**self.parts)
+    def design(self) -> DesignedSettings:
+        return DesignedSettings(**self.parts)
 
     @property
     def comparison(self) -> Comparison:

@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from engine.encodings import ENCODINGS
-from engine.encodings.design_code import in_words
-from engine.encodings.parameters import DesignedParameters
+from engine.encodings.designed.code import in_words
+from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments import design_store, trial_cache
 from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS, Comparison
 from engine.experiments.experiment import MOST_SEEDS, Experiment
@@ -112,7 +112,7 @@ def _show_kept(name: str, asked: Comparison, evidence: Evidence) -> None:
 def _heading(issue: Issue) -> str:
     """Which design is looked at, and by which curve."""
     parts = issue.config(issue.arms[0]).encoding_settings
-    assert isinstance(parts, DesignedParameters)
+    assert isinstance(parts, DesignedSettings)
     changed = "" if parts == choice().design else " :orange[:material/edit: The parts above have changed since.]"
     st.markdown(f"**In this run:** {in_words(parts)}{changed}")
     curve: str | None = st.segmented_control(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from engine.encodings.parameters import DesignedParameters
+from engine.encodings.designed.spec import DesignedSettings
 from engine.settings.fields import Setting
 from pages.parts.app.setting_widget import setting_widget
 from pages.parts.design.choice import PARTS, choice, set_part
@@ -19,7 +19,7 @@ def parts_form() -> None:
         _part(PARTS[name])
 
 
-def numbers_of(design: DesignedParameters) -> Iterator[str]:
+def numbers_of(design: DesignedSettings) -> Iterator[str]:
     """The numbers that this design has."""
     features, readout, place = design.design_features, design.design_readout, design.design_place
     waves = features in ("sinusoids", "fourier")
@@ -37,7 +37,7 @@ def numbers_of(design: DesignedParameters) -> Iterator[str]:
         yield "design_init_std"
 
 
-def decided(name: str, design: DesignedParameters) -> bool:
+def decided(name: str, design: DesignedSettings) -> bool:
     """Whether the other parts leave one choice only."""
     if name == "design_place":
         return design.design_features == "convolution"

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from engine.config.link import to_query as lab_query
-from engine.encodings.design_code import written
+from engine.encodings.designed.code import written
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.settings.fields import to_text
@@ -21,14 +21,16 @@ def show_guide() -> None:
         "lab, in links, on the command line and in the tests, like every other encoding."
     )
     code = written(choice().design)
-    st.markdown("1. A file of its own, `engine/encodings/my_encoding.py`:")
-    st.code(code.module, language="python")
     st.markdown(
-        "2. What is known of it without running it, `engine/encodings/rows/my_encoding.py`. `learns` is there so that parameters are "
-        "counted beforehand; `UNKNOWN` says that nobody has a formula for its memory yet; if it multiplies matrices, its neighbours show "
-        "how `work` counts that:"
+        "1. A folder of its own, `engine/encodings/my_encoding/`, with an empty `__init__.py` and the torch module in `layer.py`:"
     )
-    st.code(code.row, language="python")
+    st.code(code.layer, language="python")
+    st.markdown(
+        "2. Beside it what is known without running it, in `spec.py`. `parameter_shapes` is there so that parameters are counted "
+        "beforehand; `has_memory_formula` says that nobody has a formula for its memory yet; if it multiplies matrices, its neighbours "
+        "show how `flops` counts that:"
+    )
+    st.code(code.spec, language="python")
     st.markdown('3. A line in the registry, `NAMES` of `engine/encodings/__init__.py`: `"my_encoding",`')
     st.markdown("4. See whether everything that holds for encodings holds for yours:")
     st.code("pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding", language="bash")

@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
-from engine.encodings.design_code import in_words
+from engine.encodings.designed.code import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.pool import JobError
@@ -42,7 +41,7 @@ def show_look() -> None:
     except (ConfigError, JobError) as error:
         st.error(in_markdown(error), icon=":material/block:")
         return
-    place = encoding_of(config).acts_on
+    place = config.encoding.acts_on
     learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"
     st.markdown(f"**{in_words(made.design)}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)

@@ -113,8 +113,9 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
             if side in problems:
                 st.error(problems[side], icon=":material/error:")
             else:
-                st.latex(with_numbers(configs[side]))
-                show_facts(configs[side], found[side], shown)
+                config = configs[side]
+                st.latex(with_numbers(config.encoding, config, config.encoding_settings))
+                show_facts(config, found[side], shown)
     offer_times([configs[side] for side in found])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.config.run_config import RunConfig
-from engine.encodings import encoding_of
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.workers.pool import JobError
 from pages.parts.app import server
@@ -32,7 +31,7 @@ TIMES = "encodings.times"
 
 
 def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
-    row, timing = encoding_of(config), times().get(config)
+    row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
         f"**{share_in_words(added_flops(config, row.name) or 0.0)}** extra FLOPs a token",

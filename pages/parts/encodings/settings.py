@@ -69,7 +69,7 @@ SHARED_BASE = Setting(
 def settings(values: Mapping[str, Any]) -> dict[str, Setting]:
     """Every setting that exists with these encodings chosen, by its name in the link; a side's own are ``a.<name>``."""
     rows = {row.name: row for row in FIXED}
-    own = {side: list(settings_in(ENCODINGS[values.get(side, rows[side].default)].parameters)) for side in SIDES}
+    own = {side: list(settings_in(ENCODINGS[values.get(side, rows[side].default)].settings)) for side in SIDES}
     shares = shares_base(values)
     for side, found in own.items():
         rows |= {
@@ -100,7 +100,7 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     name = now[side]
     own = {
         row.name: now.get(f"{side}.{row.name}", now.get(SHARED_BASE.name, row.default))
-        for row in settings_in(ENCODINGS[name].parameters)
+        for row in settings_in(ENCODINGS[name].settings)
         if f"{side}.{row.name}" in now or row.name in BASES
     }
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}

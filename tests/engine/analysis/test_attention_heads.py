@@ -10,7 +10,7 @@ from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
 from engine.analysis.attention_changes import each_head_off, heads_off, other_scores, tempered, without_heads
 from engine.analysis.attention_heads import heads
 from engine.analysis.attention_kinds import NONE, entropy, kind_scores, mean_distance, name_of
-from engine.analysis.attention_model import attention_at, held_out, looked, model_of
+from engine.analysis.attention_model import attention_at, held_out, model_of, run_with_cache
 from tests.engine.tiny import tiny_config
 
 LENGTH = 9
@@ -72,11 +72,11 @@ def test_every_head_of_every_kind_has_a_row() -> None:
 def test_a_head_switched_off_is_one_whose_output_is_zero() -> None:
     model, batch = model_of(MODEL), held_out(MODEL.config)
     with heads_off(model, [PLACE]):
-        without = looked(model, batch)[0]
+        without = run_with_cache(model, batch)[0]
     weight = attention_at(model, PLACE).out.weight
     kept = weight.clone()
     weight[:, 12:16] = 0.0
-    zeroed = looked(model, batch)[0]
+    zeroed = run_with_cache(model, batch)[0]
     weight.copy_(kept)
     assert without.allclose(zeroed, atol=1e-6)
     rows = each_head_off(MODEL)["rows"]
@@ -88,7 +88,7 @@ def test_a_head_switched_off_is_one_whose_output_is_zero() -> None:
 
 def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> None:
     model = model_of(MODEL)
-    before = looked(model, held_out(MODEL.config))[0]
+    before = run_with_cache(model, held_out(MODEL.config))[0]
     entropies = [
         without_heads(MODEL, SampleAsked(), PLACE, [], temperature)["after"]["entropy"]
         for temperature in (0.05, 1.0, 20.0)
@@ -97,8 +97,8 @@ def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> N
     hot = without_heads(MODEL, SampleAsked(), PLACE, [], 1e6)["after"]["pattern"]
     assert hot[-1] == pytest.approx(np.full(7, 1 / 7), abs=1e-5)
     with tempered(model, 1.0):
-        assert torch.equal(looked(model, held_out(MODEL.config))[0], before)
-    assert torch.equal(looked(model, held_out(MODEL.config))[0], before)
+        assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
+    assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
 
 
 def test_the_models_own_way_to_compare_is_among_the_four() -> None:

@@ -71,8 +71,8 @@ def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: 
 
 def test_setting_names_are_unique_across_the_tables() -> None:
     own = set(RunConfig.model_fields)
-    for _, registry in COMPOSED.values():
-        for name, settings in registry.items():
+    for _, types in COMPOSED.values():
+        for name, settings in types.items():
             assert not own & set(settings.model_fields), name
 
 

@@ -9,8 +9,8 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from x_transformers.x_transformers import AlibiPositionalBias
 
-from engine.encodings.alibi import Alibi, slopes
-from tests.engine.tiny import tiny_config
+from engine.encodings.alibi.layer import Alibi, slopes
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 
 def published_slopes(n: int) -> list[float]:
@@ -37,7 +37,7 @@ def test_slopes_of_three_heads_by_hand() -> None:
 
 @pytest.mark.parametrize("heads", [1, 3, 4, 6, 8])
 def test_bias_agrees_with_x_transformers(heads: int) -> None:
-    encoding = Alibi(tiny_config(pos_encoding="alibi", n_heads=heads, d_head=4), max_positions=20)
+    encoding = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi", n_heads=heads, d_head=4), max_positions=20)
     q = torch.zeros(1, heads, 20, 4)
     ours = encoding.score_bias(q, q, range(20), range(20))
     torch.testing.assert_close(ours[0], AlibiPositionalBias(heads)(20, 20))
@@ -45,7 +45,7 @@ def test_bias_agrees_with_x_transformers(heads: int) -> None:
 
 @pytest.mark.parametrize("heads", [4, 6])
 def test_bloom_adds_m_j_which_is_the_same_after_a_causal_softmax(heads: int) -> None:
-    encoding = Alibi(tiny_config(pos_encoding="alibi", n_heads=heads, d_head=4), max_positions=12)
+    encoding = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi", n_heads=heads, d_head=4), max_positions=12)
     q = torch.zeros(1, heads, 12, 4)
     ours = encoding.score_bias(q, q, range(12), range(12))[0]
     theirs = build_alibi_tensor(torch.ones(1, 12), heads, torch.float32).view(heads, 1, 12)
@@ -57,11 +57,11 @@ def test_bloom_adds_m_j_which_is_the_same_after_a_causal_softmax(heads: int) -> 
 
 def test_slope_scale_multiplies() -> None:
     config = tiny_config(pos_encoding="alibi", alibi_slope_scale=2.0)
-    assert Alibi(config, max_positions=9).slopes == tuple(2 * slope for slope in slopes(4))
+    assert tiny_encoding(Alibi, config, max_positions=9).slopes == tuple(2 * slope for slope in slopes(4))
 
 
 def test_picture_is_the_bias() -> None:
-    picture = Alibi(tiny_config(pos_encoding="alibi"), max_positions=9).picture(5)
-    assert picture["matrix"].shape == (4, 5, 5)
-    assert picture["matrix"][1, 4, 0].item() == -4 * 2**-4
-    torch.testing.assert_close(picture["similarity"], picture["matrix"].mean(0))
+    matrices = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi"), max_positions=9).matrices(5)
+    assert matrices["matrix"].shape == (4, 5, 5)
+    assert matrices["matrix"][1, 4, 0].item() == -4 * 2**-4
+    torch.testing.assert_close(matrices["similarity"], matrices["matrix"].mean(0))

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.encodings.conv import Convolution
-from tests.engine.tiny import tiny_config
+from engine.encodings.conv.layer import Convolution
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH = 7
 
@@ -26,7 +26,9 @@ def literal(encoding: Convolution, x: Tensor, after: int) -> Tensor:
 @pytest.mark.parametrize("reach", [1, 2, 9])
 @pytest.mark.parametrize("causal", [True, False])
 def test_agrees_with_the_equation(causal: bool, reach: int) -> None:
-    encoding = Convolution(tiny_config(pos_encoding="conv", conv_reach=reach), max_positions=9, causal=causal).double()
+    encoding = tiny_encoding(
+        Convolution, tiny_config(pos_encoding="conv", conv_reach=reach), max_positions=9, causal=causal
+    ).double()
     x = torch.randn(2, LENGTH, 16, dtype=torch.float64)
     torch.testing.assert_close(
         encoding.add_to_embedding(x, range(LENGTH)), literal(encoding, x, 0 if causal else reach)
@@ -34,15 +36,17 @@ def test_agrees_with_the_equation(causal: bool, reach: int) -> None:
 
 
 def test_padding_is_read_as_zeros() -> None:
-    encoding = Convolution(tiny_config(pos_encoding="conv"), max_positions=9, causal=False)
+    encoding = tiny_encoding(Convolution, tiny_config(pos_encoding="conv"), max_positions=9, causal=False)
     x, real = torch.randn(1, LENGTH, 16), torch.arange(LENGTH)[None] < 4
     padded = encoding.add_to_embedding(x, range(LENGTH), real)
     torch.testing.assert_close(padded[:, :4], encoding.add_to_embedding(x[:, :4], range(4)))
 
 
 def test_picture_tells_the_ends_apart_and_neighbours_alike() -> None:
-    picture = Convolution(tiny_config(pos_encoding="conv", conv_reach=2), max_positions=9).picture(LENGTH)
-    rows, similarity = picture["matrix"], picture["similarity"]
+    matrices = tiny_encoding(Convolution, tiny_config(pos_encoding="conv", conv_reach=2), max_positions=9).matrices(
+        LENGTH
+    )
+    rows, similarity = matrices["matrix"], matrices["similarity"]
     torch.testing.assert_close(rows[3], rows[6])
     assert not torch.allclose(rows[0], rows[3])
     assert (similarity.diagonal(3) == 0).all()  # a causal reach of 2: three apart read nothing in common
@@ -50,10 +54,10 @@ def test_picture_tells_the_ends_apart_and_neighbours_alike() -> None:
 
 
 def test_expected_similarity_is_that_of_random_tokens() -> None:
-    encoding = Convolution(tiny_config(pos_encoding="conv", d_model=64), max_positions=9)
+    encoding = tiny_encoding(Convolution, tiny_config(pos_encoding="conv", d_model=64), max_positions=9)
     added = encoding.mix(torch.randn(4000, LENGTH, 64)) - encoding.mix.bias
     gram = torch.einsum("bic,bjc->ij", added, added)
     norms = gram.diagonal().sqrt()
     torch.testing.assert_close(
-        encoding.picture(LENGTH)["similarity"], (gram / norms[:, None] / norms).detach(), atol=0.02, rtol=0
+        encoding.matrices(LENGTH)["similarity"], (gram / norms[:, None] / norms).detach(), atol=0.02, rtol=0
     )

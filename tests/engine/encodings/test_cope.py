@@ -9,14 +9,16 @@ import torch
 from torch import Tensor
 from x_transformers.x_transformers import CoPE
 
-from engine.encodings.cope import Cope
-from tests.engine.tiny import tiny_config
+from engine.encodings.cope.layer import Cope
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 HEADS, LENGTH, WIDTH = 4, 9, 4
 
 
 def cope(causal: bool, **settings: object) -> Cope:
-    encoding = Cope(tiny_config(pos_encoding="cope", **settings), max_positions=LENGTH, causal=causal).double()
+    encoding = tiny_encoding(
+        Cope, tiny_config(pos_encoding="cope", **settings), max_positions=LENGTH, causal=causal
+    ).double()
     torch.nn.init.normal_(encoding.vectors)
     return encoding
 
@@ -70,6 +72,6 @@ def test_it_can_count_what_matters() -> None:
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_picture_is_one_on_the_diagonal(causal: bool) -> None:
-    picture = cope(causal).picture(LENGTH)
-    assert picture["matrix"].shape == (64 * (1 if causal else 2), WIDTH)
-    torch.testing.assert_close(picture["similarity"].diagonal(), torch.ones(LENGTH))
+    matrices = cope(causal).matrices(LENGTH)
+    assert matrices["matrix"].shape == (64 * (1 if causal else 2), WIDTH)
+    torch.testing.assert_close(matrices["similarity"].diagonal(), torch.ones(LENGTH))

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
-from typing import Any, get_args
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import torch
 from torch import Tensor
 
+import engine.encodings
 from engine.config.run_config import RunConfig, parse
-from engine.encodings import encoding_of
-from engine.encodings.base import NoRow, PositionalEncoding
-from engine.encodings.design import design_of
-from engine.encodings.design_code import in_words, written
-from engine.encodings.designed import Designed
-from engine.encodings.learned import Learned
-from engine.encodings.parameters import DesignedParameters
-from engine.encodings.rope import Rope
-from engine.encodings.sinusoidal import Sinusoidal
+from engine.encodings.designed.code import in_words, written
+from engine.encodings.designed.layer import Designed
+from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
+from engine.encodings.learned.layer import Learned
+from engine.encodings.rope.layer import Rope
+from engine.encodings.sinusoidal.layer import Sinusoidal
+from engine.encodings.spec import EncodingSettings
 from engine.settings.errors import ConfigError
-from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_model, tokens
+from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny_model, tokens
 
 TRAINED = 9
 Settings = dict[str, Any]
 
 
 def choices(name: str) -> tuple[str, ...]:
-    return get_args(DesignedParameters.model_fields[name].annotation)
+    return get_args(DesignedSettings.model_fields[name].annotation)
 
 
 def designs() -> list[Settings]:
@@ -49,10 +54,21 @@ def named(settings: Settings) -> str:
     return "-".join(str(value) for value in settings.values())
 
 
-def built(kind: Any, config: RunConfig, seed: int = 0) -> PositionalEncoding:
+def built(kind: Any, config: RunConfig, own: EncodingSettings | None = None, seed: int = 0) -> PositionalEncoding:
     torch.manual_seed(seed)
-    encoding: PositionalEncoding = kind(config, max_positions=TRAINED, causal=True)
+    encoding: PositionalEncoding = kind(config, own or config.encoding_settings, max_positions=TRAINED, causal=True)
     return encoding
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of an encoding that a person adds to the package."""
+    monkeypatch.setattr(engine.encodings, "__path__", [*engine.encodings.__path__, str(tmp_path)])
+    made = tmp_path / "my_encoding"
+    made.mkdir()
+    yield made
+    for name in [name for name in sys.modules if name.startswith("engine.encodings.my_encoding")]:
+        del sys.modules[name]
 
 
 def acted(encoding: PositionalEncoding) -> list[Tensor]:
@@ -63,33 +79,35 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
     turned = encoding.rotate(q, places), encoding.rotate_keys(k, places)
     bias = encoding.score_bias(q, k, places, places)
     seen = [encoding.add_to_embedding(x, places), *turned, *(() if bias is None else (bias,))]
-    return [*seen, *encoding.picture(TRAINED).values()]
+    return [*seen, *encoding.matrices(TRAINED).values()]
 
 
 @pytest.mark.parametrize("settings", designs(), ids=named)
-def test_the_code_written_for_a_design_is_the_design(settings: Settings) -> None:
+def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder: Path) -> None:
     """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same shapes."""
     config = tiny_config(pos_encoding="designed", **settings)
-    assert isinstance(config.encoding_settings, DesignedParameters)
+    assert isinstance(config.encoding_settings, DesignedSettings)
     code = written(config.encoding_settings)
-    module: dict[str, Any] = {}
-    exec(compile(code.module, "my_encoding.py", "exec"), module)
-    ours, theirs = built(Designed, config), built(module["MyEncoding"], config)
+    for file, text in (("__init__", ""), ("spec", code.spec), ("layer", code.layer)):
+        (folder / f"{file}.py").write_text(text)
+    importlib.invalidate_caches()
+    spec, chosen = resolve_name("engine.encodings.my_encoding.spec:SPEC"), config.encoding
+    layer, own = resolve_name(spec.layer), spec.settings()
+    ours, theirs = built(Designed, config), built(layer, config, own)
     for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
         torch.testing.assert_close(one, other, atol=0, rtol=0)
     assert [p.shape for p in ours.parameters()] == [p.shape for p in theirs.parameters()]
     assert ours.reads_before == theirs.reads_before
     for one, other in zip(acted(ours), acted(theirs), strict=True):
         torch.testing.assert_close(one, other)
-    known: dict[str, Any] = {}
-    exec(compile(code.row, "rows/my_encoding.py", "exec"), known)
-    row, chosen = known["ROW"], encoding_of(config)
     assert (
-        row.learns(config, TRAINED, True)
-        == chosen.learns(config, TRAINED, True)
+        own.parameter_shapes(config, TRAINED, True)
+        == config.encoding_settings.parameter_shapes(config, TRAINED, True)
         == [tuple(p.shape) for p in ours.parameters()]
     )
-    assert (row.acts_on, row.relative, row.numbered) == (chosen.acts_on, chosen.relative, chosen.numbered)
+    assert (spec.acts_on, spec.relative, spec.numbered) == (chosen.acts_on, chosen.relative, chosen.numbered)
+    assert own.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
+    assert get_type_hints(layer.__init__)["own"] is spec.settings
 
 
 @pytest.mark.parametrize("settings", designs()[::3], ids=named)
@@ -101,13 +119,13 @@ def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None
     here = model(**given)
     torch.testing.assert_close(fused(**given), here)
     shifted = torch.allclose(here, model(**given, first_position=30), atol=1e-10)
-    assert shifted == encoding_of(model.config).relative
+    assert shifted == model.config.encoding.relative
     here.square().mean().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
     ends = settings["design_features"] == "table" and settings["design_place"] != "scores"
     short = tiny_model(**flat, max_positions=4)
     if ends:
-        with pytest.raises(NoRow):
+        with pytest.raises(PositionOutOfRange):
             short(tokens(LENGTH))
     else:
         assert short(tokens(30)).isfinite().all()
@@ -119,9 +137,10 @@ def test_the_first_scale_is_the_asked_one(settings: Settings) -> None:
         return  # phases have a speed, not a size
     config = tiny_config(pos_encoding="designed", design_init_std=0.4, d_model=64, **{**settings, "design_width": 64})
     encoding = built(Designed, config)
-    design = design_of(config, max_positions=TRAINED, causal=True)
     assert isinstance(encoding, Designed)
-    at = torch.arange(design.lowest, TRAINED).float()
+    assert isinstance(config.encoding_settings, DesignedSettings)
+    design = config.encoding_settings.in_run(config, max_positions=TRAINED, causal=True)
+    at = torch.arange(design.first_row, TRAINED).float()
     if encoding.reads_tokens:
         at = torch.randn(1, 2000, 64)
     values = encoding.features.phases(at) if encoding.place == "rotation" else encoding.values(at)
@@ -134,15 +153,17 @@ def test_known_encodings_are_designs() -> None:
         return built(Designed, tiny_config(pos_encoding="designed", design_readout="direct", **settings))
 
     x, q = torch.randn(2, TRAINED, 16), torch.randn(2, 4, TRAINED, 4)
-    rope = Rope(tiny_config(pos_encoding="rope"), max_positions=TRAINED)
+    rope = tiny_encoding(Rope, tiny_config(pos_encoding="rope"), max_positions=TRAINED)
     waves = designed(design_features="sinusoids", design_place="rotation", design_learned="nothing")
     torch.testing.assert_close(waves.rotate(q, range(TRAINED)), rope.rotate(q, range(TRAINED)))
     sinusoids = designed(design_features="sinusoids", design_learned="nothing", design_init_std=0.5**0.5)
     torch.testing.assert_close(
-        sinusoids.picture(TRAINED)["similarity"],
-        Sinusoidal(tiny_config(pos_encoding="sinusoidal"), max_positions=TRAINED).picture(TRAINED)["similarity"],
+        sinusoids.matrices(TRAINED)["similarity"],
+        tiny_encoding(Sinusoidal, tiny_config(pos_encoding="sinusoidal"), max_positions=TRAINED).matrices(TRAINED)[
+            "similarity"
+        ],
     )
-    table, learned = designed(design_features="table"), Learned(tiny_config(), max_positions=TRAINED)
+    table, learned = designed(design_features="table"), tiny_encoding(Learned, tiny_config(), max_positions=TRAINED)
     learned.table.data.copy_(table.state_dict()["features.table"])
     torch.testing.assert_close(table.add_to_embedding(x, range(TRAINED)), learned.add_to_embedding(x, range(TRAINED)))
 
@@ -168,6 +189,6 @@ def test_parts_that_do_not_go_together_are_named(settings: Settings, sentence: s
 
 
 def test_a_design_in_words() -> None:
-    assert in_words(DesignedParameters()) == (
+    assert in_words(DesignedSettings()) == (
         "Fourier features of the position, read out by a linear map, added to the embedding."
     )

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.fire import Fire
-from tests.engine.tiny import tiny_config
+from engine.encodings.fire.layer import Fire
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH = 20
 
@@ -28,7 +28,7 @@ def published(encoding: Fire, length: int) -> Tensor:
 
 @pytest.mark.parametrize("threshold", [None, 3.0, 100.0])
 def test_agrees_with_the_paper_where_a_causal_stack_looks(threshold: float | None) -> None:
-    encoding = Fire(tiny_config(pos_encoding="fire", fire_threshold=threshold), max_positions=LENGTH)
+    encoding = tiny_encoding(Fire, tiny_config(pos_encoding="fire", fire_threshold=threshold), max_positions=LENGTH)
     q = torch.zeros(1, 4, LENGTH, 4)
     bias = encoding.score_bias(q, q, range(LENGTH), range(LENGTH))[0]
     seen = torch.ones(LENGTH, LENGTH).tril().bool()
@@ -36,7 +36,7 @@ def test_agrees_with_the_paper_where_a_causal_stack_looks(threshold: float | Non
 
 
 def test_distances_stay_within_one_however_long() -> None:
-    encoding = Fire(tiny_config(pos_encoding="fire"), max_positions=16)
+    encoding = tiny_encoding(Fire, tiny_config(pos_encoding="fire"), max_positions=16)
     distances = encoding.distances(range(500), range(500))
     assert distances.abs().max() <= 1.0
     assert distances[499, 0].item() == pytest.approx(1.0, abs=1e-4)
@@ -44,7 +44,7 @@ def test_distances_stay_within_one_however_long() -> None:
 
 
 def test_up_to_the_threshold_a_shift_changes_nothing() -> None:
-    encoding = Fire(tiny_config(pos_encoding="fire", fire_threshold=30.0), max_positions=16)
+    encoding = tiny_encoding(Fire, tiny_config(pos_encoding="fire", fire_threshold=30.0), max_positions=16)
     here, there, beyond = (encoding.bias(range(first, first + 8), range(first, first + 8)) for first in (0, 20, 60))
     torch.testing.assert_close(here, there)
     assert not torch.allclose(here, beyond)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config.run_config import parse
+from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
 
 
+def shown(config: RunConfig) -> str:
+    return with_numbers(config.encoding, config, config.encoding_settings)
+
+
 def test_base_and_width_are_put_in_and_nothing_else() -> None:
     config = parse({"pos_encoding": "rope", "rope_base": 500.0, "d_model": 32, "n_heads": 4})
-    assert with_numbers(config) == (
+    assert shown(config) == (
         r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{{8}},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,{500}^{-2t/{8}})"
     )
 
@@ -20,7 +24,7 @@ def test_base_and_width_are_put_in_and_nothing_else() -> None:
 def test_every_symbol_named_stands_in_the_equation(name: str) -> None:
     row = ENCODINGS[name]
     config = parse({"pos_encoding": name, "d_model": 32, "n_heads": 4})
-    assert with_numbers(config) != row.equation
+    assert shown(config) != row.equation
     for _, setting in row.symbols:
         value = config.head_width if setting == "head_width" else config.value(setting)
-        assert f"{{{value:g}}}" in with_numbers(config)
+        assert f"{{{value:g}}}" in shown(config)

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.encodings.fourier import Fourier
-from tests.engine.tiny import tiny_config
+from engine.encodings.fourier.layer import Fourier
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH = 12
 
@@ -27,7 +27,9 @@ def literal(encoding: Fourier, position: int) -> Tensor:
 
 
 def test_agrees_with_the_equations() -> None:
-    encoding = Fourier(tiny_config(pos_encoding="fourier", fourier_frequencies=5), max_positions=LENGTH).double()
+    encoding = tiny_encoding(
+        Fourier, tiny_config(pos_encoding="fourier", fourier_frequencies=5), max_positions=LENGTH
+    ).double()
     x = torch.randn(2, LENGTH, 16, dtype=torch.float64)
     added = encoding.add_to_embedding(x, range(3, 3 + LENGTH)) - x
     for place in range(LENGTH):
@@ -37,7 +39,9 @@ def test_agrees_with_the_equations() -> None:
 
 def test_features_approximate_a_gaussian_kernel_of_the_asked_width() -> None:
     settings = {"fourier_frequencies": 256, "fourier_length_scale": 3.0}
-    features = Fourier(tiny_config(pos_encoding="fourier", **settings), max_positions=LENGTH).features(range(LENGTH))
+    features = tiny_encoding(Fourier, tiny_config(pos_encoding="fourier", **settings), max_positions=LENGTH).features(
+        range(LENGTH)
+    )
     kernel = torch.tensor([[math.exp(-((i - j) ** 2) / 18) / 2 for j in range(LENGTH)] for i in range(LENGTH)])
     torch.testing.assert_close(features @ features.T, kernel, atol=0.1, rtol=0)
 
@@ -45,8 +49,10 @@ def test_features_approximate_a_gaussian_kernel_of_the_asked_width() -> None:
 @pytest.mark.parametrize("name", ["fourier", "mlp"])
 @pytest.mark.parametrize(("given", "expected"), [(None, 0.3), (0.05, 0.05), (0.0, 0.0)])
 def test_the_first_scale_is_the_asked_one(name: str, given: float | None, expected: float) -> None:
-    from engine.encodings.mlp import PositionMlp
+    from engine.encodings.mlp.layer import PositionMlp
 
     config = tiny_config(pos_encoding=name, token_init_std=0.3, encoding_init_std=given)
-    rows = {"fourier": Fourier, "mlp": PositionMlp}[name](config, max_positions=LENGTH).rows(range(LENGTH))
+    rows = tiny_encoding({"fourier": Fourier, "mlp": PositionMlp}[name], config, max_positions=LENGTH).rows(
+        range(LENGTH)
+    )
     assert rows.square().mean().sqrt().item() == pytest.approx(expected, abs=1e-6)

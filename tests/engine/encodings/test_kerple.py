@@ -7,14 +7,14 @@ import math
 import pytest
 import torch
 
-from engine.encodings.kerple import Kerple
-from tests.engine.tiny import tiny_config
+from engine.encodings.kerple.layer import Kerple
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH = 11
 
 
 def kerple(kernel: str) -> Kerple:
-    return Kerple(tiny_config(pos_encoding="kerple", kerple_kernel=kernel), max_positions=LENGTH)
+    return tiny_encoding(Kerple, tiny_config(pos_encoding="kerple", kerple_kernel=kernel), max_positions=LENGTH)
 
 
 def literal(kernel: str, r_1: float, r_2: float, distance: int) -> float:
@@ -48,7 +48,7 @@ def test_the_kernel_is_conditionally_positive_definite(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", ["log", "power"])
 def test_first_values_are_those_of_the_authors(kernel: str) -> None:
     config = tiny_config(pos_encoding="kerple", kerple_kernel=kernel, n_heads=64, d_head=1)
-    r_1, r_2 = Kerple(config, max_positions=4).r()
+    r_1, r_2 = tiny_encoding(Kerple, config, max_positions=4).r()
     most = (2.0, 1.0) if kernel == "log" else (1.0, 2.0)
     for r, top in zip((r_1, r_2), most, strict=True):
         assert r.min() >= 0.0099

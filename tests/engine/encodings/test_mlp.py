@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from engine.encodings.mlp import PositionMlp
-from tests.engine.tiny import tiny_config
+from engine.encodings.mlp.layer import PositionMlp
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 
 def test_agrees_with_torchs_layers() -> None:
-    encoding = PositionMlp(tiny_config(pos_encoding="mlp", position_mlp_layers=2), max_positions=8)
+    encoding = tiny_encoding(PositionMlp, tiny_config(pos_encoding="mlp", position_mlp_layers=2), max_positions=8)
     net = nn.Sequential(nn.Linear(1, 64), nn.GELU(), nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 16))
     for theirs, ours in zip(net[::2], [*encoding.hidden, encoding.out], strict=True):
         theirs.load_state_dict(ours.state_dict())
@@ -20,5 +20,7 @@ def test_agrees_with_torchs_layers() -> None:
 
 
 def test_neighbours_start_alike() -> None:
-    similarity = PositionMlp(tiny_config(pos_encoding="mlp"), max_positions=64).picture(64)["similarity"]
+    similarity = tiny_encoding(PositionMlp, tiny_config(pos_encoding="mlp"), max_positions=64).matrices(64)[
+        "similarity"
+    ]
     assert similarity.diagonal(1).min() > 0.99

@@ -41,7 +41,7 @@ def test_what_was_first_computed_in_inference_mode_can_be_trained_on(name: str) 
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_pictures_have_a_similarity_for_every_pair(name: str) -> None:
-    picture = tiny_model(pos_encoding=name).encoding.picture(LENGTH)
-    assert set(picture) == {"matrix", "similarity"}
-    assert picture["similarity"].shape == (LENGTH, LENGTH)
-    assert not any(tensor.requires_grad for tensor in picture.values())
+    matrices = tiny_model(pos_encoding=name).encoding.matrices(LENGTH)
+    assert set(matrices) == {"matrix", "similarity"}
+    assert matrices["similarity"].shape == (LENGTH, LENGTH)
+    assert not any(tensor.requires_grad for tensor in matrices.values())

@@ -10,15 +10,15 @@ from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as lla
 from x_transformers.x_transformers import RotaryEmbedding as XRotary
 from x_transformers.x_transformers import apply_rotary_pos_emb as x_rotate
 
-from engine.encodings.rope import Rope
-from tests.engine.tiny import tiny_config
+from engine.encodings.rope.layer import Rope
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH, WIDTH = 40, 16
 
 
 def rope(layout: str, base: float = 10_000.0) -> Rope:
     config = tiny_config(pos_encoding="rope", d_head=WIDTH, rope_layout=layout, rope_base=base)
-    return Rope(config, max_positions=LENGTH)
+    return tiny_encoding(Rope, config, max_positions=LENGTH)
 
 
 def queries(seed: int = 0) -> Tensor:
@@ -73,8 +73,8 @@ def test_turning_keeps_lengths_and_position_zero(layout: str) -> None:
 
 
 def test_picture_gives_angles_and_mean_cosines() -> None:
-    picture = rope("rotate_half").picture(7)
-    assert picture["matrix"].shape == (7, WIDTH // 2)
-    torch.testing.assert_close(picture["matrix"][3, 0], torch.tensor(3.0))
-    difference = picture["matrix"][5] - picture["matrix"][2]
-    torch.testing.assert_close(picture["similarity"][5, 2], difference.cos().mean())
+    matrices = rope("rotate_half").matrices(7)
+    assert matrices["matrix"].shape == (7, WIDTH // 2)
+    torch.testing.assert_close(matrices["matrix"][3, 0], torch.tensor(3.0))
+    difference = matrices["matrix"][5] - matrices["matrix"][2]
+    torch.testing.assert_close(matrices["similarity"][5, 2], difference.cos().mean())

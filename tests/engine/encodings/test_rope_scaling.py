@@ -13,11 +13,12 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from engine.config.run_config import parse
-from engine.encodings.rope import Rope
-from engine.encodings.rope_scaling import Rotation, ramp, turns
+from engine.encodings.rope.layer import Rope
+from engine.encodings.rope.scaling import ScaledRotation, ramp
+from engine.encodings.rotation import rotary_frequencies
 from engine.settings.errors import ConfigError
 from engine.training.train import train
-from tests.engine.tiny import tiny_config
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 WIDTH, BASE, TRAINED = 64, 10_000.0, 2048
 
@@ -36,8 +37,8 @@ def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor,
     return frequencies.double(), temperature
 
 
-def ours(scaling: str, factor: float | None = None) -> Rotation:
-    return Rotation(WIDTH, BASE, TRAINED, scaling, factor)  # type: ignore[arg-type]
+def ours(scaling: str, factor: float | None = None) -> ScaledRotation:
+    return ScaledRotation(WIDTH, BASE, TRAINED, scaling, factor)  # type: ignore[arg-type]
 
 
 def close(a: Tensor, b: Tensor) -> None:
@@ -61,7 +62,7 @@ def test_a_fixed_factor_is_not_dynamic_ntk() -> None:
 
 
 def test_ntk_slows_the_slowest_by_the_factor_and_the_fastest_not() -> None:
-    ratio = turns(WIDTH, BASE) / ours("ntk", 8.0).frequencies(TRAINED + 1)
+    ratio = rotary_frequencies(WIDTH, BASE) / ours("ntk", 8.0).frequencies(TRAINED + 1)
     assert ratio[0] == 1
     assert ratio[-1].item() == pytest.approx(8.0)
     assert (ratio.diff() > 0).all()
@@ -69,7 +70,7 @@ def test_ntk_slows_the_slowest_by_the_factor_and_the_fastest_not() -> None:
 
 def test_yarn_agrees_outside_the_ramp_and_in_its_temperature() -> None:
     found, (frequencies, temperature) = ours("yarn", 4.0), theirs("yarn", 4.0)
-    rotations = turns(WIDTH, BASE) * TRAINED / (2 * math.pi)
+    rotations = rotary_frequencies(WIDTH, BASE) * TRAINED / (2 * math.pi)
     outside = (rotations <= 1) | (rotations >= 32)
     assert 10 < outside.sum() < WIDTH // 2 - 5
     close(found.frequencies(8192)[outside], frequencies[outside])
@@ -78,7 +79,7 @@ def test_yarn_agrees_outside_the_ramp_and_in_its_temperature() -> None:
 
 def test_yarns_ramp_is_linear_in_turns_as_in_the_paper() -> None:
     found = ours("yarn", 4.0).frequencies(8192)
-    for t, theta in enumerate(turns(WIDTH, BASE).tolist()):
+    for t, theta in enumerate(rotary_frequencies(WIDTH, BASE).tolist()):
         wavelength = 2 * math.pi / theta
         gamma = min(1.0, max(0.0, (TRAINED / wavelength - 1) / 31))
         assert found[t].item() == pytest.approx((1 - gamma) * theta / 4 + gamma * theta)
@@ -98,14 +99,14 @@ def test_up_to_the_trained_length_nothing_changes(scaling: str) -> None:
 
 def test_automatic_interpolation_stays_within_the_trained_angles() -> None:
     config = tiny_config(pos_encoding="rope", rope_scaling="pi", seq_len=6)
-    angles = Rope(config, max_positions=10).picture(40)["matrix"]
+    angles = tiny_encoding(Rope, config, max_positions=10).matrices(40)["matrix"]
     assert angles[:, 0].max() < 10
     torch.testing.assert_close(angles[:, 0], torch.arange(40) / 4)
 
 
 def test_yarns_temperature_multiplies_queries_and_keys() -> None:
     t = torch.randn(1, 2, 40, 4, generator=torch.Generator().manual_seed(0))
-    rope = Rope(tiny_config(pos_encoding="rope", rope_scaling="yarn"), max_positions=10)
+    rope = tiny_encoding(Rope, tiny_config(pos_encoding="rope", rope_scaling="yarn"), max_positions=10)
     turned = rope.rotate(t, range(40))
     torch.testing.assert_close(turned.norm(dim=-1), (0.1 * math.log(4) + 1) * t.norm(dim=-1))
 

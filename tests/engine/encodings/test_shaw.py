@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.encodings.shaw import Shaw
-from tests.engine.tiny import tiny_config, tiny_model, tokens
+from engine.encodings.shaw.layer import Shaw
+from engine.model.activations import ActivationCache
+from tests.engine.tiny import tiny_config, tiny_encoding, tiny_model, tokens
 
 BATCH, HEADS, LENGTH, WIDTH = 2, 4, 9, 4
 
@@ -32,7 +33,7 @@ def literal(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor | None
 @pytest.mark.parametrize("with_values", [True, False])
 def test_agrees_with_the_equations(furthest: int, with_values: bool) -> None:
     config = tiny_config(pos_encoding="shaw", shaw_max_distance=furthest, shaw_values=with_values)
-    encoding = Shaw(config, max_positions=LENGTH).double()
+    encoding = tiny_encoding(Shaw, config, max_positions=LENGTH).double()
     q, k, v = torch.randn(3, BATCH, HEADS, LENGTH, WIDTH, dtype=torch.float64)
     scaled = q / math.sqrt(WIDTH)
     places = range(LENGTH)
@@ -46,14 +47,14 @@ def test_agrees_with_the_equations(furthest: int, with_values: bool) -> None:
 
 def test_the_whole_attention_layer_agrees_with_the_equations() -> None:
     model = tiny_model(pos_encoding="shaw", shaw_max_distance=3, family="encoder", task="k_back", n_layers=1)
-    look: dict[str, Tensor] = {}
-    model(tokens(LENGTH, batch=BATCH), look=look)
+    cache: ActivationCache = {}
+    model(tokens(LENGTH, batch=BATCH), cache=cache)
     encoding, name = model.encoding, "encoder.0.self"
     mixed = literal(
-        *(look[f"{name}.{part}"] for part in "qkv"), encoding.relative_keys, encoding.relative_values, furthest=3
+        *(cache[f"{name}.{part}"] for part in "qkv"), encoding.relative_keys, encoding.relative_values, furthest=3
     )
     expected = model.stack.blocks[0].attention.out(mixed.transpose(1, 2).flatten(2))
-    torch.testing.assert_close(look[f"{name}.out"], expected)
+    torch.testing.assert_close(cache[f"{name}.out"], expected)
 
 
 def test_every_layer_owns_its_vectors() -> None:
@@ -63,10 +64,10 @@ def test_every_layer_owns_its_vectors() -> None:
 
 
 def test_picture_compares_each_offset_with_none() -> None:
-    encoding = Shaw(tiny_config(pos_encoding="shaw", shaw_max_distance=3), max_positions=LENGTH)
-    picture = encoding.picture(LENGTH)
-    assert picture["matrix"].shape == (7, WIDTH)
+    encoding = tiny_encoding(Shaw, tiny_config(pos_encoding="shaw", shaw_max_distance=3), max_positions=LENGTH)
+    matrices = encoding.matrices(LENGTH)
+    assert matrices["matrix"].shape == (7, WIDTH)
     keys = encoding.relative_keys.detach()
     expected = torch.cosine_similarity(keys[3], keys[5], dim=0)  # offset 0 with offset 2
-    torch.testing.assert_close(picture["similarity"].diagonal(2), expected.expand(LENGTH - 2))
-    torch.testing.assert_close(picture["similarity"].diagonal(), torch.ones(LENGTH))
+    torch.testing.assert_close(matrices["similarity"].diagonal(2), expected.expand(LENGTH - 2))
+    torch.testing.assert_close(matrices["similarity"].diagonal(), torch.ones(LENGTH))

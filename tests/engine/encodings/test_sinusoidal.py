@@ -8,15 +8,17 @@ from torch import nn
 from transformers.models.xlm.modeling_xlm import create_sinusoidal_embeddings
 from x_transformers.x_transformers import ScaledSinusoidalEmbedding
 
-from engine.encodings.sinusoidal import Sinusoidal
-from tests.engine.tiny import tiny_config
+from engine.encodings.sinusoidal.layer import Sinusoidal
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH, WIDTH = 50, 32
 
 
 def sinusoids(**settings: object) -> torch.Tensor:
     """[position, d_model]"""
-    encoding = Sinusoidal(tiny_config(pos_encoding="sinusoidal", d_model=WIDTH, **settings), max_positions=LENGTH)
+    encoding = tiny_encoding(
+        Sinusoidal, tiny_config(pos_encoding="sinusoidal", d_model=WIDTH, **settings), max_positions=LENGTH
+    )
     return encoding.add_to_embedding(torch.zeros(1, LENGTH, WIDTH), range(LENGTH))[0]
 
 
@@ -54,9 +56,9 @@ def test_base_sets_the_longest_wavelength() -> None:
 
 
 def test_picture_is_the_table_and_its_cosines() -> None:
-    encoding = Sinusoidal(tiny_config(pos_encoding="sinusoidal", d_model=WIDTH), max_positions=LENGTH)
-    picture = encoding.picture(12)
-    torch.testing.assert_close(picture["matrix"], sinusoids()[:12])
-    assert picture["similarity"].shape == (12, 12)
-    torch.testing.assert_close(picture["similarity"].diagonal(), torch.ones(12))
-    assert picture["similarity"][0, 1].item() == pytest.approx(0.957, abs=0.01)
+    encoding = tiny_encoding(Sinusoidal, tiny_config(pos_encoding="sinusoidal", d_model=WIDTH), max_positions=LENGTH)
+    matrices = encoding.matrices(12)
+    torch.testing.assert_close(matrices["matrix"], sinusoids()[:12])
+    assert matrices["similarity"].shape == (12, 12)
+    torch.testing.assert_close(matrices["similarity"].diagonal(), torch.ones(12))
+    assert matrices["similarity"][0, 1].item() == pytest.approx(0.957, abs=0.01)

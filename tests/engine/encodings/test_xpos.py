@@ -12,17 +12,17 @@ from x_transformers.x_transformers import RotaryEmbedding as XRotary
 from x_transformers.x_transformers import apply_rotary_pos_emb
 
 from engine.config.run_config import parse
-from engine.encodings.rope import Rope
-from engine.encodings.xpos import Xpos
+from engine.encodings.rope.layer import Rope
+from engine.encodings.xpos.layer import Xpos
 from engine.settings.errors import ConfigError
-from tests.engine.tiny import tiny_config
+from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH, WIDTH = 12, 8
 SHAPE = {"d_model": 32, "n_heads": 4, "pos_encoding": "xpos"}
 
 
 def xpos(causal: bool = True, **settings: object) -> Xpos:
-    return Xpos(tiny_config(**SHAPE, **settings), max_positions=LENGTH, causal=causal)
+    return tiny_encoding(Xpos, tiny_config(**SHAPE, **settings), max_positions=LENGTH, causal=causal)
 
 
 def q_and_k() -> tuple[Tensor, Tensor]:
@@ -81,7 +81,7 @@ def test_scores_depend_on_the_offset_alone(causal: bool, layout: str) -> None:
 
 def test_without_decay_it_is_rope() -> None:
     q, k = q_and_k()
-    rope = Rope(tiny_config(d_model=32, n_heads=4, pos_encoding="rope"), max_positions=LENGTH)
+    rope = tiny_encoding(Rope, tiny_config(d_model=32, n_heads=4, pos_encoding="rope"), max_positions=LENGTH)
     expected = rope.rotate(q, range(LENGTH)) @ rope.rotate(k, range(LENGTH)).mT
     torch.testing.assert_close(scores(xpos(xpos_scale_base=1e6), q, k), expected, atol=1e-3, rtol=1e-3)
 

@@ -34,9 +34,9 @@ def measured(config: RunConfig, *, source_length: int | None = None, padded: boo
     if source_length is not None:
         given["source"] = torch.randint(11, source_shape)
     if padded:
-        given["padding"] = torch.rand(shape) < 0.8
+        given["token_mask"] = torch.rand(shape) < 0.8
         if source_length is not None:
-            given["source_padding"] = torch.rand(source_shape) < 0.8
+            given["source_token_mask"] = torch.rand(source_shape) < 0.8
     targets = torch.randint(10, shape)
 
     def loss() -> Tensor:

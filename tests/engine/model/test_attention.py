@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.encodings import ENCODINGS
+from engine.model.activations import ActivationCache
 from engine.model.dropout import Dropout
 from tests.engine.tiny import LENGTH, given_to, tiny_model, tokens
 
@@ -26,18 +27,18 @@ COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 @pytest.mark.parametrize("score", COMPARE)
 def test_scores_pattern_and_output_agree_with_loops(score: str) -> None:
     model = tiny_model(attention_score=score, attention_impl="materialised", d_head=6, n_layers=1)
-    attention, look = model.stack.blocks[0].attention, dict[str, Tensor]()
-    model(tokens(batch=2), look=look)
-    q, k, v = (look[f"decoder.0.self.{part}"] for part in "qkv")
+    attention, cache = model.stack.blocks[0].attention, dict[str, Tensor]()
+    model(tokens(batch=2), cache=cache)
+    q, k, v = (cache[f"decoder.0.self.{part}"] for part in "qkv")
     weights = attention.pattern.weight if score == "additive" else torch.zeros(4, 6)
     mixed = torch.zeros(2, LENGTH, 4 * 6).double()
     for b, h, i in itertools.product(range(2), range(4), range(LENGTH)):
         scores = torch.stack([COMPARE[score](q[b, h, i], k[b, h, j], weights[h]) for j in range(i + 1)])
-        torch.testing.assert_close(look["decoder.0.self.scores"][b, h, i, : i + 1], scores)
+        torch.testing.assert_close(cache["decoder.0.self.scores"][b, h, i, : i + 1], scores)
         pattern = scores.softmax(0)
-        torch.testing.assert_close(look["decoder.0.self.pattern"][b, h, i, : i + 1], pattern)
+        torch.testing.assert_close(cache["decoder.0.self.pattern"][b, h, i, : i + 1], pattern)
         mixed[b, i, 6 * h : 6 * h + 6] = pattern @ v[b, h, : i + 1]
-    torch.testing.assert_close(look["decoder.0.self.out"], attention.out(mixed))
+    torch.testing.assert_close(cache["decoder.0.self.out"], attention.out(mixed))
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
@@ -51,7 +52,7 @@ def test_fused_equals_materialised(name: str, score: str, family: str) -> None:
     )
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [6], [1]])
     for padding in (None, real):
-        outputs = [model(**given_to(model), padding=padding) for model in (fused, written)]
+        outputs = [model(**given_to(model), token_mask=padding) for model in (fused, written)]
         torch.testing.assert_close(*outputs)
         for output, model in zip(outputs, (fused, written), strict=True):
             model.zero_grad()
@@ -73,9 +74,9 @@ def test_fused_equals_materialised_under_faults(name: str, fault: str) -> None:
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
 def test_looking_changes_no_number(family: str, impl: str) -> None:
     model = tiny_model(family=family, attention_impl=impl)
-    look: dict[str, Tensor] = {}
-    torch.testing.assert_close(model(**given_to(model), look=look), model(**given_to(model)))
-    patterns = {name: value for name, value in look.items() if name.endswith(".pattern")}
+    cache: ActivationCache = {}
+    torch.testing.assert_close(model(**given_to(model), cache=cache), model(**given_to(model)))
+    patterns = {name: value for name, value in cache.items() if name.endswith(".pattern")}
     assert len(patterns) == {"decoder": 2, "encoder": 2, "encoder_decoder": 6}[family]
     for pattern in patterns.values():
         torch.testing.assert_close(pattern.sum(-1), torch.ones(pattern.shape[:-1]).double())
@@ -83,10 +84,10 @@ def test_looking_changes_no_number(family: str, impl: str) -> None:
 
 def test_cross_attention_pattern_is_answer_by_source() -> None:
     model = tiny_model(family="encoder_decoder")
-    look: dict[str, Tensor] = {}
-    model(**given_to(model), look=look)
-    assert look["decoder.1.cross.pattern"].shape == (3, 4, LENGTH, 6)
-    assert look["encoder.1.self.pattern"].shape == (3, 4, 6, 6)
+    cache: ActivationCache = {}
+    model(**given_to(model), cache=cache)
+    assert cache["decoder.1.cross.pattern"].shape == (3, 4, LENGTH, 6)
+    assert cache["encoder.1.self.pattern"].shape == (3, 4, 6, 6)
 
 
 def test_dropout_keeps_the_mean_and_stops_in_evaluation() -> None:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from engine.encodings import ENCODINGS
+from engine.model.activations import ActivationCache
 from engine.model.masks import causal_mask, padding_mask
 from engine.model.transformer import Transformer
 from tests.engine.tiny import LENGTH, N_TOKENS, given_to, tiny_model, tokens
@@ -113,10 +114,10 @@ def test_padding_changes_nothing_for_real_tokens(name: str, family: str, impl: s
         padded = torch.where(real, tokens(), tokens(seed=rubbish))
         if source:
             longer = torch.cat([source["source"], tokens(3, seed=rubbish)], 1)
-            given = {"source": longer, "source_padding": torch.arange(7).expand(3, -1) < 4}
+            given = {"source": longer, "source_token_mask": torch.arange(7).expand(3, -1) < 4}
         else:
             given = {}
-        torch.testing.assert_close(model(padded, padding=real, **given)[:, :6], alone)
+        torch.testing.assert_close(model(padded, token_mask=real, **given)[:, :6], alone)
 
 
 @pytest.mark.parametrize("axis", ["key", "query"])
@@ -126,7 +127,7 @@ def test_a_fully_padded_row_is_finite(name: str, fault: str, axis: str) -> None:
     settings = {"pos_encoding": name, "mask_fault": fault, "softmax_axis": axis, "attention_impl": "materialised"}
     model = tiny_model(family="encoder_decoder", **settings)
     real = torch.tensor([[True] * LENGTH, [False] * LENGTH, [False] * 4 + [True] * 6])
-    logits = model(**given_to(model), padding=real, source_padding=real[:, :6] & False)
+    logits = model(**given_to(model), token_mask=real, source_token_mask=real[:, :6] & False)
     logits.square().sum().backward()
     assert logits.isfinite().all()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
@@ -135,9 +136,9 @@ def test_a_fully_padded_row_is_finite(name: str, fault: str, axis: str) -> None:
 def test_softmax_over_queries_gives_padding_no_weight() -> None:
     model = tiny_model(softmax_axis="query", attention_impl="materialised", family="encoder", n_layers=1)
     real = torch.arange(LENGTH).expand(3, -1) < 6
-    look: dict[str, Tensor] = {}
-    model(tokens(), padding=real, look=look)
-    pattern = look["encoder.0.self.pattern"]
+    cache: ActivationCache = {}
+    model(tokens(), token_mask=real, cache=cache)
+    pattern = cache["encoder.0.self.pattern"]
     assert (pattern[..., 6:] == 0).all()
     assert (pattern[..., :6] > 0).all()
 
@@ -145,9 +146,9 @@ def test_softmax_over_queries_gives_padding_no_weight() -> None:
 @pytest.mark.parametrize("fault", SEEN)
 def test_softmax_over_queries_shares_each_key_among_those_who_see_it(fault: str) -> None:
     model = tiny_model(softmax_axis="query", attention_impl="materialised", mask_fault=fault, n_layers=1)
-    look: dict[str, Tensor] = {}
-    model(**given_to(model), look=look)
-    pattern = look["decoder.0.self.pattern"]
+    cache: ActivationCache = {}
+    model(**given_to(model), cache=cache)
+    pattern = cache["decoder.0.self.pattern"]
     assert (pattern[..., ~SEEN[fault]] == 0).all()
     torch.testing.assert_close(pattern.sum(-2), torch.ones(3, 4, LENGTH).double())
     assert not torch.allclose(pattern.sum(-1), torch.ones(3, 4, LENGTH).double())

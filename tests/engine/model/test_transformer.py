@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.encodings import ENCODINGS
+from engine.model.activations import ActivationCache
 from engine.model.block import Residual
 from tests.engine.tiny import LENGTH, N_OUTPUTS, given_to, tiny_config, tiny_model, tokens
 
@@ -72,7 +73,7 @@ def test_stacks_agree_with_torchs_own_layers(family: str, activation: str, norm:
     else:
         masks = {"src_mask": future if family == "decoder" else None, "src_key_padding_mask": ~real}
     expected = model.head(through(model.stack, x, memory, **masks))
-    torch.testing.assert_close(model(**given, padding=real)[real], expected[real])
+    torch.testing.assert_close(model(**given, token_mask=real)[real], expected[real])
 
 
 @pytest.mark.parametrize("skips", [True, False])
@@ -111,8 +112,8 @@ def test_shared_layers_are_one_set_of_weights_used_at_every_depth(name: str) -> 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
 def test_taps_come_in_the_order_of_computation(family: str) -> None:
     model = tiny_model(family=family, n_layers=1)
-    look: dict[str, Tensor] = {}
-    logits = model(**given_to(model), look=look)
+    cache: ActivationCache = {}
+    logits = model(**given_to(model), cache=cache)
     inner = ["q", "k", "v", "scores", "pattern", "out"]
     mlp = ["mlp.hidden", "mlp.out", "out"]
     encoder = [f"encoder.0.{n}" for n in [*(f"self.{part}" for part in inner), *mlp]]
@@ -123,10 +124,10 @@ def test_taps_come_in_the_order_of_computation(family: str) -> None:
         "encoder": ["embedding", *encoder],
         "encoder_decoder": ["source_embedding", *encoder, "embedding", *decoder],
     }
-    assert list(look) == [*expected[family], "logits"]
-    assert look["logits"] is logits
+    assert list(cache) == [*expected[family], "logits"]
+    assert cache["logits"] is logits
     assert logits.shape == (3, LENGTH, N_OUTPUTS)
-    assert look["embedding"].shape == (3, LENGTH, WIDTH)
+    assert cache["embedding"].shape == (3, LENGTH, WIDTH)
 
 
 def test_an_encoder_decoder_asks_for_its_source() -> None:

@@ -141,9 +141,9 @@ def test_chance_is_what_the_best_constant_guess_scores() -> None:
 
 def test_padding_marks_what_is_not_there() -> None:
     batch = Data(parse({"task": "own_position", "variant": "padded", "bos": True})).training_batch()
-    assert batch.padding is not None
-    assert batch.padding[:, 0].all()
-    assert ((batch.targets[:, 1:] == IGNORE) == ~batch.padding[:, 1:]).all()
+    assert batch.token_mask is not None
+    assert batch.token_mask[:, 0].all()
+    assert ((batch.targets[:, 1:] == IGNORE) == ~batch.token_mask[:, 1:]).all()
 
 
 def test_the_floor_counts_the_symbols_nobody_can_know() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from engine.config.run_config import RunConfig
-from engine.encodings import ENCODINGS, encoding_of
+from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.encoding import matrix_figure, similarity_figure
@@ -64,7 +64,7 @@ def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
         query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
         figures[f"mosaic.{which}"] = mosaic_figure(layers, heads, queries, keys, color, which)
         figures[f"pattern.{which}"] = pattern_figure(query_tokens, key_tokens, block, color, which)
-    acts_on = encoding_of(config).acts_on
+    acts_on = config.encoding.acts_on
     pictures = dict(snapshot.encoding.items())
     for name in (
         name for name in ("matrix", "similarity") if name in pictures

@@ -1,0 +1,1 @@
+"""ALiBi: attention with linear biases."""

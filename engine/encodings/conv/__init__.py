@@ -1,0 +1,1 @@
+"""A depthwise convolution over the embedded tokens."""

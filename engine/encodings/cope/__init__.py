@@ -1,0 +1,1 @@
+"""CoPE: contextual positions counted by gates."""

@@ -1,0 +1,1 @@
+"""An encoding put together from parts on the page Design."""

@@ -1,0 +1,1 @@
+"""FIRE: a learned function of the relative distance, added to the scores."""

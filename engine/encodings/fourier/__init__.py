@@ -1,0 +1,1 @@
+"""Learned Fourier features of the position, added to the embedding."""

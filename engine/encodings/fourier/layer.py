@@ -1,0 +1,49 @@
+"""Learned Fourier features of the position, then a small network: h_i^(0) = E[x_i] + W_2 gelu(W_1 r_i + b_1) + b_2, with
+r_i = 1/sqrt(F) [cos(i w), sin(i w)] and trained frequencies w.
+
+Source: Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding,
+here for the one dimension of a sequence. First frequencies are drawn from N(0, 1/gamma^2), so that at first
+r_i . r_j is about exp(-(i - j)^2 / 2 gamma^2) / 2: gamma is the distance over which positions look alike.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu
+
+from engine.encodings.fourier.spec import FourierSettings
+from engine.encodings.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.modules import Dense, at_least_single, root_mean_square
+from engine.settings.base import BaseConfig
+
+
+class Fourier(PositionalEncoding):
+    """Adds waves of learned wavelengths, mixed by two dense layers; defined at any position."""
+
+    def __init__(self, config: BaseConfig, own: FourierSettings, *, max_positions: int, causal: bool) -> None:
+        super().__init__()
+        waves, width = own.fourier_frequencies, own.fourier_width
+        self.frequencies = nn.Parameter(torch.randn(waves) / own.fourier_length_scale)
+        self.hidden = Dense(2 * waves, width)
+        self.out = Dense(width, config.d_model)
+        std = config.token_init_std if own.encoding_init_std is None else own.encoding_init_std
+        self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
+
+    def features(self, positions: Positions) -> Tensor:
+        """r_i, [position, F], where F is twice the number of frequencies."""
+        frequencies = self.frequencies.to(at_least_single(self.frequencies))
+        angles = index_of(positions, frequencies.device)[:, None] * frequencies
+        features: Tensor = torch.cat([angles.cos(), angles.sin()], dim=1) / (2 * len(frequencies)) ** 0.5
+        return features
+
+    def rows(self, positions: Positions) -> Tensor:
+        """What is added at each position, [position, d_model]."""
+        rows: Tensor = self.out(gelu(self.hidden(self.features(positions))))
+        return rows
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+        return x + self.rows(positions).to(x.dtype)
+
+    def matrices(self, length: int) -> dict[str, Tensor]:
+        return row_matrices(self.rows(range(length)))

@@ -1,0 +1,1 @@
+"""KERPLE: a kernelised bias that falls with distance."""

@@ -1,0 +1,1 @@
+"""A learned table added to the embedding."""

@@ -1,0 +1,1 @@
+"""A small network on the position, added to the embedding."""

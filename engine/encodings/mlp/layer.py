@@ -1,0 +1,42 @@
+"""A small network on the position itself: h_i^(0) = E[x_i] + MLP(i / n), with n the trained length.
+
+Such a network learns smooth functions first and sharp ones late or never (Tancik et al. 2020, Fourier Features Let Networks
+Learn High Frequency Functions in Low Dimensional Domains): what learned Fourier features are for.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn.functional import gelu
+
+from engine.encodings.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.mlp.spec import PositionMlpSettings
+from engine.encodings.modules import Dense, at_least_single, root_mean_square
+from engine.settings.base import BaseConfig
+
+
+class PositionMlp(PositionalEncoding):
+    """Adds a smooth function of the position; defined at any position."""
+
+    def __init__(self, config: BaseConfig, own: PositionMlpSettings, *, max_positions: int, causal: bool) -> None:
+        super().__init__()
+        width, depth = own.position_mlp_width, own.position_mlp_layers
+        self.trained = max_positions
+        self.hidden = nn.ModuleList(Dense(width if layer else 1, width) for layer in range(depth))
+        self.out = Dense(width, config.d_model)
+        std = config.token_init_std if own.encoding_init_std is None else own.encoding_init_std
+        self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
+
+    def rows(self, positions: Positions) -> Tensor:
+        """What is added at each position, [position, d_model]."""
+        at = index_of(positions, self.out.weight.device)[:, None].to(at_least_single(self.out.weight)) / self.trained
+        for layer in self.hidden:
+            at = gelu(layer(at))  # [position, width]
+        rows: Tensor = self.out(at)
+        return rows
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+        return x + self.rows(positions).to(x.dtype)
+
+    def matrices(self, length: int) -> dict[str, Tensor]:
+        return row_matrices(self.rows(range(length)))

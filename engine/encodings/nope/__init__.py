@@ -1,0 +1,1 @@
+"""No positional encoding (NoPE)."""

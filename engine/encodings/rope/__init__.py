@@ -1,0 +1,1 @@
+"""RoPE: rotary position embedding and its context extensions."""

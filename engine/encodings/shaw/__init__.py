@@ -1,0 +1,1 @@
+"""Shaw's relative position vectors in the scores and the values."""

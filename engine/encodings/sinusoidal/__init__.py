@@ -1,0 +1,1 @@
+"""Sinusoids added to the embedding."""

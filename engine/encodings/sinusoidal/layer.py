@@ -1,0 +1,44 @@
+"""Sinusoids added to the embedding: P[i, 2j] = sin(i b^(-2j/d)), P[i, 2j+1] = cos(i b^(-2j/d)).
+
+Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5. ``interleaved`` is the paper's layout;
+``halves`` puts all sines before all cosines. Either way P_i . P_k = sum_j cos((i - k) b^(-2j/d)): it depends on the
+offset alone.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, cosines, index_of
+from engine.encodings.sinusoidal.spec import SinusoidalSettings
+from engine.settings.base import BaseConfig
+
+
+@cached_by_positions(maxsize=16)
+def table(
+    positions: Positions, d_model: int, base: float, layout: str, device: torch.device, dtype: torch.dtype
+) -> Tensor:
+    """The sinusoids at these positions, [position, d_model], computed in float64 and then rounded to ``dtype``."""
+    frequencies = base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = index_of(positions, torch.device("cpu"))[:, None] * frequencies  # [position, d_model / 2]
+    pairs = torch.stack([angles.sin(), angles.cos()])  # [2, position, d_model / 2]
+    order = (1, 2, 0) if layout == "interleaved" else (1, 0, 2)
+    return pairs.permute(order).reshape(len(positions), d_model).to(device, dtype)
+
+
+class Sinusoidal(PositionalEncoding):
+    """Adds fixed waves of geometrically spaced wavelengths, one sine and one cosine of each."""
+
+    def __init__(self, config: BaseConfig, own: SinusoidalSettings, *, max_positions: int, causal: bool) -> None:
+        super().__init__()
+        self.d_model = config.d_model
+        self.base = own.sinusoid_base
+        self.layout = own.sinusoid_layout
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+        return x + table(positions, self.d_model, self.base, self.layout, x.device, x.dtype)
+
+    def matrices(self, length: int) -> dict[str, Tensor]:
+        rows = table(range(length), self.d_model, self.base, self.layout, torch.device("cpu"), torch.float32)
+        return {"matrix": rows, "similarity": cosines(rows)}

@@ -1,0 +1,1 @@
+"""T5's learned bias for each head and bucket of distances."""

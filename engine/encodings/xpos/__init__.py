@@ -1,0 +1,1 @@
+"""xPos: a rotation whose products decay with distance."""

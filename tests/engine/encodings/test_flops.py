@@ -1,0 +1,107 @@
+"""What encodings are said to compute, against torch's own count of every matrix product and convolution of a step."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from engine.encodings import ENCODINGS
+from engine.estimate.memory import count_parameters
+from engine.estimate.prediction import added_flops, encoding_flops, flops_per_step, predict
+from tests.engine.tiny import LENGTH, N_OUTPUTS, N_TOKENS, SOURCE_LENGTH, given_to, tiny_config, tiny_model
+
+STEP = {"batch_size": 3, "attention_impl": "materialised"}
+DESIGNS = [
+    {"design_place": place, "design_features": features, "design_readout": readout}
+    for place, features, readout in (
+        *(("embedding", features, "linear") for features in ("table", "sinusoids", "fourier", "network")),
+        *(("embedding", "convolution", readout) for readout in ("direct", "linear", "network")),
+        ("scores", "fourier", "network"),
+        ("scores", "network", "direct"),
+        ("rotation", "network", "direct"),
+    )
+]
+
+
+def counted(**settings: Any) -> float:
+    """Operations of the products and convolutions of one training step."""
+    model = tiny_model(max_positions=LENGTH, **STEP, **settings)
+    with FlopCounterMode(display=False) as counter:
+        model(**given_to(model)).sum().backward()
+    ops = counter.get_flop_counts()["Global"]
+    # Torch counts the gradient of a depthwise kernel as if every channel met every other.
+    there, back = (ops.get(op, 0) for op in (torch.ops.aten.convolution, torch.ops.aten.convolution_backward))
+    return sum(ops.values()) - back + there + (back - there) / model.config.d_model
+
+
+@lru_cache
+def counted_without(family: str) -> float:
+    return counted(family=family, pos_encoding="nope")
+
+
+def assert_told(family: str, **settings: Any) -> None:
+    config = tiny_config(family=family, **STEP, **settings)
+    told = encoding_flops(config, LENGTH, SOURCE_LENGTH if family == "encoder_decoder" else None)
+    assert told.matmul == counted(family=family, **settings) - counted_without(family), config.flat()
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "designed"])
+def test_every_product_of_an_encoding_is_counted(name: str, family: str) -> None:
+    assert_told(family, pos_encoding=name)
+
+
+@pytest.mark.parametrize("learned", ["everything", "features", "readout", "nothing"])
+def test_those_of_a_design_follow_its_parts_and_what_of_it_is_learned(learned: str) -> None:
+    for parts in DESIGNS:
+        assert_told("decoder", pos_encoding="designed", design_learned=learned, **parts)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pos_encoding": "shaw", "shaw_values": False},
+        {"pos_encoding": "fire", "share_layers": True},
+        {"pos_encoding": "xpos", "attention_score": "additive"},
+        {"pos_encoding": "mlp", "position_mlp_layers": 1},
+    ],
+)
+def test_settings_that_change_what_is_computed(settings: dict[str, Any]) -> None:
+    asked = {name: value for name, value in settings.items() if name in ("share_layers", "attention_score")}
+    told = encoding_flops(tiny_config(**STEP, family="encoder", **settings), LENGTH)
+    seen = counted(family="encoder", **settings) - counted(family="encoder", pos_encoding="nope", **asked)
+    assert told.matmul == seen
+
+
+@pytest.mark.parametrize("name", ["nope", "shaw", "cope"])
+def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(name: str) -> None:
+    config = tiny_config(pos_encoding=name, family="decoder", **STEP)
+    parts = count_parameters(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=LENGTH)
+    biases = config.n_layers * (4 * 16 + config.mlp_width + 16) + N_OUTPUTS
+    vectors = 6.0 * config.batch_size * LENGTH * (parts["norm"] + biases)
+    told = flops_per_step(config, parts, LENGTH) - vectors - encoding_flops(config, LENGTH).elementwise
+    assert told == counted(pos_encoding=name, family="decoder")
+
+
+def test_a_formula_without_products_counts_its_operations() -> None:
+    pairs = 2 * 4 * LENGTH**2  # layers, heads
+    assert encoding_flops(tiny_config(pos_encoding="kerple", **STEP), LENGTH).total == 3 * 3 * pairs
+    power = tiny_config(pos_encoding="kerple", kerple_kernel="power", **STEP)
+    assert encoding_flops(power, LENGTH).total == 3 * 2 * pairs
+    values = 2 * 2 * 3 * LENGTH * 16  # layers, queries and keys, tokens, width
+    assert encoding_flops(tiny_config(pos_encoding="rope", **STEP), LENGTH).total == 2 * 3 * values
+
+
+def test_the_prediction_holds_it_and_a_share_is_of_the_model_without() -> None:
+    config = tiny_config(n_layers=3)
+    plain = predict(config.replace(pos_encoding="nope")).flops_per_step
+    for name in ("fourier", "mlp", "conv", "shaw", "kerple", "fire", "cope", "rope", "xpos", "designed"):
+        own = added_flops(config, name)
+        assert own is not None
+        assert 0 < own == pytest.approx(predict(config.replace(pos_encoding=name)).flops_per_step / plain - 1)
+    assert added_flops(config, "alibi") == 0
+    assert added_flops(tiny_config(d_model=6, n_heads=2, pos_encoding="nope"), "rope") is None
