@@ -182,7 +182,7 @@ def test_a_snapshot_keeps_what_each_layer_has_of_its_own(monkeypatch: pytest.Mon
     monkeypatch.setattr(snapshots, "LONGEST_MATRIX", 10)
     short = next(event for event in train(config) if isinstance(event, Snapshot)).encoding
     assert short["similarity.2"].shape == (5, 5), "so many that three take no more than one of 10"
-    monkeypatch.setattr(snapshots, "LARGEST_PICTURES", 2 * sum(short[name].size for name in ("matrix", "similarity")))
+    monkeypatch.setattr(snapshots, "LARGEST_MATRICES", 2 * sum(short[name].size for name in ("matrix", "similarity")))
     assert layers_kept(next(event for event in train(config) if isinstance(event, Snapshot)).encoding) == 2
 
 
