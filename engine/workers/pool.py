@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import cast
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.errors import Explained
 from engine.foundation.formatting import in_time
+from engine.foundation.job import Answer, Job
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.store import Run, Runs
@@ -152,29 +153,28 @@ class Pool:
 
     # Jobs
 
-    def ask(self, function: str, *args: Any, alone: bool = False, timeout: float = 30.0, **kwargs: Any) -> Any:
-        """The value of ``module:function`` called in a worker, which answers between two slices of training.
+    def ask(self, job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
+        """The answer of a job, which a worker does between two slices of training.
 
-        Blocks. The value comes back pickled: numpy and plain Python, no tensors. While a job computes, nothing else
-        runs on its worker. ``alone``: for measuring time; it goes to a worker without runs if there is one. Raises
-        JobError with one sentence where the function raised, its worker died or it took longer than ``timeout``
-        (s); a worker that is still at it then is ended.
+        Blocks. While a worker does a job, nothing else runs on it. ``alone``: for measuring time; the job goes to a
+        worker without runs if there is one. Raises JobError with one sentence where the job raised, its worker died or
+        it took longer than ``timeout`` (s); a worker that is still at it then is ended.
         """
-        job = QueuedJob(protocol.Ask(secrets.token_hex(8), function, args, kwargs), alone)
+        queued = QueuedJob(protocol.Ask(secrets.token_hex(8), job), alone)
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise JobError(CLOSING)
-            self._jobs.append(job)
+            self._jobs.append(queued)
             self._dispatch()
-        if not job.done.wait(timeout):
-            self._abandon(job, timeout)
-            raise JobError(f"{function} took longer than {in_time(timeout)}.")
-        if job.error:
-            raise JobError(job.error)
+        if not queued.done.wait(timeout):
+            self._abandon(queued, timeout)
+            raise JobError(f"{job.function} took longer than {in_time(timeout)}.")
+        if queued.error:
+            raise JobError(queued.error)
         try:
-            return protocol.read_value(job.value)
+            return cast(Answer, protocol.read_value(queued.value))
         except TypeError as error:
-            raise JobError(f"{function}: {error}") from error
+            raise JobError(f"{job.function}: {error}") from error
 
     # Facts
 

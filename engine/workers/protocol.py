@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from engine.estimate.prediction import Prediction
+from engine.foundation.job import Job
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
@@ -58,10 +59,7 @@ class SetPace:
 @dataclass(frozen=True)
 class Ask:
     job_id: str
-    function: str
-    """``module:function``."""
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    job: Job[Any]
 
 
 @dataclass(frozen=True)

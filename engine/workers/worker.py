@@ -137,21 +137,14 @@ class Worker:
         except Exception:
             traceback.print_exc(file=sys.stderr)
 
-    def _answer(self, job: protocol.Ask) -> None:
-        self._set_busy(job.job_id)
+    def _answer(self, asked: protocol.Ask) -> None:
+        self._set_busy(asked.job_id)
         try:
-            value = function_named(job.function)(*job.args, **job.kwargs)
-            answer = protocol.Answer(job.job_id, protocol.write_value(value))
+            answer = protocol.Answer(asked.job_id, protocol.write_value(asked.job.do()))
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
-            answer = protocol.Answer(job.job_id, error=in_words(error))
+            answer = protocol.Answer(asked.job_id, error=in_words(error))
         self._report(answer)
-
-
-def function_named(path: str) -> Callable[..., Any]:
-    """The function at ``module:function``."""
-    module, _, name = path.partition(":")
-    return cast(Callable[..., Any], getattr(import_module(module), name))
 
 
 def save_weights(model: Any, path: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import streamlit as st
 
+from engine.analysis.encoding_jobs import Look, LookAtDesign
 from engine.config.run_config import RunConfig
 from engine.encodings import encoding_of
 from engine.encodings.design_code import in_words
@@ -28,9 +28,8 @@ WHAT = {
 
 
 @lru_cache(64)
-def _look(config: RunConfig) -> dict[str, Any]:
-    found: dict[str, Any] = server.pool().ask("engine.analysis.design:first_look", config)
-    return found
+def _look(config: RunConfig) -> Look:
+    return server.pool().ask(LookAtDesign(config))
 
 
 def show_look() -> None:
@@ -48,7 +47,7 @@ def show_look() -> None:
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
 
 
-def _panels(place: str, look: dict[str, Any]) -> list[Panel]:
+def _panels(place: str, look: Look) -> list[Panel]:
     matrix, similarity, distance = look["matrix"], look["similarity"], look["distance"]
     trained, length = int(look["trained"]), int(look["length"])
     beyond = (

@@ -3,59 +3,57 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
 from threading import Lock
 from typing import Any
 
+from engine.analysis.text_jobs import Beside, CompareWithCounting, Counted, CountWords
 from engine.config.run_config import RunConfig
+from engine.foundation.job import Answer, Job
 from engine.runs.store import Run
 from pages.parts import server
 
 HELD = 128
 PATIENCE = 180.0
 """Seconds: a text of a million tokens on a busy machine."""
-_held: OrderedDict[Hashable, Any] = OrderedDict()
+_held: OrderedDict[tuple[int, Job[Any]], Any] = OrderedDict()
 _lock = Lock()
 
 
-def counting_models(config: RunConfig, *, wait: bool = True) -> dict[str, Any] | None:
-    """``levels``, mean nats on the run's validation windows by name, and ``facts`` about the text. None where it is not known
-    and nobody waits. Raises JobError with one sentence.
-    """
-    return _answer("counting_models", (config,), wait)
+def counting_models(config: RunConfig) -> Counted:
+    """What the counting models score beside a run. Raises JobError with one sentence."""
+    return _ask_once(CountWords(config))
 
 
-def beside_counting_models(run: Run) -> dict[str, Any]:
+def known_counting_models(config: RunConfig) -> Counted | None:
+    """The same where it was asked before."""
+    with _lock:
+        known: Counted | None = _held.get((0, CountWords(config)))
+    return known
+
+
+def beside_counting_models(run: Run) -> Beside:
     """The trained model and the counting models on all held-out text. Raises JobError with one sentence."""
-    found = _answer("beside_counting_models", (run.config, _weights(run)), True, run.step)
-    assert found is not None
-    return found
+    return _ask_once(CompareWithCounting(run.config, weights_of(run)), run.step)
 
 
-def ask_of(run: Run, function: str, *given: Any, **options: Any) -> dict[str, Any]:
-    """Any other question to a run's weights, never remembered. Raises JobError with one sentence."""
-    answer: dict[str, Any] = server.pool().ask(
-        f"engine.analysis.text:{function}", run.config, _weights(run), *given, timeout=PATIENCE, **options
-    )
-    return answer
+def ask(job: Job[Answer]) -> Answer:
+    """Any other question, never remembered. Raises JobError with one sentence."""
+    return server.pool().ask(job, timeout=PATIENCE)
 
 
-def _weights(run: Run) -> str:
+def weights_of(run: Run) -> str:
     return str(run.weights or "")
 
 
-def _answer(function: str, given: tuple[Hashable, ...], wait: bool, version: int = 0) -> dict[str, Any] | None:
-    key = (function, version, *given)
+def _ask_once(job: Job[Answer], version: int = 0) -> Answer:
     with _lock:
-        if key in _held:
-            _held.move_to_end(key)
-            found: dict[str, Any] = _held[key]
+        if (version, job) in _held:
+            _held.move_to_end((version, job))
+            found: Answer = _held[version, job]
             return found
-    if not wait:
-        return None
-    value: dict[str, Any] = server.pool().ask(f"engine.analysis.text:{function}", *given, timeout=PATIENCE)
+    answer = ask(job)
     with _lock:
-        _held[key] = value
+        _held[version, job] = answer
         while len(_held) > HELD:
             _held.popitem(last=False)
-    return value
+    return answer

@@ -13,6 +13,7 @@ from engine.estimate.prediction import predict
 from engine.runs.events import Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.workers.protocol import Ask, RunEvents, Start, StateChanged, read_value, receive, send, write_value
+from tests.engine.fake_training import Add
 
 PICKLED_TENSOR_CLASS = b"ctorch\nTensor\n."
 PICKLED_DEEPER = b"ctorch._utils\n_rebuild_tensor_v2\n."
@@ -22,7 +23,7 @@ def test_messages_arrive_in_order_and_equal() -> None:
     config = RunConfig().replace(pos_encoding="alibi", n_heads=4, test_lengths=(8, 9))
     messages = [
         Start("a", RunRequest(config, pace=2.0), predict(config), "/folder"),
-        Ask("b", "module:function", (1, "two"), {"three": 3}),
+        Ask("b", Add(1, b=2)),
         RunEvents("a", [Progress(1, 2.0, 3.0, 4.0, 5.0)]),
         StateChanged("a", "paused"),
     ]
