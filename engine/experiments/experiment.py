@@ -16,7 +16,7 @@ from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import Work
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.workers.pool import NoRoom, Pool
 
 LOOK_EVERY = 0.02

@@ -82,7 +82,7 @@ class Worker:
                 self._folders[run_id] = Path(folder)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training))
                 if not request.paused:
-                    self._report(protocol.StateChanged(run_id, "running"))
+                    self._report(protocol.RunUpdate(run_id, state="running"))
             case _:
                 run = self._runs.find(command.run_id)
                 if run is not None:
@@ -97,7 +97,7 @@ class Worker:
                 run.allow_step()
             case protocol.Resume():
                 run.resume()
-                self._report(protocol.StateChanged(run.run_id, "running"))
+                self._report(protocol.RunUpdate(run.run_id, state="running"))
             case protocol.SetPace(_, steps_per_second):
                 run.set_pace(steps_per_second)
             case protocol.Stop(_, reason):
@@ -110,10 +110,10 @@ class Worker:
             self._finish(run)
             return
         if run.deliverable:
-            self._report(protocol.RunEvents(run.run_id, run.deliver()))
+            self._report(protocol.RunUpdate(run.run_id, run.deliver()))
         if run.waiting and not run.announced_pause:
             self._save_weights(run)
-            self._report(protocol.StateChanged(run.run_id, "paused"))
+            self._report(protocol.RunUpdate(run.run_id, state="paused"))
         run.announced_pause = run.waiting
 
     def _finish(self, run: LiveRun) -> None:
@@ -123,8 +123,7 @@ class Worker:
         if not any(isinstance(event, Failed) for event in events):
             self._save_weights(run)
         del self._folders[run.run_id]
-        self._report(protocol.RunEvents(run.run_id, events))
-        self._report(protocol.RunOver(run.run_id))
+        self._report(protocol.RunUpdate(run.run_id, events, "over"))
         del run.model
         free_memory()
 

@@ -26,7 +26,8 @@ import psutil
 from engine.config.run_config import RunConfig
 from engine.runs.events import Progress
 from engine.runs.request import RunRequest
-from engine.runs.store import Run, Runs
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from engine.workers.process import KEPT_BLOCKS
 from tests.engine.fake_training import Add

@@ -21,7 +21,8 @@ import pytest
 from engine.foundation.job import Job
 from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.runs.store import Run, Runs
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.workers.limits import Limits
 from engine.workers.pool import JobError, Pool, Refused
 from engine.workers.process import ROOT
