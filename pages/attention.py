@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.analysis.attention_jobs import ReadSequence
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
@@ -35,7 +36,7 @@ def looked_at(now: Chosen) -> LookedAt | None:
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):
         return None
-    seen = ask("model:sequence", run.config, sample_of(now))
+    seen = ask(ReadSequence(run.config, sample_of(now)))
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.runs.events import Event, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
 from engine.settings.costs import Memory
 
 PREDICTED = Memory(parameters=40_000, gradients=40_000, optimizer=80_000, saved=300_000, scores=90_000)
@@ -27,6 +27,15 @@ class ScriptedRun:
     queue_place: int | None = None
     events: list[Event] = field(default_factory=list)
     step: int = 0
+
+    @property
+    def progress(self) -> Progress | None:
+        return next((event for event in reversed(self.events) if isinstance(event, Progress)), None)
+
+    @property
+    def ending(self) -> Finished | Failed | Ended | None:
+        last = self.events[-1] if self.events else None
+        return last if isinstance(last, Finished | Failed | Ended) else None
 
     def start(self) -> None:
         self.state = "running"
@@ -45,7 +54,7 @@ class ScriptedRun:
         for _ in range(min(steps, self.config.steps - self.step)):
             self.step += 1
             every = max(1, self.config.steps // 100)
-            self.events.append(self.progress(measured=self.step % every == 0 or self.step == 1))
+            self.events.append(self.one_step(measured=self.step % every == 0 or self.step == 1))
             if self.step in self.looked_at():
                 self.look()
         if self.step == self.config.steps:
@@ -69,7 +78,7 @@ class ScriptedRun:
             "first_half_accuracy": 0.1 + noise / 2,
         }
 
-    def progress(self, *, measured: bool) -> Progress:
+    def one_step(self, *, measured: bool) -> Progress:
         wave = 0.06 * math.sin(self.step * 1.7)
         parts = {
             f"{layer}.{part}": 0.3 * (layer + 1) * weight / (1 + self.step / 50)

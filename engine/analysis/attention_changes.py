@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, places_in, tap_name
+from engine.analysis.attention_jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention_kinds import entropy
 from engine.analysis.attention_model import (
     attention_at,
@@ -36,15 +37,11 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 def without_heads(
     asked: ModelAsked, sample: SampleAsked, place: Place, off: Collection[Place], temperature: float
-) -> dict[str, Any]:
-    """The model with some heads' outputs set to zero and every softmax at a temperature, beside the model as it is.
-
-    ``before`` and ``after``: held-out ``loss`` (nats) and accuracies, the ``pattern`` [query, key] of one head for one
-    sequence, and its mean ``entropy`` (nats).
-    """
+) -> Changed:
+    """The model as it is, and with some heads' outputs set to zero and every softmax at a temperature."""
     model, batch = model_of(asked), sample_of(asked.config, sample)
 
-    def seen() -> dict[str, Any]:
+    def seen() -> HeadSeen:
         name = tap_name(asked.config, place.which, place.layer)
         pattern = run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
         return {
@@ -60,10 +57,8 @@ def without_heads(
         return {"before": before, "after": seen()}
 
 
-def each_head_off(asked: ModelAsked) -> dict[str, Any]:
-    """Held-out metrics with one head switched off at a time: ``whole`` the metrics of all heads, ``rows`` a place's which,
-    layer and head with ``loss`` and accuracies without it. Layers that share weights share their heads.
-    """
+def each_head_off(asked: ModelAsked) -> EachHeadOff:
+    """Held-out metrics with one head switched off at a time. Layers that share weights share their heads."""
     config = asked.config
     model = model_of(asked)
     layers = len(model.stack.blocks)
@@ -115,7 +110,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
             hook.remove()
 
 
-def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[str, Any]:
+def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[str, HeadSeen]:
     """Four ways to compare the same q and k of one head: for each name the ``pattern`` [query, key], its mean ``entropy``
     (nats), and the held-out ``metrics`` of the whole model when every layer compares so (without being trained for it).
 
@@ -129,7 +124,7 @@ def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[s
     with torch.no_grad():
         q, k = encoding.rotate(cache[f"{name}.q"], at), encoding.rotate_keys(cache[f"{name}.k"], at)
         blocked = blocked_in(cache[f"{name}.scores"])
-        found: dict[str, Any] = {}
+        found: dict[str, HeadSeen] = {}
         for score in SCORES:
             changed = compared_by(asked, score)
             ready = PREPARE[score](q, k)

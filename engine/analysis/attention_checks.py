@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, tap_name
 from engine.analysis.attention_faults import with_faults
+from engine.analysis.attention_jobs import CheckResult, Faulty, FaultySeen
 from engine.analysis.attention_kinds import entropy
 from engine.analysis.attention_model import held_out_metrics, model_of, plain, run_with_cache, sample_of
 from engine.config.run_config import RunConfig
@@ -128,11 +128,9 @@ CHECKS: dict[str, Check] = {
 }  # fmt: skip
 
 
-def check_model(model: Transformer, batch: Batch) -> list[dict[str, Any]]:
-    """Every check on a model: ``name``, ``label``, ``value``, ``bound`` in words, ``passed`` (None where it does not apply, with the
-    ``reason``), and the ``code`` that was executed.
-    """
-    rows = []
+def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
+    """Every check on a model."""
+    rows: list[CheckResult] = []
     for name, check in CHECKS.items():
         reason = check.applies(model.config)
         with torch.no_grad():
@@ -151,12 +149,10 @@ def code_of(check: Check) -> str:
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
-def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tuple[str, ...]) -> dict[str, Any]:
-    """The model as trained and with faults switched on: ``before`` and ``after`` with ``pattern`` [query, key] of one head,
-    its mean ``entropy`` (nats), held-out ``metrics``, ``influence`` [changed token, output] in logits, and ``checks``.
-    """
+def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tuple[str, ...]) -> Faulty:
+    """The model as trained, and with faults switched on."""
 
-    def seen(which: ModelAsked) -> dict[str, Any]:
+    def seen(which: ModelAsked) -> FaultySeen:
         model, batch = model_of(which), sample_of(asked.config, sample)
         name = tap_name(asked.config, place.which, place.layer)
         pattern = run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 
@@ -12,10 +10,12 @@ from engine.analysis.attention_asked import (
     ModelAsked,
     Place,
     SampleAsked,
+    Which,
     places_in,
     tap_name,
     weights_of_one_sequence,
 )
+from engine.analysis.attention_jobs import HeadNumbers, Heads, Rollout
 from engine.analysis.attention_kinds import NAMED, entropy, kind_scores, mean_distance, name_of
 from engine.analysis.attention_model import (
     blocked_in,
@@ -35,12 +35,8 @@ SEQUENCES = 64
 """Held-out sequences that the numbers of a head are means of, fewer where they are long."""
 
 
-def heads(asked: ModelAsked, sample: SampleAsked) -> dict[str, Any]:
-    """``patterns`` of one sequence by kind of attention, [layer, head, query, key], with its ``tokens`` (names of queries and
-    keys); ``rows``: one dictionary a head with its numbers over ``sequences`` held-out sequences: ``entropy`` (nats),
-    ``effective_keys`` (the mean of its exponential), ``distance`` (positions), ``kind`` and the ``scores`` it is named by;
-    ``named_from`` is the score from which on a head gets a name; ``rollout``: see :func:`rolled_out`.
-    """
+def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
+    """The heads of a model: their patterns of one sequence, and their numbers over held-out ones."""
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]
@@ -72,7 +68,7 @@ def some_held_out(asked: ModelAsked) -> Batch:
     return held_out(asked.config).rows(slice(max(1, min(SEQUENCES, room))))
 
 
-def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Place) -> dict[str, Any]:
+def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Place) -> HeadNumbers:
     name = tap_name(asked.config, place.which, place.layer)
     pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
     visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
@@ -92,12 +88,12 @@ def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place:
     }
 
 
-def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[str, Any]:
+def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[Which, Rollout]:
     """For each stack's self-attention the flow after every layer, [layer, query, token], and the plain mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
-    flows: dict[str, Any] = {}
+    flows: dict[Which, Rollout] = {}
     for which in places_in(asked.config):
         if which == "cross":
             continue

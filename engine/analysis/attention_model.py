@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from safetensors.torch import load_model, save_model
 from torch import Tensor
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
+from engine.analysis.attention_jobs import SequenceRead, StepsDone
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, Positions
@@ -76,7 +76,7 @@ class Training:
 _going: OrderedDict[ModelAsked, Training] = OrderedDict()
 
 
-def train_again(asked: ModelAsked, seconds: float = math.inf) -> dict[str, int]:
+def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
     """Train a config towards a step for so many seconds and keep the weights once there: ``step`` of ``steps``.
 
     Asked again it goes on, so that others' runs have their turn in between. The same config gives the same numbers on
@@ -84,7 +84,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> dict[str, int]:
     """
     steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
     if file.exists():
-        return {"step": steps, "steps": steps}
+        return StepsDone(step=steps, steps=steps)
     if asked not in _going:
         model = prepare(asked.config)
         _going[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> dict[str, int]:
             going.step = event.step
     if going.step == steps:
         _keep(_going.pop(asked).model, file)
-    return {"step": going.step, "steps": steps}
+    return StepsDone(step=going.step, steps=steps)
 
 
 def last_step(asked: ModelAsked) -> int:
@@ -144,10 +144,8 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
     return batch.rows(slice(asked.number, asked.number + 1))
 
 
-def sequence(config: RunConfig, asked: SampleAsked) -> dict[str, Any]:
-    """What is read: names of ``queries`` and ``keys`` by kind of attention, how many numbered ``samples`` there are, and the
-    pieces of the reader's own text that are ``unknown`` to the vocabulary.
-    """
+def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
+    """What the model reads."""
     own, given = config.task_settings, asked.text.strip()
     batch = sample_of(config, asked)
     named = {which: tokens_at(config, batch, which) for which in places_in(config)}

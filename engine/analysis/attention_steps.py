@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, tap_name
+from engine.analysis.attention_jobs import Steps
 from engine.analysis.attention_model import (
     attention_at,
     blocked_in,
@@ -32,7 +33,7 @@ from engine.training.data import Batch
 from engine.training.snapshot import answer_namer
 
 
-def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> dict[str, Any]:
+def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> Steps:
     """Every number between one query and its output. Raises ValueError with one sentence.
 
     By key, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` as compared (after the

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import torch
 
+from engine.analysis.encoding_jobs import Look
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
 from engine.estimate.layout import shapes
@@ -18,15 +18,8 @@ BEYOND = 2
 
 
 @torch.no_grad()
-def first_look(config: RunConfig) -> dict[str, Any]:
-    """The encoding that a run of this config would start with.
-
-    ``matrix``      a table [position, d_model], a bias [head, query, key], or angles [position, d_head / 2], float32
-    ``similarity``  [position, position], float32
-    ``distance``    [offset], the mean similarity of positions so far apart
-    ``trained``     the longest length trained; ``length`` how many positions are shown
-    ``parameters``  how many numbers the encoding learns, in all stacks and layers
-    """
+def first_look(config: RunConfig) -> Look:
+    """The encoding that a run of this config would start with."""
     sizes = shapes(config).of_model
     model = build_model(config, **sizes).eval()
     trained = sizes["max_positions"]
@@ -38,4 +31,11 @@ def first_look(config: RunConfig) -> dict[str, Any]:
     similarity = arrays["similarity"]
     learned = sum(p.numel() for name, p in model.named_parameters() if ".encodings." in f".{name}")
     distance = np.array([np.diagonal(similarity, -offset).mean() for offset in range(length)], dtype=np.float32)
-    return {**arrays, "distance": distance, "trained": trained, "length": length, "parameters": learned}
+    return Look(
+        matrix=arrays["matrix"],
+        similarity=similarity,
+        distance=distance,
+        trained=trained,
+        length=length,
+        parameters=learned,
+    )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypedDict
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
 
 from engine.analysis import spectra
-from engine.analysis.portrait import Array, Pictures, Portrait, pictures_of, portrait_of
+from engine.analysis.encoding_jobs import Effect, FirstPortrait, Pictures, Portrait
+from engine.analysis.portrait import Array, pictures_of, portrait_of
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
 from engine.model.embedding import positional_encoding
@@ -26,30 +26,20 @@ PROBED = 16
 """Positions at which it is asked whether the tokens matter."""
 
 
-class Effect(TypedDict):
-    """What the encoding does to random tokens of the config's own scale."""
-
-    on_content: bool
-    """Whether what it adds depends on what the tokens are."""
-    added_scale: float
-    """Root mean square of what is added to the embedding; 0 where nothing is."""
-    token_scale: float
-
-
 def pictures(config: RunConfig, shown: int) -> Pictures:
     """The :class:`Pictures` alone of what :func:`portrait` finds: its quick part."""
     picture, rows = matrices_of(first_weights(config), shown)
     return pictures_of(config, picture, config.seq_len, rows)
 
 
-def portrait(config: RunConfig, shown: int) -> dict[str, Any]:
-    """:class:`Portrait` and :class:`Effect` in one, of first weights drawn from the config's seed.
+def portrait(config: RunConfig, shown: int) -> FirstPortrait:
+    """The portrait of first weights drawn from the config's seed.
 
     Trained length is ``config.seq_len``; ``shown`` positions are looked at, or as many as there are rows.
     """
     encoding = first_weights(config)
     picture, rows = matrices_of(encoding, shown)
-    return {**portrait_of(config, picture, config.seq_len, rows), **effect(config, encoding)}
+    return FirstPortrait(**portrait_of(config, picture, config.seq_len, rows), **effect(config, encoding))
 
 
 def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TypedDict
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from engine.analysis.encoding_jobs import Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.foundation.files import write_whole
@@ -23,18 +23,6 @@ from engine.model.build import build_model
 PAIRS, FEWEST = 15, 3
 ENOUGH = 2.0
 """Seconds for one encoding after which no further pair is made, beyond the fewest: others wait for this worker."""
-
-
-class Timing(TypedDict):
-    """Of one forward pass without gradient."""
-
-    ratio: float
-    """Seconds with the encoding over seconds without: the median of the pairs."""
-    low: float
-    high: float
-    """The quartiles of the pairs."""
-    seconds: float
-    """With the encoding, the median."""
 
 
 @torch.inference_mode()

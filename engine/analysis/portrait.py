@@ -2,71 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
-
 import numpy as np
 
 from engine.analysis import spectra
+from engine.analysis.encoding_jobs import Kind, Lines, Pictures, Portrait
 from engine.config.run_config import RunConfig
 
 Array = np.ndarray
-Kind = Literal["table", "angles", "vectors", "bias"]
 
 CELLS = 16_000
 """Cells of one picture; a redraw of more is felt."""
 POINTS = 250
 """Places of a line; a figure is some 300 pixels wide."""
-
-
-class Pictures(TypedDict):
-    """What is drawn over positions. Long pictures show every ``k``-th; ``*_at`` says which."""
-
-    kind: Kind
-    """A table [position, dimension], angles [position, pair], vectors [offset, dimension] or a bias [head, query, key]."""
-    matrix: Array
-    """[row, column] or [head, query, key]"""
-    matrix_at: Array
-    """[row]"""
-    similarity: Array
-    """[position, position]: cosine; for a bias its mean over the heads."""
-    dot: Array | None
-    """[position, position]; None where there are no vectors of positions to multiply."""
-    similarity_at: Array
-    """[position]"""
-    only_before: bool
-    """Whether a query sees no key after it, only offsets up to 0: the rest of the pictures over pairs is blank, as zeros."""
-    trained: int
-    rows: int
-    """Positions the encoding can name, at most those asked for."""
-
-
-class Lines(TypedDict):
-    """What is counted from all positions, drawn or not."""
-
-    offsets: Array
-    """j - i, key minus query, [offset]; where a query sees nothing after it, none above 0."""
-    profile: Array
-    """Mean similarity, or bias of each head, at each offset, [line, offset]."""
-    low: Array
-    high: Array
-    """Over the positions, [line, offset]."""
-    singular: Array
-    """Of the table (cosines and sines for angles, the mean bias for a bias) up to the trained length, descending."""
-    frequencies: Array
-    power: Array
-    """Share of the power at each frequency (cycles a position)."""
-    components: Array
-    """Principal components of the vectors as curves, [component, row]; none for a bias, which has no vectors."""
-    components_at: Array
-    """[row]"""
-    explained: Array
-    """Share of the variance, [component]."""
-    order: float
-    """Correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
-
-
-class Portrait(Pictures, Lines):
-    """Both."""
 
 
 def portrait_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Portrait:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from torch import nn
 
 from engine.analysis import ngram_scores
 from engine.analysis.limits import LONGEST
+from engine.analysis.text_jobs import Beside, Counted, SentenceAttention, TextFacts, Written
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache
 from engine.model.load import trained_model
@@ -33,30 +33,24 @@ LIKELIEST = 12
 """Next tokens named."""
 
 
-def counting_models(config: RunConfig) -> dict[str, Any]:
-    """``levels``: what each counting model scores on the windows of the run's validation, mean nats by name; empty where they
-    have no fair place. ``facts``: ``trained``, ``held_out`` and ``unknown`` held-out tokens, ``known`` ones of the vocabulary.
-    """
+def counting_models(config: RunConfig) -> Counted:
+    """What each counting model scores beside a run."""
     levels: dict[str, float] = {}
     if ngram_scores.has_baselines(config):
         places = ngram_scores.validation_places(config)
         levels = {name: float(nats[places].mean()) for name, nats in ngram_scores.baseline_nats(config).items()}
     text = text_settings_of(config).encoded()
-    facts = {
-        "trained": sum(map(len, text.trained)),
-        "held_out": sum(map(len, text.held_out)),
-        "unknown": sum(int((document == UNKNOWN).sum()) for document in text.held_out),
-        "known": len(text.vocabulary.numbers),
-    }
+    facts = TextFacts(
+        trained=sum(map(len, text.trained)),
+        held_out=sum(map(len, text.held_out)),
+        unknown=sum(int((document == UNKNOWN).sum()) for document in text.held_out),
+        known=len(text.vocabulary.numbers),
+    )
     return {"levels": levels, "facts": facts}
 
 
-def beside_counting_models(config: RunConfig, weights: str) -> dict[str, Any]:
-    """The trained model and the counting models on all held-out windows, which together ask for nearly every held-out token.
-
-    ``tokens``: by part (``all``, ``words``, ``layout``) how many. ``nats``: name ("model", "unigram", ...) to part to the
-    mean. ``by_read``: name to the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length].
-    """
+def beside_counting_models(config: RunConfig, weights: str) -> Beside:
+    """The trained model and the counting models on all held-out windows, which together ask for nearly every held-out token."""
     model, counted = trained_model(config, Path(weights)), ngram_scores.baseline_nats(config)
     own = text_settings_of(config)
     inputs, answers, places = text_corpus(own, config).every(config.seq_len, held_out=True)
@@ -94,11 +88,8 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     seed: int = 0,
-) -> dict[str, Any]:
-    """``prompt``: as it is read. ``text``: what the model writes after it. ``unknown``: the prompt's words that are not in its vocabulary.
-    ``next``: the likeliest tokens right after the prompt with their probabilities, as drawn from. ``read``: how many of the
-    prompt's tokens it sees.
-    """
+) -> Written:
+    """What the model writes after a prompt."""
     _check_numbers(length, temperature, top_k)
     model, own = trained_model(config, Path(weights)), text_settings_of(config)
     read = read_text(own.encoded(), prompt)
@@ -117,10 +108,8 @@ def sample(
     }
 
 
-def attention(config: RunConfig, weights: str, sentence: str) -> dict[str, Any]:
-    """``patterns`` [layer, head, query, key] on the sentence, ``tokens`` on both axes, ``unknown`` words, and ``cut``: how many
-    tokens at the end of the sentence do not fit into the model's length.
-    """
+def attention(config: RunConfig, weights: str, sentence: str) -> SentenceAttention:
+    """Every head's pattern on a sentence."""
     if not config.architecture.attends:
         raise ValueError(f"family is {config.family}, which has no attention.")
     model, text = trained_model(config, Path(weights)), text_settings_of(config).encoded()

@@ -16,7 +16,7 @@ from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.properties import QUALITIES
 
 if TYPE_CHECKING:
-    from engine.experiments.choice import Cell
+    from engine.experiments.jobs import Cell
 
 HELP = "list the positional encodings"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -18,40 +18,17 @@ from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.jobs import Cell, Evidence, Origin, State
 from engine.experiments.properties import BAR, QUALITIES, Quality
 from engine.experiments.published import shipped_numbers
 from engine.experiments.statistics import t_interval
 from engine.experiments.store import latest_trials
 from engine.settings.errors import ConfigError
 
-State = Literal["supported", "against", "open", "not learned", "no row", "not measured"]
-Origin = Literal["this machine", "this version"]
 
-
-class Cell(TypedDict):
-    """One encoding's evidence on one quality."""
-
-    quality: str
-    state: State
-    value: float | None
-    """Mean over the seeds on the scale from 0 to 1."""
-    ci: tuple[float, float] | None
-    """95 %, Student's."""
-    seeds: int
-    number: float | None
-    """The mean of the raw number, and of the one that had to be there first."""
-    number_before: float | None
-    chance: float
-    arm: str
-    """Empty where no experiment has an arm with this encoding."""
-    origin: Origin | None
-    query: dict[str, str]
-    """Of the link behind it: to the experiment, or, without an arm, to the lab with these settings."""
-
-
-def evidence_table() -> list[dict[str, Any]]:
-    """``{"encoding": name, "cells": [Cell]}``, in the order of the registry."""
-    return [{"encoding": name, "cells": [cell(name, quality) for quality in QUALITIES]} for name in ENCODINGS]
+def evidence_table() -> list[Evidence]:
+    """One row an encoding, in the order of the registry."""
+    return [Evidence(encoding=name, cells=[cell(name, quality) for quality in QUALITIES]) for name in ENCODINGS]
 
 
 def cell(encoding: str, quality: Quality) -> Cell:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from threading import RLock
 
 from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.jobs import WeighQuestions
 from engine.experiments.report import Report, report, seeds_done
 from engine.experiments.statistics import Question, Weighed
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import Work
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.workers.pool import NoRoom, Pool
 
 LOOK_EVERY = 0.02
@@ -172,8 +173,7 @@ class Experiment(Work):
         return bool(ended)
 
     def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
-        weighed: list[Weighed] = self._pool.ask("engine.experiments.statistics:weigh_all", list(questions))
-        return weighed
+        return self._pool.ask(WeighQuestions(tuple(questions)))
 
     def _weigh(self) -> None:
         self.report = report(

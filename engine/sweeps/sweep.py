@@ -16,6 +16,7 @@ import psutil
 from engine.foundation.background import Work
 from engine.sweeps.fit import Fit
 from engine.sweeps.guard import needed_seconds, reason_not_to
+from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
@@ -73,7 +74,7 @@ class Sweep(Work):
 
     def _work(self) -> None:
         try:
-            self._machine = self._pool.ask("engine.sweeps.measure:machine", self.plan.device, timeout=120.0)
+            self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
             self._go_along()
             self._fit()
             for further in range(1, self.plan.rounds):
@@ -109,10 +110,8 @@ class Sweep(Work):
             with CLOCK:
                 self.now = (kind, place)
                 began = time.monotonic()
-                seen: Visit = self._pool.ask(
-                    "engine.sweeps.measure:visit", config, length, kind=kind, place=place, round=round,
-                    device=self.plan.device, count_bytes=round == 0, alone=True, timeout=60.0 + 40 * self.plan.patience,
-                )  # fmt: skip
+                job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
+                seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # too much after all: the worker is replaced, the other kinds go on
             self._leave_out(kind, place, str(error))
             return
@@ -125,7 +124,7 @@ class Sweep(Work):
             self._skips.append(Skip(kind, place, why))
 
     def _fit(self) -> None:
-        fits = self._pool.ask("engine.sweeps.fit:fit_all", self.result.lines, timeout=60.0)
+        fits = self._pool.ask(FitLines(self.result.lines), timeout=60.0)
         with self._lock:
             self._fits = fits
 

@@ -95,6 +95,16 @@ def refusal(
     return None
 
 
+def no_room(queued: int, of_session: int, limits: Limits) -> str | None:
+    """Why this host takes no further run now, given how many wait and how many of the session go or wait; else None."""
+    if queued >= limits.queue_length:
+        return f"{queued} runs are waiting already; try again when some have ended."
+    if of_session >= limits.runs_per_session:
+        most = f"this host allows {limits.runs_per_session} at once"
+        return f"{of_session} of your runs are going or waiting; {most}. Stop one, or wait until one has ended."
+    return None
+
+
 def most_steps(prediction: Prediction, seconds: float) -> int:
     """Steps that end, with what is measured after them, within so many seconds; 0 or less where none do."""
     return int((seconds - (prediction.result_seconds or 0.0)) * (prediction.steps_per_second or 0.0))

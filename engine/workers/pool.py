@@ -12,38 +12,30 @@ import time
 from collections.abc import Callable
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import cast
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
-from engine.foundation.errors import Explained
 from engine.foundation.formatting import in_time
+from engine.foundation.job import Answer, Job
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
-from engine.runs.store import Run, Runs
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.workers import protocol
+from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
-from engine.workers.limits import Limits, refusal
+from engine.workers.limits import Limits, no_room, refusal
 from engine.workers.placement import worker_for_job, worker_for_run
 from engine.workers.process import KillReason, WorkerProcess
 from engine.workers.queued import QueuedJob, QueuedRun
 from engine.workers.supervisor import Supervisor
 
+__all__ = ["JobError", "NoRoom", "Pool", "Refused"]
+
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 CLOSING = "The app is closing."
-
-
-class Refused(Explained, ValueError):
-    """The run was not started; one sentence says which setting to lower to what."""
-
-
-class NoRoom(Refused):
-    """There is no room now; later there may be."""
-
-
-class JobError(Explained, RuntimeError):
-    """A job failed; one sentence says why."""
 
 
 class Pool:
@@ -108,11 +100,14 @@ class Pool:
     def submit(self, request: RunRequest) -> Run:
         """A new run, which starts as soon as a worker has room. Raises Refused."""
         prediction = self._predict(request.config)
-        sentence = refusal(request.config, prediction, self.limits, self._predict)
-        if sentence:
+        if sentence := refusal(request.config, prediction, self.limits, self._predict):
             raise Refused(sentence)
         with self._lock:
-            self._check_room(request.session)
+            if self._supervisor.closing.is_set():
+                raise Refused(CLOSING)
+            owned = sum(run.session == request.session for run in self.runs.live()) if request.session else 0
+            if sentence := no_room(len(self._queue), owned, self.limits):
+                raise NoRoom(sentence)
             try:
                 run = self.runs.create(request.config, request.session)
             except OSError as error:
@@ -141,7 +136,7 @@ class Pool:
         with self._lock:
             for queued in [queued for queued in self._queue if queued.run.id == run_id]:
                 self._queue.remove(queued)
-                queued.run.queue_place = None
+                queued.run.wait_in_queue(None)
                 queued.run.append([Ended(0, "stopped", "It was stopped before it started.")])
                 self._number_queue()
             for worker in self._supervisor.workers:
@@ -152,29 +147,28 @@ class Pool:
 
     # Jobs
 
-    def ask(self, function: str, *args: Any, alone: bool = False, timeout: float = 30.0, **kwargs: Any) -> Any:
-        """The value of ``module:function`` called in a worker, which answers between two slices of training.
+    def ask(self, job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
+        """The answer of a job, which a worker does between two slices of training.
 
-        Blocks. The value comes back pickled: numpy and plain Python, no tensors. While a job computes, nothing else
-        runs on its worker. ``alone``: for measuring time; it goes to a worker without runs if there is one. Raises
-        JobError with one sentence where the function raised, its worker died or it took longer than ``timeout``
-        (s); a worker that is still at it then is ended.
+        Blocks. While a worker does a job, nothing else runs on it. ``alone``: for measuring time; the job goes to a
+        worker without runs if there is one. Raises JobError with one sentence where the job raised, its worker died or
+        it took longer than ``timeout`` (s); a worker that is still at it then is ended.
         """
-        job = QueuedJob(protocol.Ask(secrets.token_hex(8), function, args, kwargs), alone)
+        queued = QueuedJob(protocol.Ask(secrets.token_hex(8), job), alone)
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise JobError(CLOSING)
-            self._jobs.append(job)
+            self._jobs.append(queued)
             self._dispatch()
-        if not job.done.wait(timeout):
-            self._abandon(job, timeout)
-            raise JobError(f"{function} took longer than {in_time(timeout)}.")
-        if job.error:
-            raise JobError(job.error)
+        if not queued.done.wait(timeout):
+            self._abandon(queued, timeout)
+            raise JobError(f"{job.function} took longer than {in_time(timeout)}.")
+        if queued.error:
+            raise JobError(queued.error)
         try:
-            return protocol.read_value(job.value)
+            return cast(Answer, protocol.read_value(queued.value))
         except TypeError as error:
-            raise JobError(f"{function}: {error}") from error
+            raise JobError(f"{job.function}: {error}") from error
 
     # Facts
 
@@ -194,18 +188,6 @@ class Pool:
 
     # The queue
 
-    def _check_room(self, session: str) -> None:
-        if self._supervisor.closing.is_set():
-            raise Refused(CLOSING)
-        if len(self._queue) >= self.limits.queue_length:
-            raise NoRoom(f"{len(self._queue)} runs are waiting already; try again when some have ended.")
-        going = sum(run.session == session for run in self.runs.live()) if session else 0
-        if going >= self.limits.runs_per_session:
-            raise NoRoom(
-                f"{going} of your runs are going or waiting; this host allows {self.limits.runs_per_session} at once."
-                " Stop one, or wait until one has ended."
-            )
-
     def _dispatch(self) -> None:
         """Give waiting jobs and runs to the workers that have room for them, first come first served."""
         for job in list(self._jobs):
@@ -223,7 +205,7 @@ class Pool:
 
     def _give_run(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         run = queued.run
-        run.queue_place = None
+        run.wait_in_queue(None)
         worker.runs[run.id] = queued
         worker.send(protocol.Start(run.id, queued.request, queued.prediction, str(run.folder)))
         for _ in range(queued.early_steps):
@@ -231,7 +213,7 @@ class Pool:
 
     def _number_queue(self) -> None:
         for place, queued in enumerate(self._queue, start=1):
-            queued.run.queue_place = place
+            queued.run.wait_in_queue(place)
 
     # The workers
 
@@ -262,20 +244,15 @@ class Pool:
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Runs on the reader thread of the worker."""
         match report:
-            case protocol.RunEvents(run_id, events):
-                queued = worker.runs.get(run_id)
-                if queued is not None:
-                    queued.run.append(events)
-            case protocol.StateChanged(run_id, state):
+            case protocol.RunUpdate(run_id, events, state):
+                queued = worker.runs[run_id]
+                queued.run.append(events, None if state == "over" else state)
                 with self._lock:
-                    queued = worker.runs.get(run_id)
-                    if queued is not None:
+                    if state == "over":
+                        del worker.runs[run_id]
+                        self._dispatch()
+                    elif state is not None:
                         queued.paused_at = time.monotonic() if state == "paused" else None
-                        queued.run.turn(state)
-            case protocol.RunOver(run_id):
-                with self._lock:
-                    worker.runs.pop(run_id, None)
-                    self._dispatch()
             case protocol.Answer(job_id):
                 with self._lock:
                     job = worker.jobs.pop(job_id, None)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import pickle
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal
 
 from engine.estimate.prediction import Prediction
+from engine.foundation.job import Job
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
@@ -58,10 +59,7 @@ class SetPace:
 @dataclass(frozen=True)
 class Ask:
     job_id: str
-    function: str
-    """``module:function``."""
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    job: Job[Any]
 
 
 @dataclass(frozen=True)
@@ -92,22 +90,13 @@ class Busy:
 
 
 @dataclass(frozen=True)
-class RunEvents:
-    run_id: str
-    events: list[Event]
-
-
-@dataclass(frozen=True)
-class StateChanged:
-    run_id: str
-    state: Literal["running", "paused"]
-
-
-@dataclass(frozen=True)
-class RunOver:
-    """The run has ended and its place on the worker is free; its events came before."""
+class RunUpdate:
+    """All that a worker says of a run: its next events, and its state where that has changed."""
 
     run_id: str
+    events: list[Event] = field(default_factory=list)
+    state: Literal["running", "paused", "over"] | None = None
+    """``over``: these are its last events, and its place on the worker is free."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +108,7 @@ class Answer:
     """One sentence; empty when all is well."""
 
 
-Report = Ready | Busy | RunEvents | StateChanged | RunOver | Answer
+Report = Ready | Busy | RunUpdate | Answer
 """From a worker to the pool."""
 
 

@@ -7,7 +7,7 @@ from threading import Event as Signal
 
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
 from engine.runs.request import RunRequest
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.workers import protocol
 
 

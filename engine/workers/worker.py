@@ -83,7 +83,7 @@ class Worker:
                 self._folders[run_id] = Path(folder)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training))
                 if not request.paused:
-                    self._report(protocol.StateChanged(run_id, "running"))
+                    self._report(protocol.RunUpdate(run_id, state="running"))
             case _:
                 run = self._runs.find(command.run_id)
                 if run is not None:
@@ -98,7 +98,7 @@ class Worker:
                 run.allow_step()
             case protocol.Resume():
                 run.resume()
-                self._report(protocol.StateChanged(run.run_id, "running"))
+                self._report(protocol.RunUpdate(run.run_id, state="running"))
             case protocol.SetPace(_, steps_per_second):
                 run.set_pace(steps_per_second)
             case protocol.Stop(_, reason):
@@ -111,10 +111,10 @@ class Worker:
             self._finish(run)
             return
         if run.deliverable:
-            self._report(protocol.RunEvents(run.run_id, run.deliver()))
+            self._report(protocol.RunUpdate(run.run_id, run.deliver()))
         if run.waiting and not run.announced_pause:
             self._save_weights(run)
-            self._report(protocol.StateChanged(run.run_id, "paused"))
+            self._report(protocol.RunUpdate(run.run_id, state="paused"))
         run.announced_pause = run.waiting
 
     def _finish(self, run: LiveRun) -> None:
@@ -124,8 +124,7 @@ class Worker:
         if not any(isinstance(event, Failed) for event in events):
             self._save_weights(run)
         del self._folders[run.run_id]
-        self._report(protocol.RunEvents(run.run_id, events))
-        self._report(protocol.RunOver(run.run_id))
+        self._report(protocol.RunUpdate(run.run_id, events, "over"))
         del run.model
         free_memory()
 
@@ -138,21 +137,14 @@ class Worker:
         except Exception:
             traceback.print_exc(file=sys.stderr)
 
-    def _answer(self, job: protocol.Ask) -> None:
-        self._set_busy(job.job_id)
+    def _answer(self, asked: protocol.Ask) -> None:
+        self._set_busy(asked.job_id)
         try:
-            value = function_named(job.function)(*job.args, **job.kwargs)
-            answer = protocol.Answer(job.job_id, protocol.write_value(value))
+            answer = protocol.Answer(asked.job_id, protocol.write_value(asked.job.do()))
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
-            answer = protocol.Answer(job.job_id, error=in_words(error))
+            answer = protocol.Answer(asked.job_id, error=in_words(error))
         self._report(answer)
-
-
-def function_named(path: str) -> Callable[..., Any]:
-    """The function at ``module:function``."""
-    module, _, name = path.partition(":")
-    return cast(Callable[..., Any], getattr(import_module(module), name))
 
 
 def save_weights(model: Any, path: Path) -> None:

@@ -26,9 +26,11 @@ import psutil
 from engine.config.run_config import RunConfig
 from engine.runs.events import Progress
 from engine.runs.request import RunRequest
-from engine.runs.store import Run, Runs
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from engine.workers.process import KEPT_BLOCKS
+from tests.engine.fake_training import Add
 
 CLASSIC = RunConfig()
 LONG = CLASSIC.replace(steps=50_000)
@@ -67,7 +69,7 @@ def job_latency(pool: Pool, repeats: int = 30) -> dict[str, float]:
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
-        pool.ask("operator:add", 1, 2)
+        pool.ask(Add(1, 2))
         times.append(time.perf_counter() - began)
         time.sleep(0.03)
     return {"median": statistics.median(times), "max": max(times)}

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from engine.analysis.text_jobs import CountWords
 from engine.config.text_recipe import text_config
 from engine.foundation.paths import DATA_VARIABLE
 from engine.runs.events import Progress
@@ -32,7 +33,7 @@ def measure(settings: dict[str, str]) -> dict[str, Any]:
         before = os.getloadavg()[0]
         began = time.monotonic()
         run = pool.submit(RunRequest(config))
-        known = pool.ask("engine.analysis.text:counting_models", config, timeout=180.0)
+        known = pool.ask(CountWords(config), timeout=180.0)
         seconds: dict[int, float] = {}
         seen = 0
         while run.live or seen < len(run.events):

@@ -6,11 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from engine.config.run_config import RunConfig
+from engine.foundation.job import Job
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
@@ -109,3 +111,47 @@ def nap(seconds: float) -> float:
 def read_stdin() -> str:
     print("a job prints")
     return sys.stdin.read()
+
+
+@dataclass(frozen=True)
+class Add(Job[int]):
+    function = f"{__name__}:add"
+    a: int
+    b: int = 0
+
+
+@dataclass(frozen=True)
+class Zeros(Job[np.ndarray]):
+    function = f"{__name__}:zeros"
+    side: int
+
+
+@dataclass(frozen=True)
+class WorkerPid(Job[int]):
+    function = f"{__name__}:worker_pid"
+
+
+@dataclass(frozen=True)
+class Fail(Job[None]):
+    function = f"{__name__}:fail"
+
+
+@dataclass(frozen=True)
+class Nap(Job[float]):
+    function = f"{__name__}:nap"
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ReadStdin(Job[str]):
+    function = f"{__name__}:read_stdin"
+
+
+@dataclass(frozen=True)
+class NoSuchFunction(Job[None]):
+    function = f"{__name__}:no_such_function"
+
+
+@dataclass(frozen=True)
+class NoSuchModule(Job[None]):
+    function = "no_such_module:f"

@@ -12,10 +12,10 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Role, difference
 from engine.experiments.trial import Trial, read_trial
+from engine.foundation.job import Answer, Job
 from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
-from engine.workers.worker import function_named
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 LONG = (
@@ -149,8 +149,8 @@ class ScriptedPool:
             if run.id == run_id:
                 run.live = False
 
-    def ask(self, function: str, *args: Any) -> Any:
-        return function_named(function)(*args)
+    def ask(self, job: Job[Answer]) -> Answer:
+        return job.do()
 
     def health(self) -> SimpleNamespace:
         return SimpleNamespace(ready=0)

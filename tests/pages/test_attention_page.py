@@ -16,7 +16,7 @@ from engine.analysis.attention_asked import ModelAsked, file_of
 from engine.config.run_config import parse
 from engine.runs.events import Snapshot
 from engine.runs.request import RunRequest
-from engine.runs.store import Run
+from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.address import read

@@ -38,10 +38,11 @@ def wake() -> None:
 
 def _time_this_machine(workers: Pool) -> None:
     """Once a machine: without it the time of a run is not predicted, and nothing else is missing."""
+    from engine.training.jobs import MeasureSpeed
     from engine.workers.pool import JobError
 
     with suppress(JobError):
-        workers.ask("engine.training.speed:measure_speed", timeout=120.0)
+        workers.ask(MeasureSpeed(), timeout=120.0)
 
 
 def find(run_id: str) -> Run | None:

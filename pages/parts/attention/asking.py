@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.foundation.job import Answer, Job
 from pages.parts.app import server
 from pages.parts.app.remembered import remembered
 
@@ -12,8 +13,13 @@ PATIENCE = 60.0
 """Seconds: a worker that has still to wake up is waited for."""
 
 
+def ask(job: Job[Answer]) -> Answer:
+    """The answer of a job that is a pure function of its fields. Raises JobError with a sentence."""
+    answer: Answer = _ask(job)
+    return answer
+
+
 @remembered(KEPT)
-def ask(function: str, *args: Any) -> Any:
-    """The answer of ``attention_<module>:<function>``, a pure function of its arguments. Raises JobError with a sentence."""
+def _ask(job: Job[Any]) -> Any:
     server.wake()  # a deep link may be the first page of the server's life
-    return server.pool().ask(f"engine.analysis.attention_{function}", *args, timeout=PATIENCE)
+    return server.pool().ask(job, timeout=PATIENCE)

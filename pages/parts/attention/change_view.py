@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from engine.analysis.attention_asked import Place, places_in
+from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import TEMPERATURES, bound, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
@@ -32,7 +31,7 @@ def show(at: LookedAt) -> None:
             "Temperature of every softmax", TEMPERATURES, format_func=lambda value: f"{value:g}",
             help="Scores are divided by it. Below 1 the weights get sharper, above 1 flatter.", **bound("temperature", at.now.temperature),
         )  # fmt: skip
-    seen = ask("changes:without_heads", at.model, at.sample, at.place, tuple(off), at.now.temperature)
+    seen = ask(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
     before, after = seen["before"], seen["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     queries, keys, color, query = at.queries, at.keys, at.color, at.query
@@ -109,7 +108,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
 
 def show_each_head(at: LookedAt) -> None:
     st.subheader("Each head switched off in turn", anchor=False)
-    seen: dict[str, Any] = ask("changes:each_head_off", at.model)
+    seen = ask(SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
     names = [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in seen["rows"]]
@@ -137,7 +136,7 @@ def show_each_head(at: LookedAt) -> None:
 
 def show_scores(at: LookedAt) -> None:
     st.subheader("Other ways to compare the same q and k", anchor=False)
-    seen: dict[str, Any] = ask("changes:other_scores", at.model, at.sample, at.place)
+    seen = ask(CompareScores(at.model, at.sample, at.place))
     items = []
     for name, (title, formula) in SCORES.items():
         row = seen[name]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from engine.analysis.attention_faults import FAULTS, why_not
+from engine.analysis.attention_jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
 from pages.parts.attention.asking import ask
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.chosen import choose, key_of, name_of_head
@@ -21,7 +20,7 @@ WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": ["4", "16", 
 
 def show(at: LookedAt) -> None:
     faults = switches(at)
-    seen: dict[str, Any] = ask("checks:faults_seen", at.model, at.sample, at.place, faults)
+    seen = ask(SwitchFaultsOn(at.model, at.sample, at.place, faults))
     before, after = seen["before"], seen["after"]
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
@@ -56,7 +55,7 @@ def switch(name: str, on: tuple[str, ...]) -> None:
         choose(faults=tuple(fault for fault in FAULTS if fault in {*others, name}))
 
 
-def figures(at: LookedAt, before: dict[str, Any], after: dict[str, Any], faulty: bool) -> list[Panel]:
+def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:
     queries, keys, name = at.queries, at.keys, name_of_head(at.place)
     own = at.queries if at.place.which != "encoder" else [str(place) for place in range(len(after["influence"]))]
     leaks = next(check for check in after["checks"] if check["name"] == "future")
@@ -84,7 +83,7 @@ def figures(at: LookedAt, before: dict[str, Any], after: dict[str, Any], faulty:
 
 def entropy_panel(at: LookedAt) -> Panel:
     """Why there is a scale: entropy of random q and k by the width of a head."""
-    found: dict[str, list[float]] = ask("checks:entropy_at_first")
+    found = ask(MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
     lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]
     ends = "; ".join(f"{line.name} {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines)
@@ -96,16 +95,16 @@ def entropy_panel(at: LookedAt) -> Panel:
     )  # fmt: skip
 
 
-def show_badges(checks: list[dict[str, Any]]) -> None:
+def show_badges(checks: list[CheckResult]) -> None:
     ran = [check for check in checks if check["passed"] is not None]
     badges = [
         f":green-badge[:material/check_circle: {check['label']}]" if check["passed"] else f":red-badge[:material/cancel: {check['label']}]"
         for check in ran
     ]  # fmt: skip
-    st.markdown(f"**{sum(check['passed'] for check in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
+    st.markdown(f"**{sum(bool(check['passed']) for check in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
 
 
-def show_tests(checks: list[dict[str, Any]]) -> None:
+def show_tests(checks: list[CheckResult]) -> None:
     st.markdown("**The tests, as they were executed**")
     for check in checks:
         if check["passed"] is None:

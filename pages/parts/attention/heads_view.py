@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from engine.analysis.attention_asked import Place
+from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import choose, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt
@@ -19,7 +18,7 @@ MOST_PICTURES = 24
 
 
 def show(at: LookedAt) -> None:
-    seen: dict[str, Any] = ask("heads:heads", at.model, at.sample)
+    seen = ask(DescribeHeads(at.model, at.sample))
     rows = {Place(row["which"], row["layer"], row["head"]): row for row in seen["rows"]}
     own = [place for place in rows if place.which == at.place.which]
     pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
@@ -62,12 +61,12 @@ def pick(picked: Picked) -> None:
     choose(layer=int(layer) + 1, head=int(head) + 1, query=int(float(picked.y)))
 
 
-def kind_in_words(row: dict[str, Any]) -> str:
+def kind_in_words(row: HeadNumbers) -> str:
     score = row["scores"].get(row["kind"])
     return row["kind"] if score is None else f"{row['kind']} {score:.2f}"
 
 
-def show_numbers(rows: list[dict[str, Any]]) -> None:
+def show_numbers(rows: list[HeadNumbers]) -> None:
     head = ["Head", "Kind", "Entropy (nats)", "Keys in effect", "Mean distance", "Scores"]
     lines = []
     for row in rows:
@@ -80,13 +79,13 @@ def show_numbers(rows: list[dict[str, Any]]) -> None:
     show_table(head, lines)
 
 
-def show_rollout(at: LookedAt, seen: dict[str, Any]) -> None:
+def show_rollout(at: LookedAt, seen: Heads) -> None:
     which = at.place.which
     if which not in seen["rollout"]:
         st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
         return
     st.subheader("Roll-out: what reaches each position through all layers", anchor=False)
-    flow, mean = (seen["rollout"][which][name][-1] for name in ("flow", "mean"))
+    flow, mean = seen["rollout"][which]["flow"][-1], seen["rollout"][which]["mean"][-1]
     queries, keys = at.queries, at.keys
     panels(
         [

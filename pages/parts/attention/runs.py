@@ -9,6 +9,7 @@ from datetime import datetime
 import streamlit as st
 
 from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
+from engine.analysis.attention_jobs import TrainAgain
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
@@ -121,9 +122,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         return False
     server.wake()
     with st.empty():
-        while (at := server.pool().ask("engine.analysis.attention_model:train_again", asked, SLICE, timeout=PATIENCE))[
-            "step"
-        ] < step:
+        while (at := server.pool().ask(TrainAgain(asked, SLICE), timeout=PATIENCE))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
+from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, pick_query
@@ -33,7 +32,7 @@ PLACES = {
 
 
 def show(at: LookedAt) -> None:
-    s: dict[str, Any] = ask("steps:steps", at.model, at.sample, at.place, at.query)
+    s = ask(TraceSteps(at.model, at.sample, at.place, at.query))
     order = np.argsort(-s["weight"])
     best = int(order[0])
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
@@ -62,7 +61,7 @@ def query_control(at: LookedAt) -> None:
     )  # fmt: skip
 
 
-def figures(at: LookedAt, s: dict[str, Any]) -> list[Panel]:
+def figures(at: LookedAt, s: Steps) -> list[Panel]:
     keys = s["keys"]
     weight = s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
@@ -115,7 +114,7 @@ def acts_on(at: LookedAt) -> str:
     return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
 
 
-def in_words(at: LookedAt, s: dict[str, Any]) -> str:
+def in_words(at: LookedAt, s: Steps) -> str:
     keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
     row = at.config.encoding
     acts = acts_on(at)
@@ -157,7 +156,7 @@ def in_words(at: LookedAt, s: dict[str, Any]) -> str:
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
 
 
-def show_numbers(at: LookedAt, s: dict[str, Any]) -> None:
+def show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
     columns: dict[str, list[str]] = {"q · k": [f"{value:.3f}" for value in s["product"]]}
     if s["rotates"]:

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine.analysis.attention_asked import SampleAsked, Which
+from engine.analysis.attention_jobs import ComputePatterns
 from engine.runs.events import Snapshot
 from pages.parts.attention.asking import ask
 from pages.parts.attention.chosen import bound, name_of_head, pick_query
@@ -99,7 +100,7 @@ def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
         return {}
     models = {step: asked_model(at.run, step) for step in steps_of(at.run)}
     here = {step: model for step, model in models.items() if at_hand(model)}
-    return {step: ask("heads:patterns", model, at.sample)[at.place.which] for step, model in here.items()}
+    return {step: ask(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
 
 
 def where_from(kept: bool, samples: int) -> str:

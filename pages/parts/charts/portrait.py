@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors":
 MOST_HEADS = 8
 """Lines of a profile."""
 
-Portrait = dict[str, Any]
+Portrait = Mapping[str, Any]
 
 
 def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:

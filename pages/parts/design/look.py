@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
+from engine.analysis.encoding_jobs import Look, LookAtDesign
 from engine.config.run_config import RunConfig
 from engine.encodings.designed.code import in_words
 from engine.experiments.comparison import design_config
@@ -27,9 +26,8 @@ WHAT = {
 
 
 @remembered(64)
-def _look(config: RunConfig) -> dict[str, Any]:
-    found: dict[str, Any] = server.pool().ask("engine.analysis.design:first_look", config)
-    return found
+def _look(config: RunConfig) -> Look:
+    return server.pool().ask(LookAtDesign(config))
 
 
 def show_look() -> None:
@@ -47,7 +45,7 @@ def show_look() -> None:
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
 
 
-def _panels(place: str, look: dict[str, Any]) -> list[Panel]:
+def _panels(place: str, look: Look) -> list[Panel]:
     matrix, similarity, distance = look["matrix"], look["similarity"], look["distance"]
     trained, length = int(look["trained"]), int(look["length"])
     beyond = (

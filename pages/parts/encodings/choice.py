@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
+from engine.analysis.encoding_jobs import ReadTimes, TimeEncodings
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.jobs import CollectEvidence
 from engine.experiments.properties import BAR, NEEDS, QUALITIES
 from engine.foundation.paths import data_folder
 from engine.workers.pool import JobError
@@ -79,8 +79,8 @@ def kept_since() -> tuple[str, ...]:
 def _rows(kept: tuple[str, ...]) -> list[Row]:
     """Asks a worker, which reads what is stored; only after something new was measured."""
     pool = server.pool()
-    cells: list[dict[str, Any]] = pool.ask("engine.experiments.choice:evidence_table", timeout=PATIENCE)
-    times: dict[str, dict[str, float]] = pool.ask("engine.analysis.forward_time:known_times", timeout=PATIENCE)
+    cells = pool.ask(CollectEvidence(), timeout=PATIENCE)
+    times = pool.ask(ReadTimes(), timeout=PATIENCE)
     return [
         Row(
             name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
@@ -95,7 +95,7 @@ def _take() -> None:
 
 def _measure() -> None:
     try:
-        server.pool().ask("engine.analysis.forward_time:measure_all", MODEL, list(ENCODINGS), alone=True, timeout=60.0)
+        server.pool().ask(TimeEncodings(MODEL, tuple(ENCODINGS)), alone=True, timeout=60.0)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 from urllib.parse import urlencode
 
+from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
+from engine.experiments.jobs import Cell
 from engine.experiments.properties import QUALITIES
 from pages.parts.encodings.ranking import Row, cell_in_words, share_in_words
 
@@ -56,7 +57,7 @@ def _row(row: Row) -> str:
     return f'<tr><th scope="row">{dot}{escape(encoding.label)}</th>{cells}{counted}{_time(row.timing)}</tr>'
 
 
-def _cell(cell: dict[str, Any]) -> str:
+def _cell(cell: Cell) -> str:
     link = ("issues?" if "issue" in cell["query"] else "lab?") + urlencode(cell["query"])
     return (
         f'<td class="{TONE[cell["state"]]}"><a href="{escape(link)}" target="_blank" rel="noopener" title="{escape(hover(cell))}">'
@@ -64,7 +65,7 @@ def _cell(cell: dict[str, Any]) -> str:
     )
 
 
-def _short(cell: dict[str, Any]) -> str:
+def _short(cell: Cell) -> str:
     match cell["state"]:
         case "not measured":
             return "Run it" if cell["arm"] else "Try it"
@@ -75,7 +76,7 @@ def _short(cell: dict[str, Any]) -> str:
     return f"{cell['value']:.2f}"
 
 
-def hover(cell: dict[str, Any]) -> str:
+def hover(cell: Cell) -> str:
     """All that is known behind a cell, in a sentence or two."""
     if cell["state"] == "not measured":
         if cell["arm"]:
@@ -87,7 +88,7 @@ def hover(cell: dict[str, Any]) -> str:
     return f"{cell_in_words(cell)}. {raw}{before}; guessing gives {cell['chance']:.3f}. Arm “{cell['arm']}”, measured {where}."
 
 
-def _time(timing: dict[str, float] | None) -> str:
+def _time(timing: Timing | None) -> str:
     if timing is None:
         return '<td class="none"><span title="Not measured on this machine yet: press the button below.">–</span></td>'
     words = f"Half of the pairs lie between {timing['low']:.2f} and {timing['high']:.2f}; {timing['seconds'] * 1e3:.2g} ms a pass."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.analysis.encoding_jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.workers.pool import JobError
@@ -60,8 +61,8 @@ def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
     return f"It is defined up to position {shown - 1}; nothing beyond {trained - 1} was met in training."
 
 
-def times() -> dict[RunConfig, dict[str, float]]:
-    found: dict[RunConfig, dict[str, float]] = st.session_state.setdefault(TIMES, {})
+def times() -> dict[RunConfig, Timing]:
+    found: dict[RunConfig, Timing] = st.session_state.setdefault(TIMES, {})
     return found
 
 
@@ -74,7 +75,7 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 def _measure(configs: list[RunConfig]) -> None:
     try:
-        found = server.pool().ask("engine.analysis.forward_time:forward_times", configs, alone=True)
+        found = server.pool().ask(TimeForward(tuple(configs)), alone=True)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
         return

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
+from engine.experiments.jobs import Cell
 from engine.experiments.properties import QUALITIES
 
 Group = Literal["supported", "open", "against"]
@@ -23,14 +25,14 @@ class Row:
     """An encoding with its cells, in the order of the qualities."""
 
     encoding: str
-    cells: tuple[dict[str, Any], ...]
+    cells: tuple[Cell, ...]
     parameters: int | None
     flops: float | None
     """Extra ones, as a share of the model's; None where it does not fit this model."""
-    timing: dict[str, float] | None
+    timing: Timing | None
     """Of a forward pass, relative to none; None where it was not measured on this machine."""
 
-    def cell(self, quality: str) -> dict[str, Any] | None:
+    def cell(self, quality: str) -> Cell | None:
         return next((cell for cell in self.cells if cell["quality"] == quality), None)
 
 
@@ -78,7 +80,7 @@ def share_in_words(share: float) -> str:
     return f"{100 * share:.1f} %" if share else "0 %"
 
 
-def cell_in_words(cell: dict[str, Any]) -> str:
+def cell_in_words(cell: Cell) -> str:
     if cell["state"] == "not measured":
         return "not measured"
     if cell["state"] == "no row":

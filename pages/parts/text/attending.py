@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
+from engine.analysis.text_jobs import AttendToSentence, SentenceAttention
 from engine.runs.store import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
@@ -16,7 +15,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import small, upright
 from pages.parts.charts.colors import sequential
 from pages.parts.charts.heat import heat, heat_figure
-from pages.parts.text.answers import ask_of
+from pages.parts.text.answers import ask, weights_of
 from pages.parts.text.form import PLAYS
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
@@ -37,7 +36,7 @@ def show_attending(run: Run) -> None:
             "Layer", layers, default=layers[-1], required=True, key=LAYER, format_func=lambda n: str(n + 1),
         )  # fmt: skip
     try:
-        found = ask_of(run, "attention", sentence)
+        found = ask(AttendToSentence(run.config, weights_of(run), sentence))
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return
@@ -62,7 +61,7 @@ def _first_sentence(run: Run) -> str:
     return " ".join(f"{look.prompt}{look.written}".split()[:10])
 
 
-def _head(found: dict[str, Any], layer: int, head: int, color: str) -> Panel:
+def _head(found: SentenceAttention, layer: int, head: int, color: str) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
     trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
     drawn = heat_figure(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import exp
 
+import numpy as np
 import streamlit as st
 
 from engine.runs.passing import passed
@@ -44,13 +45,13 @@ saying. Words outside the vocabulary are all one unknown token, for the model an
 
 def known_levels(run: Run) -> dict[str, float]:
     """The counting models' loss on the run's validation, by the name to write on a line; empty while it is not known."""
-    known = counting_models(run.config, wait=False) or {"levels": {}}
-    return {_titled(name): nats for name, nats in known["levels"].items()}
+    known = counting_models.if_known(run.config)
+    return {_titled(name): nats for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
     """Count, where that has not been done. True where something new is known, or why it cannot be."""
-    if counting_models(run.config, wait=False) is not None or run.state == "failed":
+    if counting_models.if_known(run.config) is not None or run.state == "failed":
         return False
     try:
         with st.spinner("Counting words for the Kneser-Ney lines"):
@@ -77,7 +78,7 @@ def _say_passed(run: Run) -> None:
 
 
 def show_text_facts(run: Run) -> None:
-    known = counting_models(run.config, wait=False)
+    known = counting_models.if_known(run.config)
     if known is None:
         return
     facts = known["facts"]
@@ -142,8 +143,8 @@ def _words_apart(nats: dict[str, dict[str, float]]) -> str:
     return f"Beside the trigram the model's loss is {' and '.join(said)}."
 
 
-def _read_in_words(by_read: dict[str, object]) -> str:
-    told = [f"{_titled(name)} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in by_read.items()]  # type: ignore[index]
+def _read_in_words(by_read: dict[str, np.ndarray]) -> str:
+    told = [f"{_titled(name)} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in by_read.items()]
     return "Mean loss after the first token of a window and after the last: " + ", ".join(told)
 
 

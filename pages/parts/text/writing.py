@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.analysis.limits import LONGEST
+from engine.analysis.text_jobs import WriteText
 from engine.runs.store import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.pool import JobError
@@ -16,7 +17,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.text import next_figure
-from pages.parts.text.answers import ask_of
+from pages.parts.text.answers import ask, weights_of
 from pages.parts.text.form import PLAYS
 
 WRITTEN, REFUSED = "text.written", "text.refused_words"
@@ -69,10 +70,11 @@ def _own_words(run: Run) -> dict[str, str]:
 def _write(run: Run) -> None:
     state = st.session_state
     try:
-        answer = ask_of(
-            run, "sample", state["text.prompt"], length=state["text.length"], temperature=state["text.temperature"],
-            top_k=state["text.top_k"], seed=state["text.sample_seed"],
+        job = WriteText(
+            run.config, weights_of(run), state["text.prompt"], length=state["text.length"],
+            temperature=state["text.temperature"], top_k=state["text.top_k"], seed=state["text.sample_seed"],
         )  # fmt: skip
+        answer = ask(job)
     except JobError as error:
         state[REFUSED] = in_markdown(error)
         return
@@ -80,7 +82,7 @@ def _write(run: Run) -> None:
         f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
         f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
     )
-    row = answer | {"run": run.id, "settings": settings}
+    row = {**answer, "run": run.id, "settings": settings}
     state[WRITTEN] = [row, *state.get(WRITTEN, [])][:KEPT]
 
 

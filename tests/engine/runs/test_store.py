@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,9 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.runs import folder as run_folder
-from engine.runs.events import ARRAYS, Ended, Failed, Progress, Snapshot, to_json
-from engine.runs.store import Run, Runs
+from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Snapshot, to_json
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
 
 
@@ -158,7 +162,7 @@ def test_events_after_the_end_are_dropped(runs: Runs) -> None:
     run = finish(runs.create(config(steps=3)))
     count = len(run.events)
     run.append([Ended(3, "lost")])
-    run.turn("running")
+    run.append([], "running")
     assert len(run.events) == count
     assert run.state == "finished"
 
@@ -253,3 +257,56 @@ def test_every_event_is_written_as_to_json_gives_it(runs: Runs) -> None:
     run.append([full, broken, Failed(2, "Grüße → NaN", 0, "loss")])
     lines = (run.folder / "events.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == [to_json(event) for event in run.events]
+
+
+def test_one_slow_folder_stops_no_other(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, other = (finish(runs.create(config(steps=3))).id for _ in range(2))
+    cold, reads, go_on = Runs(runs.folder), list[str](), threading.Event()
+    read_events = run_folder.RunFolder.read_events
+
+    def read(folder: run_folder.RunFolder) -> list[Event]:
+        reads.append(folder.path.name)
+        assert folder.path.name != slow or go_on.wait(60)
+        return read_events(folder)
+
+    monkeypatch.setattr(run_folder.RunFolder, "read_events", read)
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(cold.get, slow) for _ in range(2)]
+        while not reads:
+            time.sleep(0.001)
+        found = cold.get(other)
+        assert found is not None
+        assert found.state == "finished"
+        assert cold.create(config()) in cold.live()
+        assert not any(one.done() for one in asked)
+        go_on.set()
+        first, second = (one.result() for one in asked)
+    assert first is second is cold.get(slow)
+    assert reads.count(slow) == 1, "who asks for the same run waits, and does not read it again"
+
+
+def test_nobody_waits_for_the_disk_and_the_order_there_is_right(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, writing, go_on = runs.create(config()), threading.Event(), threading.Event()
+    write_events = run_folder.RunFolder.write_events
+
+    def write(folder: run_folder.RunFolder, events: Sequence[Event]) -> list[Event]:
+        writing.set()
+        assert go_on.wait(60)
+        return write_events(folder, events)
+
+    monkeypatch.setattr(run_folder.RunFolder, "write_events", write)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(run.append, [Progress(1, 1.0, 1.0, 0.1, 1.0)])
+        assert writing.wait(60)
+        second = threads.submit(run.append, [Ended(1, "stopped")], "paused")
+        assert not run.wait_for(1, timeout=0.01), "nothing is told before it is written"
+        run.wait_in_queue(None)
+        assert (run.state, len(run.events)) == ("queued", 0)
+        go_on.set()
+        first.result()
+        second.result()
+    assert run.state == "stopped"
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert [type(event) for event in found.events] == [Progress, Ended]
+    assert found.events == run.events

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.config.run_config import RunConfig
+from engine.foundation.job import Job
 from engine.settings.costs import Memory
-from engine.sweeps.fit import fit_all
+from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
 from engine.sweeps.visit import Machine, Visit
 from engine.workers.limits import Limits
 from engine.workers.pool import JobError
@@ -30,16 +31,16 @@ class ScriptedPool:
         self.fails = fails
         self.on_visit = lambda count: None
 
-    def ask(self, function: str, *args: Any, alone: bool = False, timeout: float = 30.0, **kwargs: Any) -> Any:
-        match function.partition(":")[2]:
-            case "machine":
+    def ask(self, job: Job[Any], *, alone: bool = False, timeout: float = 30.0) -> Any:
+        match job:
+            case DescribeMachine():
                 return Machine("a processor", "cpu", "2", 1, 2**34)
-            case "fit_all":
-                return fit_all(*args)
-            case "visit":
+            case FitLines():
+                return job.do()
+            case MeasurePoint():
                 self.alone.append(alone)
-                return self._visit(*args, **kwargs)
-        raise AssertionError(function)
+                return self._visit(**vars(job))
+        raise AssertionError(job)
 
     def _visit(
         self, config: RunConfig, length: int, *, kind: str, place: int, round: int, device: str, count_bytes: bool

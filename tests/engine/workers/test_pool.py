@@ -18,15 +18,28 @@ import numpy as np
 import psutil
 import pytest
 
+from engine.foundation.job import Job
 from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.runs.store import Run, Runs
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.workers.limits import Limits
 from engine.workers.pool import JobError, Pool, Refused
 from engine.workers.process import ROOT
 from engine.workers.scheduler import BATCH
 from tests.engine import fake_training
-from tests.engine.fake_training import config, loss_at
+from tests.engine.fake_training import (
+    Add,
+    Fail,
+    Nap,
+    NoSuchFunction,
+    NoSuchModule,
+    ReadStdin,
+    WorkerPid,
+    Zeros,
+    config,
+    loss_at,
+)
 from tests.engine.workers.test_limits import predict
 
 FAKE = "tests.engine.fake_training"
@@ -128,7 +141,7 @@ def test_pause_stands_still_with_a_snapshot_and_resume_goes_on(one: Pool) -> Non
     step = run.step
     assert isinstance(run.events[-1], Snapshot)
     assert run.events[-1].step == step
-    assert one.ask(f"{FAKE}:add", 1, 2) == 3, "the worker is awake"
+    assert one.ask(Add(1, 2)) == 3, "the worker is awake"
     assert run.step == step
     one.resume(run.id)
     until(lambda: run.step > step)
@@ -145,7 +158,7 @@ def test_a_step_is_exactly_one_step_and_a_snapshot(one: Pool) -> None:
         before, count = run.step, len(run.events)
         one.step(run.id)
         until(lambda: len(run.events) >= count + 2)  # noqa: B023 called at once
-        one.ask(f"{FAKE}:add", 1)  # anything more would have come before its answer
+        one.ask(Add(1))  # anything more would have come before its answer
         assert [(type(e), e.step) for e in run.events[count:]] == [(Progress, before + 1), (Snapshot, before + 1)]
         assert run.state == "paused"
     one.stop(run.id)
@@ -224,14 +237,14 @@ def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> Non
         for command in (one.pause, one.step, one.resume, one.stop):
             command(run_id)
         one.set_pace(run_id, 2.0)
-    assert one.ask(f"{FAKE}:add", 2, b=3) == 5
+    assert one.ask(Add(2, b=3)) == 5
     assert run.state == "finished"
 
 
 def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
     with ThreadPoolExecutor(16) as threads:
         runs = [threads.submit(one.submit, RunRequest(config(30, seed=seed))) for seed in range(40)]
-        jobs = [threads.submit(one.ask, f"{FAKE}:add", n, n) for n in range(40)]
+        jobs = [threads.submit(one.ask, Add(n, n)) for n in range(40)]
         assert [job.result() for job in jobs] == [2 * n for n in range(40)]
     for future in runs:
         run = wait_end(future.result())
@@ -245,7 +258,7 @@ def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
 def test_a_job_comes_back_while_two_long_runs_go_on(one: Pool) -> None:
     first, second = long_run(one), long_run(one)
     steps = first.step, second.step
-    assert np.array_equal(one.ask(f"{FAKE}:zeros", 3), np.zeros((3, 3)))
+    assert np.array_equal(one.ask(Zeros(3)), np.zeros((3, 3)))
     until(lambda: first.step > steps[0] and second.step > steps[1])
     assert first.state == second.state == "running"
     for run in (first, second):
@@ -253,43 +266,43 @@ def test_a_job_comes_back_while_two_long_runs_go_on(one: Pool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "sentence"),
+    ("job", "sentence"),
     [
-        (f"{FAKE}:fail", "An error ended it (KeyError: 'nothing of that name')."),
-        (f"{FAKE}:no_such_function", "no_such_function"),
-        ("no_such_module:f", "no_such_module"),
+        (Fail(), "An error ended it (KeyError: 'nothing of that name')."),
+        (NoSuchFunction(), "no_such_function"),
+        (NoSuchModule(), "no_such_module"),
     ],
 )
-def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, function: str, sentence: str) -> None:
+def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, job: Job[None], sentence: str) -> None:
     with pytest.raises(JobError) as caught:
-        one.ask(function)
+        one.ask(job)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert one.ask(f"{FAKE}:add", 1, 1) == 2
+    assert one.ask(Add(1, 1)) == 2
 
 
 def test_a_job_may_print_and_reads_nothing(one: Pool) -> None:
-    assert one.ask(f"{FAKE}:read_stdin") == ""
+    assert one.ask(ReadStdin()) == ""
 
 
 def test_a_job_alone_gets_the_worker_without_runs(two: Pool) -> None:
     run = long_run(two)
-    assert two.ask(f"{FAKE}:worker_pid", alone=True) != pid_of(two, run)
+    assert two.ask(WorkerPid(), alone=True) != pid_of(two, run)
 
 
 def test_a_job_that_takes_too_long_is_ended_and_its_worker_replaced(two: Pool) -> None:
-    pid = two.ask(f"{FAKE}:worker_pid")
+    pid = two.ask(WorkerPid())
     with pytest.raises(JobError, match=r"took longer than 0.3 s\.$"):
-        two.ask(f"{FAKE}:nap", 3600, timeout=0.3)
+        two.ask(Nap(3600), timeout=0.3)
     until(lambda: pid not in [worker.pid for worker in two.health().workers])
     assert two.wait_until_ready(PATIENCE)
-    assert two.ask(f"{FAKE}:add", 1, 1) == 2
+    assert two.ask(Add(1, 1)) == 2
 
 
 def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool, ThreadPoolExecutor(1) as thread:
-        pid = pool.ask(f"{FAKE}:worker_pid")
-        job = thread.submit(pool.ask, f"{FAKE}:nap", 3600, timeout=PATIENCE)
+        pid = pool.ask(WorkerPid())
+        job = thread.submit(pool.ask, Nap(3600), timeout=PATIENCE)
         until(lambda: any(worker.answering for worker in pool.health().workers))
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(JobError, match=r"^Its worker process ended unexpectedly \(signal 9\)\.$"):
@@ -404,7 +417,7 @@ def test_what_is_asked_of_a_waiting_run_holds_when_it_starts(tmp_path: Path) -> 
         pool.step(run.id)
         wait_stopped(pool, going)
         until(lambda: run.state == "paused" and run.step == 2)
-        pool.ask(f"{FAKE}:add", 1)
+        pool.ask(Add(1))
         assert run.step == 2
 
 
@@ -464,7 +477,7 @@ def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> N
     with pytest.raises(Refused, match="closing"):
         pool.submit(RunRequest(config(5)))
     with pytest.raises(JobError, match="closing"):
-        pool.ask(f"{FAKE}:add", 1)
+        pool.ask(Add(1))
     again = Runs(tmp_path)
     for run in runs:
         found = again.get(run.id)

@@ -12,7 +12,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.runs.events import Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.workers.protocol import Ask, RunEvents, Start, StateChanged, read_value, receive, send, write_value
+from engine.workers.protocol import Ask, RunUpdate, Start, read_value, receive, send, write_value
+from tests.engine.fake_training import Add
 
 PICKLED_TENSOR_CLASS = b"ctorch\nTensor\n."
 PICKLED_DEEPER = b"ctorch._utils\n_rebuild_tensor_v2\n."
@@ -22,9 +23,9 @@ def test_messages_arrive_in_order_and_equal() -> None:
     config = RunConfig().replace(pos_encoding="alibi", n_heads=4, test_lengths=(8, 9))
     messages = [
         Start("a", RunRequest(config, pace=2.0), predict(config), "/folder"),
-        Ask("b", "module:function", (1, "two"), {"three": 3}),
-        RunEvents("a", [Progress(1, 2.0, 3.0, 4.0, 5.0)]),
-        StateChanged("a", "paused"),
+        Ask("b", Add(1, b=2)),
+        RunUpdate("a", [Progress(1, 2.0, 3.0, 4.0, 5.0)]),
+        RunUpdate("a", state="paused"),
     ]
     pipe = io.BytesIO()
     for message in messages:
@@ -36,7 +37,7 @@ def test_messages_arrive_in_order_and_equal() -> None:
 def test_arrays_arrive_to_the_last_bit() -> None:
     pattern = np.random.rand(2, 3, 4, 4).astype(np.float32)
     pipe = io.BytesIO()
-    send(pipe, RunEvents("a", [Snapshot(1, {"self": pattern}, {}, [])]))
+    send(pipe, RunUpdate("a", [Snapshot(1, {"self": pattern}, {}, [])]))
     pipe.seek(0)
     received = receive(pipe).events[0].patterns["self"]
     assert received.dtype == np.float32
@@ -46,7 +47,7 @@ def test_arrays_arrive_to_the_last_bit() -> None:
 @pytest.mark.parametrize("cut", [0, 3, 8, 20])
 def test_a_message_cut_off_is_the_end(cut: int) -> None:
     pipe = io.BytesIO()
-    send(pipe, StateChanged("a", "paused"))
+    send(pipe, RunUpdate("a", state="paused"))
     with pytest.raises(EOFError):
         receive(io.BytesIO(pipe.getvalue()[:cut]))
 

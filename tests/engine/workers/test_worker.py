@@ -13,7 +13,8 @@ from safetensors.torch import load_file, load_model
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.runs.store import Run, Runs
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from engine.runs.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started
+from engine.runs.events import Ended, Event, Failed, Finished, Sample, Snapshot, Started
 from engine.tasks import TASKS
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.looks import cells_of, color_of, grids_of, look_figures
@@ -38,7 +38,7 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
     payload: Payload = {
         "after": after,
         "last": upto,
-        "status": status_of(run, upto),
+        "status": status_of(run),
         "end": ended and upto == len(run.events),
     }
     if fresh:
@@ -51,18 +51,16 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
     return payload, upto
 
 
-def status_of(run: Watched, upto: int | None = None) -> dict[str, Any]:
+def status_of(run: Watched) -> dict[str, Any]:
     """Where the run stands, and why it ended where it did not finish."""
-    events = run.events
-    last = next((e for e in _backwards(events, upto) if isinstance(e, Progress)), None)
-    end = next((e for e in islice(_backwards(events, upto), 3) if isinstance(e, Failed | Ended)), None)
+    end = run.ending
     return {
         "state": run.state,
-        "step": last.step if last else 0,
+        "step": run.step,
         "steps": run.config.steps,
-        "tokens_per_second": last.tokens_per_second if last else None,
+        "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
         "queue_place": run.queue_place,
-        "problem": end.reason if end else "",
+        "problem": end.reason if isinstance(end, Failed | Ended) else "",
         "remedy": end.remedy if isinstance(end, Failed) else None,
     }
 
@@ -115,7 +113,3 @@ def _sample(sample: Sample) -> dict[str, Any]:
         "predictions": sample.predictions,
         "marks": sample.marks,
     }
-
-
-def _backwards(events: Sequence[Event], upto: int | None) -> Iterator[Event]:
-    return (events[place] for place in range((len(events) if upto is None else upto) - 1, -1, -1))

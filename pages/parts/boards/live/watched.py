@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # the routes know a run by this, and are there before the engine is imported
     from engine.config.run_config import RunConfig
-    from engine.runs.events import Event
+    from engine.runs.events import Ended, Event, Failed, Finished, Progress
 
 LIVE_STATES = ("queued", "running", "paused")
 """In any other state a run says nothing more."""
@@ -26,6 +26,12 @@ class Watched(Protocol):
     def events(self) -> Sequence[Event]: ...
     @property
     def queue_place(self) -> int | None: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def progress(self) -> Progress | None: ...
+    @property
+    def ending(self) -> Finished | Failed | Ended | None: ...
 
 
 def has_ended(run: Watched) -> bool:

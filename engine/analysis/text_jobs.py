@@ -1,0 +1,92 @@
+"""The jobs of the Text page: a trained language model, and the counting models beside it. Torch-free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from engine.config.run_config import RunConfig
+from engine.foundation.job import Job
+
+
+class TextFacts(TypedDict):
+    """Numbers of tokens."""
+
+    trained: int
+    held_out: int
+    unknown: int
+    """Held-out ones that are not in the vocabulary."""
+    known: int
+    """Those of the vocabulary."""
+
+
+class Counted(TypedDict):
+    levels: dict[str, float]
+    """Mean nats of each counting model on the windows of the run's validation; empty where they cannot be compared fairly."""
+    facts: TextFacts
+
+
+@dataclass(frozen=True)
+class CountWords(Job[Counted]):
+    function = "engine.analysis.text:counting_models"
+    config: RunConfig
+
+
+class Beside(TypedDict):
+    tokens: dict[str, int]
+    """How many, by part: ``all``, ``words``, ``layout``."""
+    nats: dict[str, dict[str, float]]
+    """The mean, by name ("model", "unigram", ...) and part."""
+    by_read: dict[str, np.ndarray]
+    """By name: the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length]."""
+
+
+@dataclass(frozen=True)
+class CompareWithCounting(Job[Beside]):
+    function = "engine.analysis.text:beside_counting_models"
+    config: RunConfig
+    weights: str
+
+
+class Written(TypedDict):
+    prompt: str
+    """As it is read."""
+    text: str
+    """What the model writes after it."""
+    unknown: list[str]
+    """The prompt's words that are not in the vocabulary."""
+    next: list[tuple[str, float]]
+    """The likeliest tokens right after the prompt, with the probabilities they are drawn with."""
+    read: int
+    """How many of the prompt's tokens the model sees."""
+
+
+@dataclass(frozen=True)
+class WriteText(Job[Written]):
+    function = "engine.analysis.text:sample"
+    config: RunConfig
+    weights: str
+    prompt: str
+    length: int = 60
+    temperature: float = 1.0
+    top_k: int | None = None
+    seed: int = 0
+
+
+class SentenceAttention(TypedDict):
+    patterns: np.ndarray
+    """[layer, head, query, key]"""
+    tokens: list[str]
+    unknown: list[str]
+    cut: int
+    """Tokens at the end of the sentence that do not fit into the model's length."""
+
+
+@dataclass(frozen=True)
+class AttendToSentence(Job[SentenceAttention]):
+    function = "engine.analysis.text:attention"
+    config: RunConfig
+    weights: str
+    sentence: str

@@ -1,0 +1,24 @@
+"""Short jobs: questions that the pool's workers answer, each a small frozen dataclass.
+
+Every job is declared in a module whose name ends in ``jobs``, with the type of its answer and nothing of torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import ClassVar, Generic, TypeVar, cast
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Job(Generic[Answer]):
+    """A job's fields are the arguments of its function. The answer travels pickled: numpy and plain Python, no tensors."""
+
+    function: ClassVar[str]
+    """``module:function``; the module is imported where the job is done, so it may import torch."""
+
+    def do(self) -> Answer:
+        """The answer, computed in this process."""
+        return cast(Answer, resolve_name(self.function)(**vars(self)))

@@ -1,0 +1,135 @@
+"""A run: its events and where it stands, in memory while it grows and on disk for good."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Condition, Lock
+from typing import Literal
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder, StoredArrays
+
+State = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
+LIVE: tuple[State, ...] = ("queued", "running", "paused")
+
+
+class Run:
+    """One run: its events, and where it stands. Others read these attributes; only the methods here change them.
+
+    Events only grow at the end, so others may read them meanwhile; an event's number is its index.
+    """
+
+    def __init__(self, run_id: str, config: RunConfig, folder: RunFolder, session: str, created: float) -> None:
+        self.id, self.config, self.session, self.created = run_id, config, session, created
+        self.folder = folder.path
+        self.state: State = "queued"
+        self.queue_place: int | None = None
+        """1 for the run that starts next; None when it does not wait."""
+        self.step = 0
+        self.started: Started | None = None
+        self.progress: Progress | None = None
+        self.snapshot: Snapshot | None = None
+        """The latest."""
+        self.unsaved = ""
+        """One sentence where the events could not be written to disk; the run goes on in memory."""
+        self._disk = folder
+        self._events: list[Event] = []
+        self._changed = Condition()
+        self._writing = Lock()
+
+    @property
+    def events(self) -> Sequence[Event]:
+        return self._events
+
+    @property
+    def live(self) -> bool:
+        return self.state in LIVE
+
+    @property
+    def ending(self) -> Finished | Failed | Ended | None:
+        last = self._events[-1] if self._events else None
+        return last if isinstance(last, Finished | Failed | Ended) else None
+
+    @property
+    def weights(self) -> Path | None:
+        """The trained weights, once the worker has left them."""
+        return self._disk.weights if self._disk.weights.exists() else None
+
+    def events_since(self, number: int) -> list[Event]:
+        """The events from that number on."""
+        return self._events[max(0, number) :]
+
+    def wait_for(self, number: int, timeout: float | None = None) -> bool:
+        """Wait until so many events exist or the run is over; False when the time (s) was too short."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._events) >= number or not self.live, timeout)
+
+    def append(self, events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
+        """Write and add events, then change the state. An ending ends the run; what comes after it is dropped."""
+        with (
+            self._writing
+        ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
+            if not self.live:
+                return
+            previous, stored = self.snapshot, self._written(events) if events else events
+            with self._changed:
+                self._add(stored)
+                if state is not None and self.live:
+                    self.state = state
+                self._changed.notify_all()
+            if previous is not None and previous is not self.snapshot:
+                _release(previous)
+
+    def wait_in_queue(self, place: int | None) -> None:
+        """``None``: it waits no longer."""
+        with self._changed:
+            self.queue_place = place
+            self._changed.notify_all()
+
+    def _written(self, events: Sequence[Event]) -> Sequence[Event]:
+        try:
+            kept = self._disk.write_events(events)
+            if any(isinstance(event, Snapshot) for event in events):
+                self._disk.thin_snapshots()
+            return kept
+        except OSError as error:
+            if not self.unsaved:
+                print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
+            self.unsaved = f"This run cannot be saved: {error.strerror or error}."
+            return events
+
+    def _add(self, events: Sequence[Event]) -> None:
+        self._events.extend(events)
+        for event in events:
+            match event:
+                case Started():
+                    self.started = event
+                case Progress():
+                    self.progress, self.step = event, event.step
+                case Snapshot():
+                    self.snapshot = event
+                case Finished():
+                    self.state = "finished"
+                case Failed():
+                    self.state = "failed"
+                case Ended():
+                    self.state = "stopped" if event.state == "stopped" else "lost"
+
+    @classmethod
+    def from_disk(cls, folder: RunFolder) -> Run:
+        """A run as it was left. One that never came to an end is lost: whoever ran it is gone."""
+        run_id, config, session, created = folder.read_config()
+        run = cls(run_id, config, folder, session, created)
+        run._add(folder.read_events())
+        if run.live:
+            run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])
+        return run
+
+
+def _release(snapshot: Snapshot) -> None:
+    for group in ARRAYS:
+        if isinstance(arrays := getattr(snapshot, group), StoredArrays):
+            arrays.release()

@@ -1,0 +1,35 @@
+"""The jobs of a sweep. Torch-free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.config.run_config import RunConfig
+from engine.foundation.job import Job
+from engine.sweeps.fit import Fit, Points
+from engine.sweeps.visit import Machine, Visit
+
+
+@dataclass(frozen=True)
+class DescribeMachine(Job[Machine]):
+    function = "engine.sweeps.measure:machine"
+    device: str
+
+
+@dataclass(frozen=True)
+class MeasurePoint(Job[Visit]):
+    function = "engine.sweeps.measure:visit"
+    config: RunConfig
+    length: int
+    kind: str
+    place: int
+    round: int
+    device: str
+    count_bytes: bool
+
+
+@dataclass(frozen=True)
+class FitLines(Job[dict[str, Fit]]):
+    function = "engine.sweeps.fit:fit_all"
+    lines: Mapping[str, Points]
