@@ -8,9 +8,10 @@ from functools import partial
 import streamlit as st
 
 from engine.settings.errors import ConfigError
+from engine.sweeps.frames import visits_frame
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
-from engine.sweeps.store import to_csv, to_json
+from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
 from engine.workers.pool import Refused
 from pages.parts.app import server
@@ -39,7 +40,7 @@ def take_away(result: Result) -> None:
         # Functions, not values: nothing is written before somebody asks for it.
         st.download_button(
             "Every visit (CSV)",
-            partial(to_csv, result),
+            lambda: visits_frame(result).to_csv(index=False),
             "memory-and-time.csv",
             "text/csv",
             icon=":material/download:",

@@ -1,21 +1,18 @@
-"""Sweeps on this machine: one JSON file each, found by their unguessable name. And a sweep as a table."""
+"""Sweeps on this machine: one JSON file each, found by their unguessable name."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.estimate.by_length import memory_at
 from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
-from engine.sweeps.plan import Plan, read_plan
+from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
 
@@ -79,26 +76,3 @@ def from_json(row: dict[str, Any]) -> Result:
 
 def _visit(row: dict[str, Any]) -> Visit:
     return Visit(**{**row, "memory": Memory(**row["memory"]) if row["memory"] else None})
-
-
-def to_csv(result: Result) -> str:
-    """A row for each visit. Times in seconds, memory in bytes; what was not measured is empty."""
-    text = io.StringIO()
-    rows = csv.writer(text)
-    memory = list(Memory.__dataclass_fields__)
-    rows.writerow([
-        "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s",
-        "cache_bytes", *memory, "inference_peak", "predicted_saved",
-    ])  # fmt: skip
-    for visit in result.visits:
-        rows.writerow([*_cells(result.plan, visit, memory)])
-    return text.getvalue()
-
-
-def _cells(plan: Plan, visit: Visit, memory: list[str]) -> list[Any]:
-    config, length = plan.config(visit.kind, visit.place), plan.length_at(visit.place)
-    counted = [getattr(visit.memory, name) if visit.memory else None for name in memory]
-    return [
-        visit.kind, length, config.n_layers, config.batch_size, visit.width, visit.parameters, visit.round, visit.train,
-        visit.inference, visit.cached, visit.cache_bytes, *counted, visit.inference_peak, memory_at(config, length).saved,
-    ]  # fmt: skip

@@ -60,5 +60,6 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     width = "document.querySelector('[data-testid=stMain]').scrollWidth"
     assert page.evaluate(width) <= PHONE["width"]
     page.get_by_role("radio", name="Steps").click()
-    page.get_by_role("cell", name="−∞").first.wait_for()
+    page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
+    page.locator("[role=gridcell]").first.wait_for(state="attached")
     assert page.evaluate(width) <= PHONE["width"]

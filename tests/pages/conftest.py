@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas  # noqa: F401  # as the server has it before any page runs
 import pytest
 from streamlit.testing.v1 import AppTest
 

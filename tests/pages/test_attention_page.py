@@ -32,7 +32,6 @@ from pages.parts.charts.heads import (
     pattern_picture,
     strips_picture,
 )
-from pages.parts.charts.table import table
 
 Open = Callable[..., AppTest]
 ROOT = Path(__file__).parents[2]
@@ -64,6 +63,9 @@ def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_pag
     app = open_page("attention.py")
     assert "Query 10" in said(app)
     assert "Put together, these steps differ from the model's own tensors by at most" in said(app)
+    numbers = app.dataframe[0].value
+    assert numbers["masked"].tolist()[-4:] == ["−∞"] * 4, "what comes after query 10 of 15"
+    assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
     assert file_of(ModelAsked(recorded_run().config)).exists(), "the recorded run was trained again, once"
     for view in VIEWS:
         show(app, view)
@@ -206,7 +208,6 @@ def test_runs_that_cannot_be_shown_say_why(trained: Run) -> None:
 
 def test_tokens_are_text_in_markdown_and_in_figures() -> None:
     assert escaped("*|<b>") == "\\*\\|\\<b\\>"
-    assert table(["a", "b"], [["1", "2"]]).splitlines() == ["|a|b|", "|---|---:|", "|1|2|"]
     figure = pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
     assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]
     assert (figure.layout.shapes[0].y0, figure.layout.shapes[0].y1) == (0.5, 1.5)
@@ -239,6 +240,6 @@ def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
 
 def test_the_page_process_stays_light() -> None:
     modules = "change_view, controls, faults_view, heads_view, steps_view, training_view"
-    code = f"import sys\nfrom pages.parts.attention import {modules}\nprint(sorted({{'torch', 'scipy', 'pandas'}} & set(sys.modules)))"
+    code = f"import sys\nfrom pages.parts.attention import {modules}\nprint(sorted({{'torch', 'scipy'}} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

@@ -176,7 +176,7 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     assert latest_verdict(issue.slug) == experiment.report.verdict == "shown"
     app.run()
     assert "on this machine: shown" in said(app)
-    assert "| sinusoidal | 20.05 | **0.3" in said(app), "ours stands beside theirs"
+    assert "|sinusoidal|20.05|**0.3" in said(app), "ours stands beside theirs"
 
 
 def test_a_prediction_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:

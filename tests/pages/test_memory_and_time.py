@@ -144,7 +144,7 @@ import pages.parts.memory_and_time.board, pages.parts.memory_and_time.at_scale, 
 from engine.sweeps.plan import Plan
 from pages.parts.memory_and_time.board import UNMEASURED
 UNMEASURED.lines
-print([name for name in ("torch", "scipy", "pandas") if name in sys.modules])
+print([name for name in ("torch", "scipy") if name in sys.modules])
 """
 
 

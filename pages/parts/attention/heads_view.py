@@ -11,7 +11,6 @@ from pages.parts.attention.chosen import choose, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt
 from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.charts.heads import pattern_picture
-from pages.parts.charts.table import show_table
 
 MOST_PICTURES = 24
 """More heads than this and only those of the chosen layer are pictured."""
@@ -67,16 +66,31 @@ def kind_in_words(row: HeadNumbers) -> str:
 
 
 def show_numbers(rows: list[HeadNumbers]) -> None:
-    head = ["Head", "Kind", "Entropy (nats)", "Keys in effect", "Mean distance", "Scores"]
-    lines = []
-    for row in rows:
-        place = Place(row["which"], row["layer"], row["head"])
-        ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
-        lines.append([
-            name_of_head(place), f"**{row['kind']}**" if row["kind"] in row["scores"] else row["kind"], f"{row['entropy']:.2f}",
-            f"{row['effective_keys']:.1f}", f"{row['distance']:.1f}", ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4]),
-        ])  # fmt: skip
-    show_table(head, lines)
+    """A row for each head, with its best scores; sorted by a column where somebody presses it."""
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        {
+            "Head": [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in rows],
+            "Kind": [row["kind"] for row in rows],
+            "Entropy (nats)": [row["entropy"] for row in rows],
+            "Keys in effect": [row["effective_keys"] for row in rows],
+            "Mean distance": [row["distance"] for row in rows],
+            "Scores": [_best_scores(row) for row in rows],
+        },
+        column_config={
+            "Head": st.column_config.TextColumn(pinned=True),
+            "Entropy (nats)": number(format="%.2f"),
+            "Keys in effect": number(format="%.1f"),
+            "Mean distance": number(format="%.1f"),
+            "Scores": st.column_config.TextColumn(width="large"),
+        },
+        hide_index=True,
+    )
+
+
+def _best_scores(row: HeadNumbers) -> str:
+    ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
+    return ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4])
 
 
 def show_rollout(at: LookedAt, seen: Heads) -> None:

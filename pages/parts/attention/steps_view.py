@@ -12,8 +12,9 @@ from pages.parts.attention.chosen import bound, pick_query
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
-from pages.parts.charts.table import show_table
 
+WHOLE = 20
+"""Keys of which the table shows every row at once; of more it scrolls."""
 SCALES = {
     "scaled_dot": "divided by √d_head = {root:.3g}",
     "dot": "not scaled: this run compares without 1/√d_head",
@@ -158,19 +159,30 @@ def in_words(at: LookedAt, s: Steps) -> str:
 
 def show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
-    columns: dict[str, list[str]] = {"q · k": [f"{value:.3f}" for value in s["product"]]}
+    columns: dict[str, Any] = {"q · k": s["product"]}
     if s["rotates"]:
-        columns["turned"] = [f"{value:.3f}" for value in s["turned"]]
-    columns["scaled"] = [f"{value:.3f}" for value in s["scaled"]]
+        columns["turned"] = s["turned"]
+    columns["scaled"] = s["scaled"]
+    share = "of it, encoding" if acts_on(at) == "embedding" else "encoding"
     if acts_on(at) != "nowhere":
-        columns["of it, encoding" if acts_on(at) == "embedding" else "encoding"] = [
-            f"{value:+.3f}" for value in s["by_encoding"]
-        ]
-    columns["score"] = [f"{value:.3f}" for value in s["score"]]
-    columns["masked"] = ["−∞" if out else score for out, score in zip(s["blocked"], columns["score"], strict=True)]
-    most = s["weight"].max()
-    columns["weight"] = [f"**{value:.3f}**" if value == most else f"{value:.3f}" for value in s["weight"]]
-    rows = [
-        [str(key), escaped(token), *(column[key] for column in columns.values())] for key, token in enumerate(s["keys"])
-    ]
-    show_table(["Key", "Token", *columns], rows)
+        columns[share] = s["by_encoding"]
+    columns["score"] = s["score"]
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        {
+            "Key": range(len(s["keys"])),
+            "Token": list(s["keys"]),
+            **columns,
+            "masked": ["−∞" if out else f"{score:.3f}" for out, score in zip(s["blocked"], s["score"], strict=True)],
+            "weight": s["weight"],
+        },
+        column_config={
+            "Key": number(pinned=True, width="small"),
+            "Token": st.column_config.TextColumn(pinned=True, width="small"),
+            **{name: number(format="%+.3f" if name == share else "%.3f") for name in columns},
+            "masked": st.column_config.TextColumn(alignment="right"),
+            "weight": number(format="%.3f"),
+        },
+        hide_index=True,
+        height="content" if len(s["keys"]) <= WHOLE else "auto",
+    )

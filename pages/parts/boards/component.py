@@ -51,7 +51,7 @@ def mount(
     ``name`` goes into downloads.
     """
     told = {"subject": subject, "version": version, "sections": sections, "plotly": ADDRESS, "name": name}
-    # In a list: a dictionary is searched for data frames, and that imports pandas, 60 MB, into every page's process.
+    # In a list: a dictionary would be searched for data frames, each time.
     data = [told | {"status": status or NOTHING_TO_FOLLOW}]
     return _component()(key=key, data=data, on_picked_change=on_picked or _nothing)
 

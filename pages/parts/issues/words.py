@@ -13,6 +13,7 @@ from engine.experiments.issues.issue import GROUPS, Issue, Published
 from engine.experiments.report import Report
 from engine.experiments.trial import Trial
 from pages.parts.charts.stack import stack_svg
+from pages.parts.charts.table import table
 from pages.parts.issues.drawing import show_drawing
 from pages.parts.issues.map import PAGE, issue_link, wrapping
 from pages.parts.issues.states import COLORS, ICONS, State
@@ -95,10 +96,9 @@ def published_table(published: Published, trials: tuple[Trial, ...]) -> str:
         any(place < len(cells) and cells[place][0] for cells in published.ours.values())
         for place in range(len(published.columns))
     ]
-    head = [""]
+    head, lines = [""], []
     for column, ours in zip(published.columns, has_ours, strict=True):
         head += [_cell(column), "ours"] if ours else [_cell(column)]
-    lines = [head, ["--", *(["--:"] * (len(head) - 1))]]
     for name, values in published.rows.items():
         cells = [_cell(name)]
         for place, value in enumerate(values):
@@ -107,7 +107,7 @@ def published_table(published: Published, trials: tuple[Trial, ...]) -> str:
                 own = published.ours.get(name, ())
                 cells.append(_our_mean(*own[place], trials) if place < len(own) else "")
         lines.append(cells)
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return table(head, lines)
 
 
 def _our_mean(arm: str, metric: str, trials: tuple[Trial, ...]) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from functools import partial
-from io import StringIO
-from typing import Any
 
 import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
-from engine.runs.events import Finished, Progress, to_json
+from engine.runs.events import Finished, to_json
+from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.store import Run
 from engine.runs.summary import findings
-from pages.parts.charts.table import show_table
 from pages.parts.lab.address import share_link
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
@@ -38,17 +35,12 @@ def show_lengths(run: Run) -> None:
     if finished is None or not finished.by_length:
         return
     st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
-    names = list(dict.fromkeys(name for row in finished.by_length for name in row if name != "note"))
-    rows = [[_cell(name, row.get(name)) for name in names] for row in finished.by_length]
-    show_table([name.replace("_", " ") for name in names], rows)
+    frame = lengths_frame(finished).rename(columns=lambda name: name.replace("_", " "))
+    frame["trained"] = frame["trained"].map({True: "trained", False: "never trained"})
+    metrics = {str(name): st.column_config.NumberColumn(format="%.4g") for name in frame.select_dtypes("float")}
+    st.dataframe(frame, hide_index=True, column_config=metrics, placeholder="–")
     for note in dict.fromkeys(row["note"] for row in finished.by_length if "note" in row):
         st.caption(note)
-
-
-def _cell(name: str, value: object) -> str:
-    if name == "trained":
-        return "trained" if value else "never trained"
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def take_away(run: Run | None, config: RunConfig) -> None:
@@ -85,24 +77,7 @@ def _settings_json(run: Run) -> str:
 
 
 def _numbers_csv(run: Run) -> str:
-    rows: list[dict[str, Any]] = [
-        {
-            "step": event.step,
-            "loss": event.loss,
-            "gradient norm": event.grad_norm,
-            "learning rate": event.learning_rate,
-            **{f"training {name}": value for name, value in event.metrics.items()},
-            **{f"validation {name}": value for name, value in (event.validation or {}).items()},
-        }
-        for event in run.events
-        if isinstance(event, Progress)
-    ]
-    names = dict.fromkeys(name for row in rows for name in row)  # validation is not measured at every step
-    written = StringIO()
-    writer = csv.DictWriter(written, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return written.getvalue()
+    return steps_frame(run.events).to_csv(index=False)
 
 
 def _events_jsonl(run: Run) -> str:

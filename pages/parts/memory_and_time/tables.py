@@ -43,8 +43,7 @@ STYLE = """<style>
 def table(
     title: str, head: Sequence[str], rows: Sequence[Sequence[str]], kind: Literal["numbers", "laws"] = "numbers"
 ) -> None:
-    """Numbers in columns, scrolled sideways where a phone is too narrow; laws of several lines, the first one bold. Not a data
-    frame: that would bring pandas, 60 MB, into the page's process."""
+    """Numbers in columns, scrolled sideways where a phone is too narrow; laws of several lines, the first one bold."""
     names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     lines = "".join(
         f"<tr><th scope='row'>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"

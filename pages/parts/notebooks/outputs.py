@@ -11,6 +11,7 @@ from engine.notebooks.cells import Cell
 from engine.notebooks.player import Outcome
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import panels
+from pages.parts.charts.table import table
 from pages.parts.notebooks.figures import panel_of
 from pages.parts.notebooks.plays import badge
 
@@ -48,5 +49,6 @@ def show_text(text: str) -> None:
 def given_table(lines: list[str]) -> str:
     """A Markdown table of what was given and what came out here."""
     rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
-    body = [f"| {row['what'].capitalize()} | {row['given']} | **{row['here']}** |" for row in rows]
-    return "\n".join(["| | given | here |", "| -- | --: | --: |", *body])
+    return table(
+        ["", "given", "here"], [[row["what"].capitalize(), row["given"], f"**{row['here']}**"] for row in rows]
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import asdict
 from functools import partial
 
 import streamlit as st
 
+from engine.experiments.frames import numbers_frame
 from pages.parts.stage.shown import Shown
 
 
@@ -39,10 +38,4 @@ def as_json(shown: Shown) -> str:
 def as_csv(shown: Shown) -> str:
     """A row for each number of each trial: arm, role, seed, number, value."""
     roles = {arm.name: arm.role for arm in shown.arms}
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(["issue", "arm", "role", "seed", "number", "value"])
-    for trial in shown.trials:
-        for name, value in trial.numbers.items():
-            rows.writerow([shown.issue.slug, trial.arm, roles[trial.arm], trial.seed, name, repr(value)])
-    return text.getvalue()
+    return numbers_frame(shown.issue.slug, roles, shown.trials).to_csv(index=False)

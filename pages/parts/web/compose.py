@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pandas  # noqa: F401  # whole before any page runs: Plotly in one session's thread fails on pandas half imported by another's
 from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config

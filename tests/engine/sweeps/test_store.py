@@ -9,7 +9,9 @@ from typing import cast
 
 import pytest
 
+from engine.settings.costs import Memory
 from engine.sweeps import store
+from engine.sweeps.frames import visits_frame
 from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
@@ -59,9 +61,17 @@ def test_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_table_has_a_row_for_each_visit(result: Result) -> None:
-    rows = list(csv.DictReader(io.StringIO(store.to_csv(result))))
+    rows = list(csv.DictReader(io.StringIO(visits_frame(result).to_csv(index=False))))
     assert len(rows) == len(result.visits)
     for row, visit in zip(rows, result.visits, strict=True):
         assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.place, visit.train)
         assert row["saved"] == (str(visit.memory.saved) if visit.memory else "")
         assert bool(row["predicted_saved"]) == (visit.kind == "fused")
+
+
+def test_the_tables_columns(result: Result) -> None:
+    memory = list(Memory.__dataclass_fields__)
+    assert list(visits_frame(result)) == [
+        "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s",
+        "cache_bytes", *memory, "inference_peak", "predicted_saved",
+    ]  # fmt: skip

@@ -91,11 +91,11 @@ def test_every_panel_has_a_title_and_every_script_is_there() -> None:
     assert {path.stem for path in (HERE / "script").glob("*.js")} == set(SCRIPTS)
 
 
-def test_showing_a_board_needs_neither_pandas_nor_torch() -> None:
+def test_showing_a_board_needs_no_torch() -> None:
     code = (
         "import sys; from tests.pages.boards.test_live_board import opened, ScriptedRun\n"
         "run = ScriptedRun(); run.advance(20); assert not opened(run, recorded=True).exception\n"
-        "assert not {'pandas', 'torch'} & set(sys.modules)"
+        "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

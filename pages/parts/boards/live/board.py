@@ -138,7 +138,7 @@ def recorded_board(
 
 
 def _mount(key: str, facts: dict[str, Any]) -> None:
-    # In a list: a dictionary is searched for data frames, and that imports pandas, 60 MB, into every page's process.
+    # In a list: a dictionary would be searched for data frames, each time.
     _component()(key=key, data=[facts], on_state_change=_nothing, on_fallback_change=_nothing)
 
 

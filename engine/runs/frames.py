@@ -1,0 +1,30 @@
+"""Runs as data frames. Pandas is imported here: import this module where a frame is wanted, since a worker wants none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from engine.runs.events import Event, Finished, Progress
+
+
+def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
+    """A row for each step; empty cells where validation was not measured at a step."""
+    return pd.DataFrame([
+        {
+            "step": event.step,
+            "loss": event.loss,
+            "gradient norm": event.grad_norm,
+            "learning rate": event.learning_rate,
+            **{f"training {name}": value for name, value in event.metrics.items()},
+            **{f"validation {name}": value for name, value in (event.validation or {}).items()},
+        }
+        for event in events
+        if isinstance(event, Progress)
+    ])  # fmt: skip
+
+
+def lengths_frame(finished: Finished) -> pd.DataFrame:
+    """A row for each test length: the held-out metrics, and whether the length was trained."""
+    return pd.DataFrame(finished.by_length).drop(columns="note", errors="ignore")

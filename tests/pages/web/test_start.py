@@ -1,0 +1,33 @@
+"""What is imported when the server starts, and what is not: pandas before any page runs, torch never."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+CODE = """
+import sys
+import app
+pandas = sys.modules["pandas"]
+assert not pandas.__spec__._initializing
+print(sorted({"torch", "scipy", "pages.main"} & set(sys.modules)))
+"""
+
+
+def test_pandas_is_whole_before_the_first_page_runs_and_torch_is_not_there() -> None:
+    """A page that imports it late breaks Plotly in the threads of other sessions, which meets a half imported module."""
+    found = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_in_the_engine_only_frames_import_pandas_and_nothing_imports_them_beforehand() -> None:
+    """A worker, a command and a notebook do without its .8 s and 79 MB until somebody wants a frame."""
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in (ROOT / "engine").rglob("*.py")}
+    importing = {name for name, text in sources.items() if re.search(r"(?m)^ *(import|from) pandas\b", text)}
+    assert importing == {name for name in sources if name.endswith("/frames.py")}
+    assert not [
+        name for name, text in sources.items() if re.search(r"(?m)^from engine\.\w+(\.frames| import frames)\b", text)
+    ]
