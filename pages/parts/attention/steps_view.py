@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -159,7 +161,7 @@ def in_words(at: LookedAt, s: Steps) -> str:
 
 def show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
-    columns: dict[str, Any] = {"q · k": s["product"]}
+    columns: dict[str, Sequence[float] | np.ndarray] = {"q · k": s["product"]}
     if s["rotates"]:
         columns["turned"] = s["turned"]
     columns["scaled"] = s["scaled"]
