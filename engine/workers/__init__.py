@@ -1,4 +1,4 @@
-"""The worker processes: a supervised pool, the wire to its children, fair turns, what a host allows.
+"""The worker processes: the pool and its supervisor, the protocol, the scheduler in each worker, and what a host allows.
 
-Torch-free, but for what ``worker.py`` imports in its own process.
+Torch-free, except for what ``worker.py`` imports in its own process.
 """

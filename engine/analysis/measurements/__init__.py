@@ -1,6 +1,6 @@
 """The registry of measurements: numbers taken from a trained model. Torch-free; workers import the implementations.
 
-To add one: write ``engine/measurements/<name>.py`` with ``measure(trained) -> dict[str, float]``, and add one row here.
+To add one: write ``engine/analysis/measurements/<name>.py`` with ``measure(trained) -> dict[str, float]``, and add one row here.
 """
 
 from __future__ import annotations

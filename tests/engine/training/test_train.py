@@ -13,6 +13,7 @@ import torch
 
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
+from engine.estimate.prediction import predict
 from engine.runs.events import (
     Event,
     Failed,
@@ -27,9 +28,10 @@ from engine.runs.events import (
 )
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import findings
+from engine.training import loop
 from engine.training import snapshot as snapshots
 from engine.training.optimizers import learning_rate_at
-from engine.training.train import train
+from engine.training.train import prepare, train
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
 
@@ -261,3 +263,10 @@ def test_events_survive_json() -> None:
 @pytest.mark.parametrize("slug", PRESETS)
 def test_every_preset_is_a_valid_config(slug: str) -> None:
     assert PRESETS[slug].config == PRESETS[slug].config.replace()
+
+
+def test_a_prediction_that_is_known_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = RunConfig().replace(steps=3)
+    prediction, expected = predict(config), list(train(config))
+    monkeypatch.setattr(loop, "predict", None)
+    assert numbers(train(config, prepare(config, prediction), prediction=prediction)) == numbers(expected)

@@ -18,6 +18,8 @@ import numpy as np
 import psutil
 import pytest
 
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
 from engine.foundation.job import Job
 from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
@@ -207,7 +209,7 @@ def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
     wait_stopped(one, other)
 
 
-def test_what_a_run_prints_does_not_reach_the_wire(one: Pool) -> None:
+def test_what_a_run_prints_does_not_reach_the_pipe(one: Pool) -> None:
     run = wait_end(one.submit(RunRequest(config(100, seed=fake_training.SHOUTS))))
     assert run.state == "finished"
     assert steps_of(run) == list(range(1, 101))
@@ -432,7 +434,7 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
         held = long_run(pool)
         alone = long_run(pool, alone=True)
         late = pool.submit(RunRequest(config(5)))
-        time.sleep(2 * BATCH)  # what the held one had said before is delivered
+        time.sleep(2 * BATCH)  # its events from before are delivered
         step, mark = held.step, alone.step
         until(lambda: alone.step > mark + 20)
         assert held.step == step
@@ -456,6 +458,20 @@ def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 3
         pool.stop(mine[1].id)
         pool.submit(RunRequest(config(5), session="me"))
+
+
+def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
+    asked = list[RunConfig]()
+
+    def counted(config: RunConfig) -> Prediction:
+        asked.append(config)
+        return predict(config)
+
+    pool = Pool(Runs(tmp_path), Limits(), 1, training=FAKE, predict=counted)
+    request = RunRequest(config(5))
+    assert pool.submit(request).config == request.config
+    assert asked == [request.config]
+    pool.close()
 
 
 # Life
@@ -548,7 +564,7 @@ def test_health_counts(one: Pool) -> None:
 
 
 def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:
-    """With the real training: what comes back over the wire brings no torch either."""
+    """With the real training: what comes back from the workers brings no torch either."""
     script = """
 import sys
 from pathlib import Path
