@@ -33,8 +33,7 @@ def train(
     The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
     ``record`` says is recorded besides. Without ``model`` the config's own untrained one is prepared; ``prediction`` is
     the config's, where it is known already. ``measure`` takes the measurements that ``record`` names, at the end. A
-    Failed event says what went wrong and, where one was found, the setting that would have prevented it; none is looked
-    for where no snapshots are recorded.
+    Failed event says what went wrong and, where one was found, the setting that would have prevented it.
     """
     run, request = steps_of(config, model, record, prediction, measure), None
     while True:
@@ -42,7 +41,7 @@ def train(
             event = run.send(request)
         except StopIteration:
             return
-        if isinstance(event, Failed) and record.snapshots:
+        if isinstance(event, Failed) and record.remedy:
             remedy = find_remedy(config, event.step)
             event = replace(event, reason=f"{event.reason} {remedy.sentence}".strip(), remedy=remedy.setting)
         request = yield event
