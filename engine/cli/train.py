@@ -46,7 +46,9 @@ def run(given: argparse.Namespace) -> int:
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
     model = prepare(config)
-    shown = given.json or given.save is not None  # on the terminal nobody sees a snapshot, which takes as long as many steps
+    shown = (
+        given.json or given.save is not None
+    )  # on the terminal nobody sees a snapshot, which takes as long as many steps
     run_events: Iterable[events.Event] = train(config, model, RecordOptions(snapshots=shown))
     if given.save is not None:
         run_events = saving(run_events, config, model, given.save)
