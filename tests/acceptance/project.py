@@ -25,14 +25,13 @@ class Project:
             _output(folder, *GIT, *command.split())
 
     def changed(self) -> dict[str, str]:
-        """Every file that differs from the original: its path, and ``??`` where it is new, ``M`` where it was changed."""
+        """The files that differ from the original: by path ``??`` where it is new, ``M`` where it was changed."""
         rows = _output(self.folder, *GIT, "status", "--porcelain", "--untracked-files=all").splitlines()
         return {row[3:]: row[:2].strip() for row in rows}
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment that runs the tests, or ``python`` itself, with the copy as working folder."""
-        programs = Path(sys.executable).parent
-        program = sys.executable if command[0] == "python" else str(programs / command[0])
+        """Run a program of the environment that runs the tests, with the copy as working folder."""
+        program = Path(sys.executable).parent / command[0]
         return subprocess.run(
             [program, *command[1:]], cwd=self.folder, env={**os.environ, **environment}, capture_output=True, text=True
         )

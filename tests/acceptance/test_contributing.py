@@ -1,4 +1,4 @@
-"""What CONTRIBUTING says is enough: an encoding, a task, an issue and a chart, added to a copy of the project by its steps alone.
+"""What CONTRIBUTING says is enough: an encoding, a task, an issue and a chart are added to a copy by its steps alone.
 
 What is added lies in ``additions``, a folder for each section, laid out as in the project.
 """
@@ -22,7 +22,8 @@ REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|at_scale|memory_and_time"
 CACHE = """\
     cache = {label: one.cache_per_token for label, one in taken.items()}
     said = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
-    panels([Panel("costs.cache", "Keys and values of one token", cache_figure(cache), said)], key="costs.cache", name="cache")
+    held = Panel("costs.cache", "Keys and values of one token", cache_figure(cache), said)
+    panels([held], key="costs.cache", name="cache")
 """
 
 
@@ -46,7 +47,9 @@ class Addition:
             shutil.copy(ADDITIONS / self.section / file, project.folder / file)
         for file, after, line in self.lines:
             path = project.folder / file
-            text, found = re.subn(rf"^{re.escape(after)}.*\n", lambda at, line=line: at[0] + line, path.read_text(), flags=re.M)
+            text, found = re.subn(
+                rf"^{re.escape(after)}.*\n", lambda at, line=line: at[0] + line, path.read_text(), flags=re.M
+            )
             assert found == 1, f"{file} has {found} lines that begin with {after!r}"
             path.write_text(text)
 
@@ -95,7 +98,7 @@ CHECKS = (
 
 
 def named(section: str) -> tuple[set[str], set[str]]:
-    """The paths that a section of CONTRIBUTING names: those with ``<name>``, which are to be written, and the others."""
+    """The paths that a section of CONTRIBUTING names: those with ``<name>``, which are to be written; the others."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
     (steps,) = re.findall(rf"^## Add an? {section}\n(.*?)^## ", text, flags=re.M | re.S)
     paths = set(re.findall(r"`((?:engine|pages)/[^`\s]+)`", steps))

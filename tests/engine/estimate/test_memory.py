@@ -83,7 +83,11 @@ def test_only_learned_biases_and_fused_attention_with_dropout_have_no_formula() 
     own = {name: spec.settings() for name, spec in ENCODINGS.items()}
     fused = {name for name in ENCODINGS if not own[name].needs_pattern}
     told = {name for name in ENCODINGS if not own[name].has_memory_formula(RunConfig())}
-    biases = {name for name in fused if ENCODINGS[name].acts_on == "scores" and own[name].parameter_shapes(RunConfig(), 8, True)}
+    biases = {
+        name
+        for name in fused
+        if ENCODINGS[name].acts_on == "scores" and own[name].parameter_shapes(RunConfig(), 8, True)
+    }
     assert without == {
         *((name, "fused", 0.1) for name in fused),
         *((name, "fused", 0.0) for name in biases),

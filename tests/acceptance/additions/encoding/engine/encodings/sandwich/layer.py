@@ -1,8 +1,8 @@
-"""Sandwich: e_ij = q_i . k_j / sqrt(d_h) + c_h (sum over t = 1..d'/2 of cos((i - j) / 10000^(2t/d')) - d'/2), nothing learned.
+"""Sandwich: e_ij = q_i . k_j / sqrt(d_h) + c_h (sum over t = 1..d'/2 of cos((i - j) / 10000^(2t/d')) - d'/2).
 
-Source: Chi et al. 2023, Dissecting Transformer Length Extrapolation via the Lens of Receptive Field Analysis, section 5. The sum
-is the inner product of the sinusoidal encodings of i and j; c_h = 8h/H for the heads h = 1..H. Taking d'/2 away makes the bias
-zero at the query itself and changes no attention weight.
+Source: Chi et al. 2023, Dissecting Transformer Length Extrapolation via the Lens of Receptive Field Analysis. The sum
+is the inner product of the sinusoidal encodings of i and j; c_h = 8h/H for the heads h = 1..H. Taking d'/2 away makes
+the bias zero at the query itself and changes no attention weight. Nothing is learned.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ ISSUE = Issue(
     title="Finding the neighbour",
     summary="With a bias that falls with distance one layer finds the symbol before; without an encoding it does not.",
     mechanism=r"""
-Without an encoding the score $q_i \cdot k_j$ depends on the two symbols alone: equal symbols get equal weights wherever they
-stand. A bias $-m\,|i-j|$ makes the weight of the nearest ones the largest (Press et al. 2022, section 3).
+Without an encoding the score $q_i \cdot k_j$ depends on the two symbols alone: equal symbols get equal weights wherever
+they stand. A bias $-m\,|i-j|$ makes the weight of the nearest ones the largest (Press et al. 2022, section 3).
 """,
     base={"task": "k_back", "k": 1, "seq_len": 12, "d_model": 32, "n_layers": 1, "n_heads": 4, "steps": 200},
     arms=(

@@ -1,4 +1,4 @@
-"""Neighbour sum: the answer is the symbol plus the one before it, modulo their number; the first position is not asked."""
+"""Neighbour sum: the answer is the symbol plus the one before it, modulo their number; the first is not asked."""
 
 from __future__ import annotations
 
