@@ -32,7 +32,7 @@ REFUSED = "costs.refused"
 def measure(plan: Plan) -> None:
     """Start a measurement; a refusal is kept to be shown, and nothing else changes."""
     try:
-        SETTINGS.put("sweep", begin(Sweep(plan, server.pool(), session=session_id())))
+        SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), session=session_id()))})
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
 

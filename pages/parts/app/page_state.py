@@ -61,16 +61,21 @@ class PageSettings(ABC):
         found: dict[str, Any] = st.session_state[self.key]
         return found
 
+    def asked_for(self) -> dict[str, Any]:
+        """The values that count: those of the settings that exist now."""
+        return self.values()
+
     def fill(self, values: Mapping[str, Any]) -> None:
         """Put all values into the page; its widgets start from them."""
         st.session_state[self.key] = dict(values)
         for key in [key for key in st.session_state if str(key).startswith(self._widgets)]:
             del st.session_state[key]
 
-    def put(self, name: str, value: Any) -> None:
-        """Put one value into the page."""
-        st.session_state[self.key] = {**self.values(), name: value}
-        st.session_state.pop(self.widget_key(name), None)
+    def put(self, changes: Mapping[str, Any]) -> None:
+        """Put some values into the page; their widgets start from them."""
+        st.session_state[self.key] = {**self.values(), **changes}
+        for name in changes:
+            st.session_state.pop(self.widget_key(name), None)
 
     # The widgets
 
@@ -92,7 +97,7 @@ class PageSettings(ABC):
 
     def bound(self, name: str, *, disabled: bool = False) -> dict[str, Any]:
         """What ties a widget to a value: its key, which starts at the value, and the callback that takes a change."""
-        key, value = self.widget_key(name), self.values().get(name)
+        key, value = self.widget_key(name), self.asked_for()[name]
         if key not in st.session_state:
             as_text = isinstance(value, tuple) and name in self.rows()  # a list of numbers is typed
             st.session_state[key] = to_text(value) if as_text else list(value) if isinstance(value, tuple) else value
@@ -123,10 +128,6 @@ class PageSettings(ABC):
             self.fill(values)
         st.session_state[f"{self.key}.hidden"], unknown = read_hidden(link, self.controls())
         return link, ignored + unknown
-
-    def asked_for(self) -> dict[str, Any]:
-        """The values that a link states."""
-        return self.values()
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """The values that are not as by default, or not as in ``others``, such as the run that the link names."""
