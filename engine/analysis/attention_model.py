@@ -36,14 +36,14 @@ from engine.training.evaluation import accuracies, forward, loss_of
 from engine.training.loop import prepare, steps_of
 from engine.training.snapshot import token_names
 
-KEPT = 6
+MAX_KEPT = 6
 """Models that a worker holds ready."""
 KEPT_FILES = 64
 """Weights of models trained again that stay on the disk."""
 QUIET = RecordOptions(snapshots=False, evaluations=1, memory=False)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_KEPT)
 def model_of(asked: ModelAsked) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
     if asked.changes:
@@ -88,7 +88,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
     if asked not in _going:
         model = prepare(asked.config)
         _going[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
-        while len(_going) > KEPT:
+        while len(_going) > MAX_KEPT:
             _going.popitem(last=False)
     going = _going[asked]
     while going.step < steps and perf_counter() < until:

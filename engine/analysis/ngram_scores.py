@@ -22,7 +22,7 @@ from engine.tasks.windows import text_corpus
 from engine.text.kneser_ney import ORDERS, kneser_ney
 from engine.training.data import Data, text_settings_of
 
-KEPT = 40
+MAX_KEPT = 40
 """Scored texts kept on disk; then the oldest goes."""
 
 Nats = dict[str, np.ndarray]
@@ -83,4 +83,4 @@ def _file(config: RunConfig) -> Path:
 def _keep(file: Path, nats: Nats) -> None:
     with replacing(file) as half_written, half_written.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **nats)
-    keep_newest(file.parent, "*.npz", KEPT)
+    keep_newest(file.parent, "*.npz", MAX_KEPT)

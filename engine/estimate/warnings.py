@@ -9,7 +9,7 @@ from engine.estimate.layout import continues, shapes
 from engine.tasks import TASKS
 from engine.tasks.spec import READER
 
-Caution = Callable[[RunConfig], str | None]
+WarningRule = Callable[[RunConfig], str | None]
 
 
 def _no_attention(c: RunConfig) -> str | None:
@@ -130,7 +130,7 @@ def _turned_sums(c: RunConfig) -> str | None:
     return None
 
 
-CAUTIONS: tuple[Caution, ...] = (
+WARNINGS: tuple[WarningRule, ...] = (
     _no_attention,
     _short_sight,
     _bag_of_symbols,
@@ -149,7 +149,7 @@ CAUTIONS: tuple[Caution, ...] = (
 )
 
 
-def cautions(config: RunConfig) -> list[str]:
+def warnings_of(config: RunConfig) -> list[str]:
     """The warnings of a config, one sentence each; those of its task come last."""
-    general = [sentence for caution in CAUTIONS if (sentence := caution(config))]
+    general = [sentence for rule in WARNINGS if (sentence := rule(config))]
     return [*general, *config.task_settings.warnings(config)]

@@ -13,7 +13,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.store import Evidence, evidence_of, folder_of, read, row_of, write
 from engine.foundation.files import keep_newest
 
-KEPT = 200
+MAX_KEPT = 200
 """The newest comparisons that are kept."""
 NAME = re.compile("[0-9a-f]{12}")
 
@@ -21,7 +21,7 @@ NAME = re.compile("[0-9a-f]{12}")
 def keep(asked: Comparison, experiment: Experiment) -> Path:
     """Write what was found, also before a stop. Raises OSError where the disk does not take it."""
     file = write(_file(asked.name), {**row_of(experiment), "asked": asdict(asked)})
-    keep_newest(file.parent, "*.json", KEPT)
+    keep_newest(file.parent, "*.json", MAX_KEPT)
     return file
 
 

@@ -13,15 +13,15 @@ from engine.experiments.jobs import WeighQuestions
 from engine.experiments.report import Report, report, seeds_done
 from engine.experiments.statistics import Question, Weighed
 from engine.experiments.trial import Trial, read_trial
-from engine.foundation.background import Work
+from engine.foundation.background import BackgroundTask
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers.pool import NoRoom, Pool
 
-LOOK_EVERY = 0.02
+POLL_SECONDS = 0.02
 """Seconds between two looks at the runs under way."""
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds that a trial which was told to stop may take; the pool ends it by force sooner."""
 MOST_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
@@ -56,7 +56,7 @@ def seed_range(seeds: int, first_seed: int) -> range:
     return range(first_seed, first_seed + seeds)
 
 
-class Experiment(Work):
+class Experiment(BackgroundTask):
     """Every arm at every seed, and what they come to."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Experiment(Work):
         for trial in stopped:
             self._pool.stop(trial.run.id)
         for trial in stopped:
-            trial.run.wait_for(sys.maxsize, PATIENCE)
+            trial.run.wait_for(sys.maxsize, TIMEOUT)
             self._pool.runs.delete(trial.run.id)
 
     def _run_trials(self) -> None:
@@ -139,7 +139,7 @@ class Experiment(Work):
             if more and len(self.under_way) < self._pool.size:
                 more = self._start_next(waiting)
             elif not self._collect():
-                time.sleep(LOOK_EVERY)
+                time.sleep(POLL_SECONDS)
 
     def _start_next(self, waiting: Iterator[tuple[Arm, int]]) -> bool:
         following = next(waiting, None)
@@ -152,7 +152,7 @@ class Experiment(Work):
                 run = self._pool.submit(RunRequest(config, self.session, alone=arm.alone, record=record))
             except NoRoom:
                 self._collect()
-                time.sleep(10 * LOOK_EVERY)
+                time.sleep(10 * POLL_SECONDS)
                 continue
             self.under_way = (*self.under_way, UnderWay(arm, seed, run))
             break

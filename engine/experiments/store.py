@@ -22,7 +22,7 @@ from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 
 FORMAT = 1
-KEPT = 200
+MAX_KEPT = 200
 """The newest experiments on an issue that are kept."""
 
 
@@ -46,7 +46,7 @@ def keep(experiment: Experiment) -> Path:
     """Write an experiment's evidence. Raises OSError where the disk does not take it."""
     folder = folder_of(experiment.issue.slug)
     file = write(folder / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(experiment))
-    keep_newest(folder, "*.json", KEPT)
+    keep_newest(folder, "*.json", MAX_KEPT)
     return file
 
 

@@ -16,7 +16,7 @@ from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest
 
-KEPT = 20_000
+MAX_KEPT = 20_000
 """The newest trials that are kept; one takes about 4 KB."""
 
 
@@ -57,5 +57,5 @@ def known(issue: Issue, seeds: Iterable[int]) -> list[Trial]:
 
 
 def forget_oldest() -> None:
-    """So that no more than ``KEPT`` are left."""
-    keep_newest(folder_of("trials"), "*.json", KEPT)
+    """So that no more than ``MAX_KEPT`` are left."""
+    keep_newest(folder_of("trials"), "*.json", MAX_KEPT)

@@ -28,7 +28,7 @@ class Finding:
     sentence: str
 
 
-def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
+def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
     """The findings of a run so far, the most important first."""
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)

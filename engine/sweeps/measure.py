@@ -27,7 +27,7 @@ from engine.training.data import Batch
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
-PATIENCE = 0.2
+MAX_SECONDS = 0.2
 """Seconds after which no further go of a piece of work is made in one visit: short ones are gone often, long ones once a round."""
 
 
@@ -55,7 +55,7 @@ def _visit(
     model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length).to(on)
     batch = random_batch(config.batch_size, length, sizes.n_tokens, sizes.n_outputs).to(on)
     optimizers = build_optimizers(config, model)
-    train, inference = step_seconds(model, optimizers, batch, PATIENCE)
+    train, inference = step_seconds(model, optimizers, batch, MAX_SECONDS)
     step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
     return Visit(
         kind,
@@ -65,7 +65,7 @@ def _visit(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         train=train,
         inference=inference,
-        cached=None if step is None else shortest(step, on, PATIENCE),
+        cached=None if step is None else shortest(step, on, MAX_SECONDS),
         cache_bytes=None if step is None or not count_bytes else step(),
         memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,

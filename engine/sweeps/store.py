@@ -17,7 +17,7 @@ from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
 
 FORMAT = 1
-KEPT = 200
+MAX_KEPT = 200
 """The newest files that are kept."""
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
@@ -30,7 +30,7 @@ def keep(name: str, result: Result) -> Path:
     """Write a sweep. Raises OSError where the disk does not take it."""
     file = folder() / f"{name}.json"
     write_whole(file, json.dumps(to_json(result), allow_nan=False))
-    keep_newest(folder(), "*.json", KEPT)
+    keep_newest(folder(), "*.json", MAX_KEPT)
     return file
 
 

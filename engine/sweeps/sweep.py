@@ -13,7 +13,7 @@ from threading import Lock, RLock
 
 import psutil
 
-from engine.foundation.background import Work
+from engine.foundation.background import BackgroundTask
 from engine.sweeps.fit import Fit
 from engine.sweeps.guard import needed_seconds, reason_not_to
 from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
@@ -32,7 +32,7 @@ FIRST, FURTHER = 6, 3
 """Training steps that a visit takes as long as; the first also counts bytes."""
 
 
-class Sweep(Work):
+class Sweep(BackgroundTask):
     """Every kind at every place, as far as the guard lets it; a stop waits for the point in hand."""
 
     def __init__(self, plan: Plan, pool: Pool, *, session: str = "") -> None:
