@@ -1,4 +1,4 @@
-"""Warnings: what will not work in a run, and why, known before training from the config alone."""
+"""Warnings about a run before training: known causes of failure and settings without effect, found in the config alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
 
 
 def _knows_offsets_only(c: RunConfig) -> bool:
-    """A convolution, relative too, notices where a sequence begins and ends."""
+    """Whether the encoding tells offsets only. A convolution also shows where a sequence begins and ends."""
     row = c.encoding
     return c.architecture.attends and row.relative and row.acts_on != "embedding"
 
@@ -85,7 +85,7 @@ def _linear(c: RunConfig) -> str | None:
 
 
 def mask_shows_answers(c: RunConfig) -> bool:
-    """Whether a position can see what it must predict: every fault of the mask shows the next token of a sequence."""
+    """Whether a position can see the answer it must predict: every mask fault shows the next token of a sequence."""
     return c.mask_fault != "none" and (continues(c) or TASKS[c.task].architectures == READER)
 
 

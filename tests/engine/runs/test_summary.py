@@ -1,4 +1,4 @@
-"""Findings follow from the numbers; warnings the config; neither is said without cause."""
+"""Findings follow from the numbers; warnings follow from the config; neither is said without cause."""
 
 from __future__ import annotations
 
