@@ -1,4 +1,4 @@
-"""One issue's trials on their way through the worker pool: seed after seed, all arms of a seed together."""
+"""Running one issue's trials on the worker pool: seed after seed, all arms of a seed together."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from engine.runs.run import Run
 from engine.workers.pool import NoRoom, Pool
 
 POLL_SECONDS = 0.02
-"""Seconds between two looks at the runs under way."""
+"""Seconds between two checks of the running trials."""
 TIMEOUT = 30.0
-"""Seconds that a trial which was told to stop may take; the pool ends it by force sooner."""
+"""Seconds to wait for the end of a trial that was told to stop; the pool ends it by force sooner."""
 MOST_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class UnderWay:
-    """A trial that trains now."""
+    """A trial that is training."""
 
     arm: Arm
     seed: int
@@ -41,12 +41,12 @@ class UnderWay:
 
     @property
     def share(self) -> float:
-        """How much of it is done, from 0 to 1."""
+        """The share of the trial that is done, from 0 to 1."""
         return self.run.step / self.run.config.steps
 
 
 def seed_range(seeds: int, first_seed: int) -> range:
-    """Raises ValueError with one sentence."""
+    """The seeds of an experiment. Raises ValueError with one sentence."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
     if not 0 <= first_seed <= LARGEST_SEED - MOST_SEEDS:
@@ -57,7 +57,7 @@ def seed_range(seeds: int, first_seed: int) -> range:
 
 
 class Experiment(BackgroundTask):
-    """Every arm at every seed, and what they come to."""
+    """A background task that runs every arm at every seed and weighs the claims."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class Experiment(BackgroundTask):
         known: Iterable[Trial] = (),
         keep: Callable[[Trial], object] = lambda trial: None,
     ) -> None:
-        """Of the ``known`` trials, those that are asked for and had finished are not trained again: the same settings and seed
-        give the same numbers. ``keep`` is told of each trial that ends.
+        """``known`` trials that are asked for and had finished are not trained again: the same settings and seed give the same
+        numbers. ``keep`` is called with each trial that ends.
 
         Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds.
         """
@@ -84,16 +84,16 @@ class Experiment(BackgroundTask):
         self.under_way: tuple[UnderWay, ...] = ()
         asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
         self.from_before = tuple(t for t in known if (t.arm, t.seed) in asked and not t.outcome)
-        """Trials that are not trained again."""
+        """The known trials that are not trained again."""
         self.report: Report = report(issue, (), self.seeds, extended=extended)
-        """Of the trials so far."""
+        """The report on the trials so far."""
         self._pool, self._keep = pool, keep
         self._trials = list(self.from_before)
         self._lock = RLock()
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """Those that have ended, in the order in which they did."""
+        """The trials that have ended, in the order of their ends."""
         with self._lock:
             return tuple(self._trials)
 
@@ -103,12 +103,12 @@ class Experiment(BackgroundTask):
 
     @property
     def done(self) -> float:
-        """Share of all training steps taken, from 0 to 1."""
+        """The share of all training steps that are done, from 0 to 1."""
         return self._share(self.trials, self.under_way)
 
     @property
     def seconds_left(self) -> float | None:
-        """As the pace so far has it; None before anything is known."""
+        """The predicted seconds left at the pace so far; None before 2 % of the new steps are done."""
         done, before = self.done, self._share(self.from_before)
         return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
 
@@ -121,7 +121,7 @@ class Experiment(BackgroundTask):
             self._run_trials()
         finally:
             self._stop_trials()
-        self._weigh()  # after them: a worker in the middle of a trial's last measurements would be long in answering
+        self._weigh()  # at the end: a worker in the middle of a trial's last measurements would answer late
 
     def _stop_trials(self) -> None:
         stopped, self.under_way = self.under_way, ()
@@ -159,7 +159,7 @@ class Experiment(BackgroundTask):
         return True
 
     def _collect(self) -> bool:
-        """Take in the trials that have ended; whether there were any."""
+        """Take in the trials that have ended; returns whether there were any."""
         ended = [trial for trial in self.under_way if not trial.run.live]
         for trial in ended:
             read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves)

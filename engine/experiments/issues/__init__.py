@@ -1,6 +1,7 @@
-"""The registry of documented issues, in the order of the map. Torch-free.
+"""The registry of documented issues, in the order of the map.
 
-To add one: write ``engine/issues/<name>.py`` with an :class:`engine.experiments.issues.issue.Issue`, and add one line here.
+To add one: write ``engine/experiments/issues/<name>.py`` with an :class:`engine.experiments.issues.issue.Issue`, import it here
+and add it to the list.
 """
 
 from __future__ import annotations
