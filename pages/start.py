@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.config.presets import PRESETS
-from engine.runs.summary import findings
+from engine.runs.summary import run_summary
 from pages.parts.app import server
 from pages.parts.app.session import session_id
 from pages.parts.boards.live.board import recorded_board
@@ -45,7 +45,7 @@ st.caption(
     "cannot be known; in the second, look for the falling diagonal."
 )
 recorded_board(run, recorded_feed(), panels=("loss", "accuracy", "attention"), name="recorded-reverse")
-for finding in findings(run.config, run.events):
+for finding in run_summary(run.config, run.events):
     st.caption(f":material/summarize: {finding.sentence}")
 
 st.subheader("Start from an example")

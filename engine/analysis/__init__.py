@@ -1,1 +1,1 @@
-"""What explorer pages ask of a worker: pure functions from configs and arrays to numpy and plain Python."""
+"""Analysis for the explorer pages, done in workers: pure functions from configs and arrays to numpy and plain Python."""

@@ -1,4 +1,4 @@
-"""Which attention is asked for: of which model, of which sequence, in which place. Torch-free."""
+"""The arguments of questions about attention: a model, a sequence, a head."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from engine.foundation.code_hash import code_hash
 from engine.foundation.paths import data_folder
 
 Which = Literal["self", "encoder", "cross"]
-"""Self-attention of the stack that answers; of an encoder-decoder also the encoder's own, and from decoder to encoder."""
+"""The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and
+cross-attention."""
 
 LARGEST = 50_000_000
-"""Attention weights of one sequence, over all layers and heads, that a worker writes out for a page."""
+"""The most attention weights of one sequence, over all layers and heads, that a worker computes for a page."""
 FOLDER = "trained_again"
 
 
 @dataclass(frozen=True)
 class ModelAsked:
-    """A trained model: of a config, by its stored weights, or trained again up to a step."""
+    """A trained model: a config with its stored weights, or trained again up to a step."""
 
     config: RunConfig
     weights: str = ""
-    """Absolute path; empty where they are not stored and the model is trained again."""
+    """The absolute path of the weights; empty where none are stored and the model is trained again."""
     step: int | None = None
-    """The step after which it is looked at; None is the last."""
+    """The step whose model is analysed; None is the last step."""
     changes: tuple[tuple[str, object], ...] = ()
-    """Settings that differ while it is looked at, with the same weights: the faults of :mod:`attention_faults`."""
+    """Settings to change for the analysis, with the same weights: the faults of :mod:`attention_faults`."""
 
 
 @dataclass(frozen=True)
 class SampleAsked:
-    """A held-out sequence by its number, or tokens of the reader's own."""
+    """A held-out sequence by its number, or the reader's own tokens."""
 
     number: int = 0
     text: str = ""
-    """Tokens by name, with spaces or commas between (of a text task: any text, as it is written); empty for the numbered sequence."""
+    """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """One head. Layers and heads count from 0."""
+    """One head of one kind of attention. Layers and heads count from 0."""
 
     which: Which
     layer: int
@@ -53,7 +54,7 @@ class Place:
 
 
 def places_in(config: RunConfig) -> tuple[Which, ...]:
-    """The kinds of attention a family has."""
+    """The kinds of attention of an architecture."""
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
 
 
@@ -64,14 +65,14 @@ def tap_name(config: RunConfig, which: Which, layer: int) -> str:
 
 
 def weights_of_one_sequence(config: RunConfig) -> int:
-    """Attention weights of one sequence, over all layers and heads."""
+    """The number of attention weights of one sequence, over all layers and heads."""
     sizes = shapes(config)
     own, source = sizes.length, sizes.source_length or 0
     return config.n_layers * config.n_heads * (own * own + own * source + source * source)
 
 
 def file_of(asked: ModelAsked) -> Path:
-    """Where the weights of a model that was trained again are kept, so that this code does it once on a machine."""
+    """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
     step = asked.config.steps if asked.step is None else asked.step
     settings = json.dumps([code_hash(), asked.config.flat()], sort_keys=True)
     return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{step}.safetensors"

@@ -1,4 +1,4 @@
-"""What a trained model does when its attention is changed: heads off, another temperature, another score."""
+"""The effect of changes to a trained model's attention: heads off, another temperature, another score."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from engine.model.scores import PREPARE, Pattern
 from engine.model.transformer import Transformer
 
 MOST_HEADS = 96
-"""Heads that are switched off one after the other while a reader waits."""
+"""The most heads that are switched off one after the other while a reader waits."""
 SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
 def without_heads(
     asked: ModelAsked, sample: SampleAsked, place: Place, off: Collection[Place], temperature: float
 ) -> Changed:
-    """The model as it is, and with some heads' outputs set to zero and every softmax at a temperature."""
+    """The model unchanged, and with some heads' outputs set to zero and every softmax at a temperature."""
     model, batch = model_of(asked), sample_of(asked.config, sample)
 
     def seen() -> HeadSeen:
@@ -90,7 +90,7 @@ def heads_off(model: Transformer, off: Collection[Place]) -> Iterator[None]:
 
 @contextmanager
 def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
-    """Every softmax of scores / temperature: below 1 sharper, above 1 flatter. Needs attention written out."""
+    """Inside the block every softmax is of scores / temperature: below 1 sharper, above 1 flatter. Needs unfused attention."""
 
     def cool(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
         scores, mask = output[0], given[3]
@@ -111,8 +111,8 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
 
 
 def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[str, HeadSeen]:
-    """Four ways to compare the same q and k of one head: for each name the ``pattern`` [query, key], its mean ``entropy``
-    (nats), and the held-out ``metrics`` of the whole model when every layer compares so (without being trained for it).
+    """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
+    (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
 
     An additive score has weights of its own, w . tanh(q + k); a model not trained with it has none, and w is then all
     1 / sqrt(d_head).
@@ -142,7 +142,7 @@ def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[s
 
 
 def compared_by(asked: ModelAsked, score: str) -> Transformer:
-    """The model with every layer comparing q and k in one way."""
+    """The model with one score in every layer."""
     if score == asked.config.attention_score:
         return model_of(asked)
     changes = score_changes(asked.config, score)

@@ -1,4 +1,4 @@
-"""The tests that catch the classic faults: a few lines each, shown on the page as they are executed here."""
+"""The checks that detect the classic faults: a few lines each, shown on the page exactly as they are executed."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 
 WIDTHS = (4, 16, 64, 256)
-"""Head widths at which the spread of scores is compared."""
+"""Head widths at which the standard deviation of the scores is compared."""
 ROUNDING = 1e-3
-"""A change below this is rounding: one sequence among many is computed in another order than alone."""
+"""The largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone."""
 MOST_CHANGED = 96
-"""Tokens that are changed one at a time."""
+"""The most tokens that are changed one at a time."""
 
 
 def influence(model: Transformer, batch: Batch) -> Tensor:
-    """How far the logits at each position move when one token changes, [changed, output]; batch of one sequence."""
+    """The change of the logits at each position when one token changes, [changed, output]; for a batch of one sequence."""
     length = batch.inputs.size(1)
     changed = torch.linspace(0, length - 1, min(length, MOST_CHANGED)).long()
     twins = batch.inputs.repeat(len(changed), 1)  # one row for each changed token
@@ -46,17 +46,17 @@ def influence(model: Transformer, batch: Batch) -> Tensor:
 
 
 def future_leak(model: Transformer, batch: Batch) -> float:
-    """How far an output moves when only a later token changes."""
+    """The largest change of an output when only a later token changes."""
     return influence(model, batch).tril(-1).max().item()  # [changed, output]: output before changed
 
 
 def past_reach(model: Transformer, batch: Batch) -> float:
-    """How far the last output moves when the token changes that moves it most, of those before it."""
+    """The largest change of the last output when an earlier token changes."""
     return influence(model, batch)[:-1, -1].max().item()
 
 
 def row_sum_error(model: Transformer, batch: Batch) -> float:
-    """How far the weights of a query are from adding up to one, at worst."""
+    """The largest deviation from one of the sum of a query's weights."""
     cache: ActivationCache = {}
     forward(model, batch, cache)
     patterns = [tensor for name, tensor in cache.items() if name.endswith(".pattern")]
@@ -64,7 +64,7 @@ def row_sum_error(model: Transformer, batch: Batch) -> float:
 
 
 def spread_growth(model: Transformer, batch: Batch) -> float:
-    """How much more the scores of random q and k spread in the widest head than in the narrowest."""
+    """The standard deviation of the scores of random q and k in the widest head, over that in the narrowest."""
     compare = PREPARE[model.config.attention_score]
     spreads = []
     for d_head in WIDTHS:
@@ -75,7 +75,7 @@ def spread_growth(model: Transformer, batch: Batch) -> float:
 
 
 def carried_by_skip(model: Transformer, batch: Batch) -> float:
-    """How far two inputs of a block stay apart when its branches say nothing."""
+    """The distance of two inputs of a block after the block, when its branches are zero."""
     residual: Residual = model.stack.blocks[0].attention_residual  # type: ignore[assignment]
     x, y = torch.randn(2, 8, model.config.d_model, generator=torch.Generator().manual_seed(0))
     silent = torch.zeros_like(x)
@@ -83,7 +83,7 @@ def carried_by_skip(model: Transformer, batch: Batch) -> float:
 
 
 def size_dependence(model: Transformer, batch: Batch) -> float:
-    """How much the result of a normalised branch changes when its input is a hundred times as large."""
+    """The change of a normalised branch's result when its input is a hundred times as large."""
     residual: Residual = model.stack.blocks[0].attention_residual  # type: ignore[assignment]
     x = torch.randn(8, model.config.d_model, generator=torch.Generator().manual_seed(0))
     small, large = (residual.after(read, read) for read in (residual.before(x), residual.before(100 * x)))
@@ -92,16 +92,16 @@ def size_dependence(model: Transformer, batch: Batch) -> float:
 
 @dataclass(frozen=True)
 class Check:
-    """A number measured on a model, and the bound it has to keep."""
+    """A number measured on a model, and its bound."""
 
     label: str
     measure: Callable[[Transformer, Batch], float]
     bound: float
     unit: str
     at_least: bool = False
-    """Whether the bound is a lower one."""
+    """Whether the bound is a lower bound."""
     applies: Callable[[RunConfig], str] = lambda config: ""
-    """Why it does not apply to a config, in one sentence."""
+    """The reason why the check does not apply to a config, in one sentence; empty where it applies."""
 
     def passes(self, value: float) -> bool:
         return value >= self.bound if self.at_least else value <= self.bound
@@ -129,7 +129,7 @@ CHECKS: dict[str, Check] = {
 
 
 def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
-    """Every check on a model."""
+    """The results of all checks on a model."""
     rows: list[CheckResult] = []
     for name, check in CHECKS.items():
         reason = check.applies(model.config)
@@ -144,13 +144,13 @@ def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
 
 
 def code_of(check: Check) -> str:
-    """The source of a check, with that of the function it stands on."""
+    """The source of a check, with that of the function it calls."""
     uses = [influence] if "influence(" in inspect.getsource(check.measure) else []
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
 def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tuple[str, ...]) -> Faulty:
-    """The model as trained, and with faults switched on."""
+    """The model as trained and with the faults switched on."""
 
     def seen(which: ModelAsked) -> FaultySeen:
         model, batch = model_of(which), sample_of(asked.config, sample)
@@ -171,7 +171,7 @@ def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tu
 
 
 def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[str, list[float]]:
-    """Mean entropy (nats) of the softmax over ``keys`` random keys, by head width, with the scale and without it."""
+    """The mean entropy (nats) of the softmax over ``keys`` random keys by head width, with and without the scale."""
     found: dict[str, list[float]] = {}
     for score in ("scaled_dot", "dot"):
         found[score] = []
@@ -185,6 +185,6 @@ def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[s
 
 
 def tokens_of(model: Transformer) -> int:
-    """How many different tokens the model can read."""
+    """The number of different tokens that the model can read."""
     parts = getattr(model.embedding, "parts", None)
     return len(parts) if parts is not None else int(model.embedding.num_embeddings)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""The classic faults of attention, as settings switched on in a trained model's forward pass. Torch-free.
+"""The classic faults of attention, as settings switched on in a trained model's forward pass.
 
-The weights stay as they are: only what is computed with them changes.
+The weights do not change, only the forward pass.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.config.run_config import RunConfig
 
 @dataclass(frozen=True)
 class Fault:
-    """``changes`` are settings of RunConfig; faults of one ``group`` exclude each other."""
+    """A fault as changes to settings of RunConfig. Faults of one ``group`` exclude each other."""
 
     label: str
     group: str
@@ -56,7 +56,7 @@ FAULTS: dict[str, Fault] = {
 
 
 def why_not(config: RunConfig, name: str) -> str:
-    """Why a fault cannot be switched on in this model, in one sentence; empty where it can."""
+    """The reason why a fault cannot be switched on in this model, in one sentence; empty where it can."""
     if FAULTS[name].group == "mask" and not config.causal:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":
@@ -67,6 +67,6 @@ def why_not(config: RunConfig, name: str) -> str:
 
 
 def with_faults(asked: ModelAsked, names: Collection[str]) -> ModelAsked:
-    """The same weights with some faults switched on."""
+    """The same trained model with the faults switched on."""
     changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes}
     return ModelAsked(asked.config, asked.weights, asked.step, tuple(changes.items()))

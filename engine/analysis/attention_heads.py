@@ -1,4 +1,4 @@
-"""Every head at a glance: how wide and how far it looks, what kind it is, and what is lost without it."""
+"""All heads of a model: entropy, distance, kind, and the metrics without the head."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
 
 SEQUENCES = 64
-"""Held-out sequences that the numbers of a head are means of, fewer where they are long."""
+"""The number of held-out sequences over which a head's numbers are averaged; fewer of long sequences."""
 
 
 def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
-    """The heads of a model: their patterns of one sequence, and their numbers over held-out ones."""
+    """The heads of a model: their patterns for one sequence, and their numbers over held-out sequences."""
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]

@@ -1,4 +1,4 @@
-"""The jobs of the Attention page: what is asked of a trained model, and the answers. Torch-free."""
+"""The jobs of the Attention page: questions about a trained model, and their answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from engine.foundation.job import Job
 
 class SequenceRead(TypedDict):
     queries: dict[Which, list[str]]
-    """The names of the tokens, by kind of attention."""
+    """The names of the query tokens, by kind of attention."""
     keys: dict[Which, list[str]]
     samples: int
-    """How many numbered sequences there are."""
+    """The number of numbered sequences."""
     unknown: list[str]
-    """Pieces of the reader's own text that are not in the vocabulary."""
+    """Parts of the reader's own text that are not in the vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,21 @@ class TrainAgain(Job[StepsDone]):
 
 
 class HeadNumbers(TypedDict):
-    """Means over held-out sequences."""
+    """One head's means over held-out sequences."""
 
     which: Which
     layer: int
     head: int
     entropy: float
-    """In nats."""
+    """The mean entropy in nats."""
     effective_keys: float
-    """The mean of the entropy's exponential."""
+    """The mean of exp(entropy): the effective number of keys."""
     distance: float
-    """In positions."""
+    """The mean attended distance in positions."""
     kind: str
-    """The kind of head with the best score, or why it has none."""
+    """The name of the kind with the highest score, or the reason why there is none."""
     scores: dict[str, float]
-    """By kind."""
+    """The score by kind."""
 
 
 class Rollout(TypedDict):
@@ -68,14 +68,14 @@ class Rollout(TypedDict):
 
 class Heads(TypedDict):
     patterns: dict[str, np.ndarray]
-    """Of one sequence by kind of attention, [layer, head, query, key]."""
+    """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
     tokens: dict[Which, tuple[list[str], list[str]]]
-    """The names of its queries and keys."""
+    """The names of the sequence's queries and keys."""
     rows: list[HeadNumbers]
     sequences: int
-    """Held-out sequences behind the numbers."""
+    """The number of held-out sequences behind the numbers."""
     named_from: float
-    """The score from which on a head gets a name."""
+    """The lowest score at which a head is named by its kind."""
     rollout: dict[Which, Rollout]
 
 
@@ -97,7 +97,7 @@ class HeadSeen(TypedDict):
     metrics: dict[str, float]
     """Held-out ``loss`` (nats) and accuracies of the whole model."""
     pattern: np.ndarray
-    """Of one head for one sequence, [query, key]."""
+    """The pattern of one head for one sequence, [query, key]."""
     entropy: float
     """The pattern's mean entropy (nats)."""
 
@@ -121,9 +121,9 @@ class EachHeadOff(TypedDict):
     whole: dict[str, float]
     """The metrics with all heads."""
     rows: list[dict[str, Any]]
-    """One a head: its ``which``, ``layer`` and ``head``, with the metrics without it."""
+    """One row for each head: its ``which``, ``layer`` and ``head``, with the metrics without it."""
     left_out: int
-    """Heads beyond those that were switched off."""
+    """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
 
 
 @dataclass(frozen=True)
@@ -146,18 +146,18 @@ class CheckResult(TypedDict):
     value: float | None
     unit: str
     bound: str
-    """In words."""
+    """The bound in words."""
     passed: bool | None
-    """None where the check does not apply."""
+    """Whether the check passed; None where it does not apply."""
     reason: str
-    """Why it does not apply."""
+    """The reason why the check does not apply, else empty."""
     code: str
-    """The code that was executed."""
+    """The executed source code."""
 
 
 class FaultySeen(HeadSeen):
     influence: np.ndarray
-    """[changed token, output] in logits."""
+    """Changes of the logits, [changed token, output]."""
     checks: list[CheckResult]
 
 
@@ -181,7 +181,7 @@ class MeasureEntropyAtFirst(Job[dict[str, list[float]]]):
 
 
 class Steps(TypedDict):
-    """Every number between one query and its output; what each is, :func:`engine.analysis.attention_steps.steps` says."""
+    """All intermediate values between one query and its output; :func:`engine.analysis.attention_steps.steps` describes them."""
 
     queries: list[str]
     keys: list[str]

@@ -1,7 +1,7 @@
-"""What kind of head it is, by scores: how much of its weight lies where that kind would put it, against chance.
+"""Scores for the kind of a head: the share of its weight on the cells of that kind, against chance.
 
-Chance is attention that is uniform over what may be seen: (weight there - chance) / (1 - chance), so 0 is no more than
-uniform attention and 1 is all of it. Kinds as in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and
+Chance is attention that is uniform over the visible keys: (weight there - chance) / (1 - chance), so 0 is no more than
+uniform attention and 1 is all weight. Kinds as in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and
 Clark et al. 2019, What Does BERT Look At?, section 3.
 """
 
@@ -14,16 +14,16 @@ import torch
 from torch import Tensor
 
 NAMED = 0.5
-"""A head is called by its best kind from this score on: at least half of what lies between chance and certainty."""
+"""The lowest score at which a head is named by its best kind: half of the way from chance to certainty."""
 FEWEST_QUERIES = 2
-"""Of so many queries at least a kind must be able to show, else it has no score."""
+"""The fewest queries at which a kind must be able to show; with fewer it has no score."""
 FURTHEST_BACK = 64
 NONE = "none of these"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Where a head of this kind looks: ``cells(query, key, keys)`` of positions [query, 1] and [1, key]."""
+    """The cells that a head of this kind attends to: ``cells(query, key, keys)`` of positions [query, 1] and [1, key]."""
 
     label: str
     cells: Callable[[Tensor, Tensor, int], Tensor]
@@ -33,7 +33,7 @@ KINDS: dict[str, Kind] = {
     "previous": Kind("previous token", lambda query, key, keys: key == query - 1),
     "same": Kind("same place", lambda query, key, keys: key == query),
     "next": Kind("next token", lambda query, key, keys: key == query + 1),
-    # Not where the first token is also the same or the previous one.
+    # Not at queries for which the first token is also the same or the previous one.
     "first": Kind("first token", lambda query, key, keys: (key == 0) & (query >= 2)),
     "mirrored": Kind(
         "mirrored", lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2)
@@ -42,7 +42,7 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
-    """Score of each kind that can show, by label; a head's pattern and what it may see, both [batch, query, key].
+    """The score of each kind that can show, by label; from a head's pattern and visibility, both [batch, query, key].
 
     Kinds are those of ``KINDS``, the best fixed distance ("k back", from 2 on) and ``uniform``.
     """
@@ -68,9 +68,9 @@ def _note(scores: dict[str, float], label: str, score: float | None) -> None:
 
 
 def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) -> float | None:
-    """(mean weight in the cells - chance) / (1 - chance) over the queries that have a choice and can see such a cell.
+    """(mean weight in the cells - chance) / (1 - chance) over the queries that see such a cell and another key.
 
-    None where there are too few of them. ``cells`` [query, key] has at most one cell a query.
+    None where there are too few such queries. ``cells`` [query, key] has at most one cell for each query.
     """
     able = (visible & cells).any(-1) & (choice > 1)  # [batch, query]
     if able.any(0).sum() < FEWEST_QUERIES:
@@ -81,8 +81,8 @@ def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) ->
 
 
 def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
-    """How even the weights are: 1 where all that may be seen weighs the same, 0 where they are as uneven as weights drawn
-    at random (uniformly among all that sum to one, whose mean entropy is 1/2 + 1/3 + ... + 1/n nats), less where more so.
+    """The evenness of the weights: 1 where all visible keys have equal weight, 0 where the weights are as uneven as weights
+    drawn uniformly from all that sum to one (mean entropy 1/2 + 1/3 + ... + 1/n nats), negative where more uneven.
     """
     able = choice > 1
     if able.any(0).sum() < FEWEST_QUERIES:
@@ -94,18 +94,18 @@ def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
 
 
 def name_of(scores: dict[str, float]) -> str:
-    """The best kind's label, or that it is none of these."""
+    """The best kind's label, or the label for none of the kinds."""
     best = max(scores, key=lambda label: scores[label], default=NONE)
     return best if scores.get(best, 0.0) >= NAMED else NONE
 
 
 def entropy(pattern: Tensor) -> Tensor:
-    """In nats, of each query's weights: [..., query, key] -> [..., query]. Its exponential is the effective number of keys."""
+    """The entropy of each query's weights in nats, [..., query, key] -> [..., query]. Its exponential is the effective number of keys."""
     surprise: Tensor = -torch.special.xlogy(pattern, pattern)
     return surprise.sum(-1)
 
 
 def mean_distance(pattern: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
-    """Positions between a query and what it reads, |i - j| weighted: [..., query, key] -> [..., query]."""
+    """The weighted mean of |i - j| between a query and its keys, in positions: [..., query, key] -> [..., query]."""
     apart = (query_positions[:, None] - key_positions[None, :]).abs()
     return (pattern * apart).sum(-1)

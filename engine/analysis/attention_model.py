@@ -1,4 +1,4 @@
-"""The model and the sequence that an attention page looks at, kept for the next question."""
+"""The model and the sequence of a question about attention; the last ones are cached for the next question."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from engine.training.evaluation import accuracies, forward, loss_of
 from engine.training.loop import prepare, steps_of
 from engine.training.snapshot import token_names
 
-KEPT = 6
-"""Models that a worker holds ready."""
+MAX_KEPT = 6
+"""The number of models that a worker keeps in memory."""
 KEPT_FILES = 64
-"""Weights of models trained again that stay on the disk."""
+"""The number of weight files of models trained again that stay on disk."""
 QUIET = RecordOptions(snapshots=False, evaluations=1, memory=False)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_KEPT)
 def model_of(asked: ModelAsked) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
     if asked.changes:
@@ -58,7 +58,7 @@ def model_of(asked: ModelAsked) -> Transformer:
 
 
 def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
-    """A model of another config with the weights of this one: what has no counterpart keeps its first values."""
+    """A model of another config with the weights of this one; parameters without a counterpart keep their first values."""
     changed = untrained(config)
     changed.load_state_dict(model.state_dict(), strict=False)
     return changed.float().eval().requires_grad_(False)
@@ -66,7 +66,7 @@ def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
 
 @dataclass
 class Training:
-    """A model on its way to a step, between two questions."""
+    """A model that is being trained again to a step, between two calls."""
 
     model: Transformer
     events: Iterator[Event]
@@ -77,9 +77,9 @@ _going: OrderedDict[ModelAsked, Training] = OrderedDict()
 
 
 def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
-    """Train a config towards a step for so many seconds and keep the weights once there: ``step`` of ``steps``.
+    """Train a config towards a step for at most ``seconds`` and store the weights once there: ``step`` of ``steps``.
 
-    Asked again it goes on, so that others' runs have their turn in between. The same config gives the same numbers on
+    A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
     the same device. Raises ValueError where training fails.
     """
     steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
@@ -88,7 +88,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
     if asked not in _going:
         model = prepare(asked.config)
         _going[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
-        while len(_going) > KEPT:
+        while len(_going) > MAX_KEPT:
             _going.popitem(last=False)
     going = _going[asked]
     while going.step < steps and perf_counter() < until:
@@ -120,13 +120,13 @@ def data_of(config: RunConfig) -> Data:
 
 @lru_cache(maxsize=8)
 def held_out(config: RunConfig, size: int | None = None) -> Batch:
-    """The validation sequences of the run; those of training's probe come first."""
+    """The validation sequences of the run; the probe's sequences come first."""
     return data_of(config).validation_batch(size=size)
 
 
 def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool = False) -> dict[str, float]:
-    """Loss in nats and accuracies on the validation sequences. ``written_out``: also where a fused kernel would do, since
-    a hook on the softmax needs it.
+    """Loss in nats and accuracies on the validation sequences. ``written_out``: use unfused attention also where a fused kernel
+    is possible, since a hook on the softmax needs it.
     """
     batch = held_out(config)
     with torch.no_grad():
@@ -135,7 +135,7 @@ def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool
 
 
 def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
-    """One sequence, framed for the family. Raises ValueError with one sentence."""
+    """One sequence in the architecture's layout. Raises ValueError with one sentence."""
     if asked.text.strip():
         return own_sequence(config, asked.text)
     batch = held_out(config)
@@ -145,7 +145,7 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
 
 
 def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
-    """What the model reads."""
+    """The tokens that the model reads, by name."""
     own, given = config.task_settings, asked.text.strip()
     batch = sample_of(config, asked)
     named = {which: tokens_at(config, batch, which) for which in places_in(config)}
@@ -158,7 +158,7 @@ def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
 
 
 def own_sequence(config: RunConfig, text: str) -> Batch:
-    """The reader's own tokens with the task's answer to them; of a text task, any text. Raises ValueError with one sentence."""
+    """The reader's own tokens with the task's answer; of a text task, any text. Raises ValueError with one sentence."""
     data, spec, own = data_of(config), TASKS[config.task], config.task_settings
     symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
     shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
@@ -167,7 +167,7 @@ def own_sequence(config: RunConfig, text: str) -> Batch:
             f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}, as many as were trained."
         )
     line = torch.tensor([symbols])
-    if spec.corpus:  # a text answers itself, one token on
+    if spec.corpus:  # the answer to a text is the text itself, shifted by one token
         return data.frame(line[:, :-1], line[:, 1:])
     try:
         answer = data.task.answer(line, own)
@@ -177,7 +177,7 @@ def own_sequence(config: RunConfig, text: str) -> Batch:
 
 
 def numbers_of(config: RunConfig, text: str) -> list[int]:
-    """Token names to numbers. Raises ValueError that names the first token that is not known."""
+    """The numbers of token names. Raises ValueError that names the first unknown token."""
     own, names = config.task_settings, text.replace(",", " ").split()
     known = token_names(config, list(range(own.n_symbols + len(own.named_tokens))))
     number = {name: place for place, name in reversed(list(enumerate(known)))}
@@ -188,7 +188,7 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
 
 
 def in_short(names: Sequence[str], most: int = 16) -> str:
-    """The names in one line, the middle left out where they are many."""
+    """The names on one line, without the middle ones where there are many."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
 
@@ -212,7 +212,7 @@ def attention_at(model: Transformer, place: Place) -> Attention:
 
 
 def encoding_at(model: Transformer, place: Place) -> PositionalEncoding:
-    """What turns queries and keys or biases the scores there; cross-attention has none."""
+    """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if place.which == "cross":
         return NOWHERE
     encodings = stack_of(model, place).encodings
@@ -220,7 +220,7 @@ def encoding_at(model: Transformer, place: Place) -> PositionalEncoding:
 
 
 def positions_at(batch: Batch, place: Place) -> Positions:
-    """Where the queries stand."""
+    """The positions of the queries."""
     tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
     given = batch.source_positions if place.which == "encoder" else batch.positions
     return given or range(tokens.size(1))
@@ -234,12 +234,12 @@ def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], l
 
 
 def blocked_in(scores: Tensor) -> Tensor:
-    """Which pairs a mask has blocked, from the scores themselves, of the same shape."""
+    """True for the pairs that a mask has blocked, read from the scores, of the same shape."""
     return scores <= torch.finfo(scores.dtype).min / 4
 
 
 def scores_in(cache: ActivationCache, config: RunConfig, place: Place) -> Tensor:
-    """[batch, head, query, key]"""
+    """The scores at a place, [batch, head, query, key]; masked pairs are -inf or nearly so."""
     return cache[f"{tap_name(config, place.which, place.layer)}.scores"]
 
 

@@ -34,14 +34,14 @@ from engine.training.snapshot import answer_namer
 
 
 def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> Steps:
-    """Every number between one query and its output. Raises ValueError with one sentence.
+    """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
-    By key, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` as compared (after the
-    scale), ``bias`` what the encoding added to the scores, ``score`` all of it, ``blocked``, ``weight``;
-    ``by_encoding`` is how much of the score the encoding made, wherever it acts. ``q`` and ``turned_q`` [d_head], ``k``,
-    ``turned_k``, ``v`` and ``weighted`` [key, d_head]; ``value_term`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is
-    what each head hands on, which with the ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the whole
-    head's. ``gap``: the largest difference between these steps put together and the model's own tensors.
+    By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
+    of the encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the
+    encoding made, wherever it acts. ``q`` and ``turned_q`` [d_head], ``k``, ``turned_k``, ``v`` and ``weighted``
+    [key, d_head]; ``value_term`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
+    with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
+    largest difference between these steps put together and the model's own tensors.
     """
     config = asked.config.replace(**dict(asked.changes)) if asked.changes else asked.config
     model, batch = model_of(asked), sample_of(config, sample)
@@ -104,10 +104,10 @@ def _acts(config: RunConfig, place: Place) -> str:
 
 
 def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Place) -> Tensor:
-    """The same scores where the encoding does nothing, all else as it is: [1, head, query, key].
+    """The scores with the encoding left out and all else equal: [1, head, query, key].
 
-    Where it acts on scores, or turns q and k, it is left out of this layer alone; where it is added to the embedding, out
-    of the embedding, and every layer up to this one then reads other numbers.
+    An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
+    left out there, and every layer up to this one then reads other numbers.
     """
     with nullcontext() if _acts(config, place) in ("rotation", "scores") else unplaced(model):
         cache = run_with_cache(model, batch)[1]
@@ -117,7 +117,7 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
 
 @contextmanager
 def unplaced(model: Transformer) -> Iterator[None]:
-    """No positions are added to the embeddings."""
+    """Inside the block no positions are added to the embeddings."""
     encodings = [m for m in model.modules() if isinstance(m, PositionalEncoding)]
     for encoding in encodings:
         encoding.add_to_embedding = _nothing_added  # type: ignore[method-assign]

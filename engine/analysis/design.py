@@ -1,4 +1,4 @@
-"""A first look at an encoding before anything is trained."""
+"""The preview of an encoding before any training."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from engine.estimate.layout import shapes
 from engine.model.build import build_model
 
 BEYOND = 2
-"""How many times the trained length is shown, where the encoding has anything to show there."""
+"""The shown length as a multiple of the trained length, where the encoding is defined there."""
 
 
 @torch.no_grad()
 def first_look(config: RunConfig) -> Look:
-    """The encoding that a run of this config would start with."""
+    """The encoding with which a run of this config would start."""
     sizes = shapes(config).of_model
     model = build_model(config, **sizes).eval()
     trained = sizes["max_positions"]

@@ -1,4 +1,4 @@
-"""The jobs about encodings before and after training: their portraits, their scales, their times. Torch-free."""
+"""The jobs about encodings before and after training: their portraits, their scales, their times."""
 
 from __future__ import annotations
 
@@ -14,68 +14,68 @@ Kind = Literal["table", "angles", "vectors", "bias"]
 
 
 class Pictures(TypedDict):
-    """What is drawn over positions. Long pictures show every ``k``-th; ``*_at`` says which."""
+    """Matrices over positions. Long ones hold every ``k``-th position only; ``*_at`` holds the positions."""
 
     kind: Kind
     """A table [position, dimension], angles [position, pair], vectors [offset, dimension] or a bias [head, query, key]."""
     matrix: np.ndarray
-    """[row, column] or [head, query, key]"""
+    """The encoding's matrix, [row, column] or [head, query, key]."""
     matrix_at: np.ndarray
-    """[row]"""
+    """The position or offset of each row, [row]."""
     similarity: np.ndarray
-    """[position, position]: cosine; for a bias its mean over the heads."""
+    """The cosines of two positions, [position, position]; for a bias its mean over the heads."""
     dot: np.ndarray | None
-    """[position, position]; None where there are no vectors of positions to multiply."""
+    """The dot products of two positions, [position, position]; None where the encoding has no vectors of positions."""
     similarity_at: np.ndarray
-    """[position]"""
+    """The position of each row of the similarity, [position]."""
     only_before: bool
-    """Whether a query sees no key after it, only offsets up to 0: the rest of the pictures over pairs is blank, as zeros."""
+    """Whether a query sees no later key, so that offsets end at 0; the entries over other pairs are blank, as zeros."""
     trained: int
     rows: int
-    """Positions the encoding can name, at most those asked for."""
+    """The number of positions for which the encoding has values, at most those asked for."""
 
 
 class Lines(TypedDict):
-    """What is counted from all positions, drawn or not."""
+    """Numbers computed from all positions, also those that ``Pictures`` leaves out."""
 
     offsets: np.ndarray
-    """j - i, key minus query, [offset]; where a query sees nothing after it, none above 0."""
+    """j - i, key minus query, [offset]; none above 0 where a query sees no later key."""
     profile: np.ndarray
-    """Mean similarity, or bias of each head, at each offset, [line, offset]."""
+    """The mean similarity, or each head's bias, at each offset, [line, offset]."""
     low: np.ndarray
     high: np.ndarray
-    """Over the positions, [line, offset]."""
+    """The extremes over the positions, [line, offset]."""
     singular: np.ndarray
-    """Of the table (cosines and sines for angles, the mean bias for a bias) up to the trained length, descending."""
+    """Singular values of the table (cosines and sines for angles, the mean bias for a bias) up to the trained length, descending."""
     frequencies: np.ndarray
     power: np.ndarray
-    """Share of the power at each frequency (cycles a position)."""
+    """The share of the power at each frequency (cycles per position)."""
     components: np.ndarray
     """Principal components of the vectors as curves, [component, row]; none for a bias, which has no vectors."""
     components_at: np.ndarray
-    """[row]"""
+    """The position or offset of each row, [row]."""
     explained: np.ndarray
-    """Share of the variance, [component]."""
+    """The share of the variance, [component]."""
     order: float
-    """Correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
+    """The correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
 
 
 class Portrait(Pictures, Lines):
-    """Both."""
+    """The matrices and lines of an encoding."""
 
 
 class Effect(TypedDict):
-    """What the encoding does to random tokens of the config's own scale."""
+    """The effect of the encoding on random tokens at the config's own scale."""
 
     on_content: bool
-    """Whether what it adds depends on what the tokens are."""
+    """Whether the added values depend on the tokens."""
     added_scale: float
-    """Root mean square of what is added to the embedding; 0 where nothing is."""
+    """The root mean square of the values added to the embedding; 0 where none are added."""
     token_scale: float
 
 
 class FirstPortrait(Portrait, Effect):
-    """Of first weights."""
+    """The portrait of an encoding's first weights."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class DrawSnapshot(Job[Portrait]):
 
 @dataclass(frozen=True)
 class FollowSnapshots(Job[dict[str, list[float]]]):
-    """``order`` and ``scale`` at each of the steps."""
+    """``order`` and ``scale`` of the encoding at each of the steps."""
 
     function = "engine.analysis.encodings:along"
     folder: str
@@ -119,20 +119,20 @@ class MeasureFinalScales(Job[dict[str, float]]):
 
 
 class Look(TypedDict):
-    """The encoding that a run would start with."""
+    """The encoding with which a run would start."""
 
     matrix: np.ndarray
     """A table [position, d_model], a bias [head, query, key], or angles [position, d_head / 2], float32."""
     similarity: np.ndarray
     """[position, position], float32."""
     distance: np.ndarray
-    """The mean similarity of positions so far apart, [offset]."""
+    """The mean similarity by offset, [offset]."""
     trained: int
-    """The longest length trained."""
+    """The longest trained length."""
     length: int
-    """Positions shown."""
+    """The number of positions shown."""
     parameters: int
-    """Numbers that the encoding learns, in all stacks and layers."""
+    """The number of parameters of the encoding, in all stacks and layers."""
 
 
 @dataclass(frozen=True)
@@ -142,15 +142,15 @@ class LookAtDesign(Job[Look]):
 
 
 class Timing(TypedDict):
-    """Of one forward pass without gradient."""
+    """The time of one forward pass without gradient, with the encoding and without."""
 
     ratio: float
-    """Seconds with the encoding over seconds without: the median of the pairs."""
+    """Seconds with the encoding over seconds without: the median over the pairs."""
     low: float
     high: float
-    """The quartiles of the pairs."""
+    """The quartiles of the pairs' ratios."""
     seconds: float
-    """With the encoding, the median."""
+    """Seconds with the encoding, the median."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Encodings to look at: jobs for a worker.
+"""Portraits of encodings, computed in a worker.
 
-``pictures`` and ``portrait`` look at first weights, the quick part alone and everything;
-``portrait_of_snapshot`` at what a run kept along its training.
+``pictures`` and ``portrait`` use first weights, the quick part alone and everything;
+``portrait_of_snapshot`` uses the matrices that a run stored along its training.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from engine.runs.events import of_layer
 from engine.runs.folder import RunFolder, StoredArrays
 
 PROBED = 16
-"""Positions at which it is asked whether the tokens matter."""
+"""The number of positions at which the dependence on the tokens is tested."""
 
 
 def pictures(config: RunConfig, shown: int) -> Pictures:
-    """The :class:`Pictures` alone of what :func:`portrait` finds: its quick part."""
+    """The quick part of :func:`portrait`: only the :class:`Pictures`."""
     picture, rows = matrices_of(first_weights(config), shown)
     return pictures_of(config, picture, config.seq_len, rows)
 
@@ -35,7 +35,7 @@ def pictures(config: RunConfig, shown: int) -> Pictures:
 def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     """The portrait of first weights drawn from the config's seed.
 
-    Trained length is ``config.seq_len``; ``shown`` positions are looked at, or as many as there are rows.
+    The trained length is ``config.seq_len``; the portrait covers ``shown`` positions, or as many as there are rows.
     """
     encoding = first_weights(config)
     picture, rows = matrices_of(encoding, shown)
@@ -43,7 +43,7 @@ def portrait(config: RunConfig, shown: int) -> FirstPortrait:
 
 
 def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:
-    """Of what a run's snapshot kept; ``layer`` counts where each has its own. Raises ValueError where nothing was kept."""
+    """The portrait of a run's snapshot; ``layer`` counts where each layer has its own encoding. Raises ValueError without one."""
     picture = _kept(folder, step, layer)
     rows = picture["similarity"].shape[-1]
     return portrait_of(config, picture, rows, rows)
@@ -59,8 +59,8 @@ def along(folder: str, steps: Sequence[int], layer: int = 0) -> dict[str, list[f
 
 
 def final_scales(folder: str, layer: int = 0) -> dict[str, float]:
-    """Root mean square of ``tokens`` and ``encoding`` (the layer's, where each has its own) in the weights a run left; empty where
-    it left none."""
+    """The root mean square of ``tokens`` and ``encoding`` (the layer's, where each has its own) in the weights of a run; empty
+    where the run has no weights."""
     file = RunFolder(Path(folder)).weights
     if not file.exists():
         return {}
@@ -92,7 +92,7 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 @torch.no_grad()
 def matrices_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Array], int]:
-    """The encoding's matrices and the number of positions that they hold: a learned table ends with its last row."""
+    """The encoding's matrices and the number of positions in them: a learned table ends with its last row."""
     try:
         matrices, rows = encoding.matrices(shown), shown
     except PositionOutOfRange as end:
@@ -102,7 +102,7 @@ def matrices_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Arr
 
 @torch.no_grad()
 def effect(config: RunConfig, encoding: PositionalEncoding) -> Effect:
-    """Random tokens twice: does what is added stay the same?"""
+    """The encoding's effect on two sets of random tokens, which shows whether the added values depend on the tokens."""
     length = min(config.seq_len, PROBED)
     at, drawn = range(length), torch.Generator().manual_seed(config.seed)
     first, second = (torch.randn(2, 1, length, config.d_model, generator=drawn) * config.token_init_std).unbind()

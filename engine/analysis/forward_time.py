@@ -1,6 +1,6 @@
-"""What an encoding costs in time: one forward pass with it against one of the same model without.
+"""The time of an encoding: one forward pass with it against one of the same model without.
 
-The two take turns, so that whatever else the machine does falls on both; a pair gives a ratio, the pairs a median.
+The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from engine.model.build import build_model
 
 PAIRS, FEWEST = 15, 3
 ENOUGH = 2.0
-"""Seconds for one encoding after which no further pair is made, beyond the fewest: others wait for this worker."""
+"""Seconds for one encoding after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
 
 
 @torch.inference_mode()
 def forward_times(configs: Sequence[RunConfig]) -> list[Timing]:
-    """Each config beside itself with no encoding, on the CPU. A job that wants a worker to itself."""
+    """Each config timed against the same model without encoding, on the CPU. The job needs a worker to itself."""
     return [_timing(config, config.replace(pos_encoding="nope")) for config in configs]
 
 
@@ -39,7 +39,7 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
     began = perf_counter()
     while len(pairs) <= PAIRS and (len(pairs) <= FEWEST or perf_counter() - began < ENOUGH):
         pairs.append([_seconds(model, tokens) for model in models])
-    own, without = np.array(pairs[1:]).T  # the first warms up
+    own, without = np.array(pairs[1:]).T  # the first pair is the warm-up
     low, ratio, high = np.percentile(own / without, (25, 50, 75))
     return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(own)))
 
@@ -51,14 +51,14 @@ def _seconds(model: nn.Module, tokens: Tensor) -> float:
 
 
 def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
-    """Time these encodings in the config's model, and remember it as this machine's."""
+    """Time these encodings in the config's model, and store the times for this machine."""
     found = dict(zip(names, forward_times([config.replace(pos_encoding=name) for name in names]), strict=True))
     write_whole(data_folder() / FILE, json.dumps(found))
     return found
 
 
 def known_times() -> dict[str, Timing]:
-    """What was measured on this machine last; empty where nothing was."""
+    """The times measured last on this machine; empty where there are none."""
     try:
         rows = json.loads((data_folder() / FILE).read_text())
         return {name: Timing(**{key: float(row[key]) for key in Timing.__annotations__}) for name, row in rows.items()}  # type: ignore[typeddict-item]

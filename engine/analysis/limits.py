@@ -1,4 +1,4 @@
-"""What a page may ask for of the functions here, known without importing them. Torch-free."""
+"""Limits on the arguments of the functions here, readable without importing them."""
 
 LONGEST = 400
-"""Tokens written at once."""
+"""The most tokens written by one call."""

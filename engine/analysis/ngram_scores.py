@@ -1,7 +1,7 @@
-"""What counting models score on a run's held-out text: Kneser-Ney with the same training text, vocabulary and tokens.
+"""The scores of counting models on a run's held-out text: Kneser-Ney with the same training text, vocabulary and tokens.
 
-Every held-out token is scored once with the tokens before it in the document, also where a model's window has just begun:
-the counting models never see less than the model does.
+Every held-out token is scored once, given the tokens before it in the document, also at the start of a model's window:
+the counting models never see less than the model.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from engine.tasks.windows import text_corpus
 from engine.text.kneser_ney import ORDERS, kneser_ney
 from engine.training.data import Data, text_settings_of
 
-KEPT = 40
-"""Scored texts kept on disk; then the oldest goes."""
+MAX_KEPT = 40
+"""The number of scored texts kept on disk, the newest."""
 
 Nats = dict[str, np.ndarray]
-"""Counting model to -ln P of every held-out token, the held-out documents one after the other: [token]."""
+"""-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
 
 
 def has_baselines(config: RunConfig) -> bool:
-    """Whether counting models have a fair place beside a run: it trains on all its text and other text is held out."""
+    """Whether a comparison with counting models is fair: the run trains on all its text and other text is held out."""
     own = config.task_settings
     return isinstance(own, TextSettings) and own.split == "plays" and config.dataset_size is None
 
 
 def baseline_nats(config: RunConfig) -> Nats:
-    """Read from disk where the same text was scored before. Raises ValueError where :func:`has_baselines` is False."""
+    """The scores, from disk if the same text was scored before. Raises ValueError where :func:`has_baselines` is False."""
     if not has_baselines(config):
         raise ValueError(f"task is {config.task}; counting models stand beside a run that holds other text out.")
     file = _file(config)
@@ -50,13 +50,13 @@ def baseline_nats(config: RunConfig) -> Nats:
 
 
 def validation_places(config: RunConfig) -> np.ndarray:
-    """Where the tokens stand that the run's validation asks for: [row, length]."""
+    """The indices of the tokens that the run's validation asks for: [row, length]."""
     places: np.ndarray = Data(config).validation_places()[:, 1:].numpy()
     return places
 
 
 def mean_nats(nats: np.ndarray, words: np.ndarray) -> dict[str, float]:
-    """Over all tokens, over words, and over the layout between them; both given as [token]."""
+    """The mean over all tokens, over words, and over the layout between them; both arguments [token]."""
     parts = {"all": nats, "words": nats[words], "layout": nats[~words]}
     return {name: float(part.mean()) for name, part in parts.items() if len(part)}
 
@@ -83,4 +83,4 @@ def _file(config: RunConfig) -> Path:
 def _keep(file: Path, nats: Nats) -> None:
     with replacing(file) as half_written, half_written.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **nats)
-    keep_newest(file.parent, "*.npz", KEPT)
+    keep_newest(file.parent, "*.npz", MAX_KEPT)

@@ -1,4 +1,4 @@
-"""What people look at in an encoding's picture: how alike it makes positions, over distance and beyond the trained length."""
+"""The numbers shown of an encoding's matrix: similarity of positions, profile over the offset, values beyond training."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engine.config.run_config import RunConfig
 Array = np.ndarray
 
 CELLS = 16_000
-"""Cells of one picture; a redraw of more is felt."""
+"""The most cells of one matrix; redrawing more is noticeably slow."""
 POINTS = 250
-"""Places of a line; a figure is some 300 pixels wide."""
+"""The most points of a line; a figure is some 300 pixels wide."""
 
 
 def portrait_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Portrait:
-    """``picture``: the ``matrix`` and ``similarity`` of ``rows`` positions, as snapshots keep them."""
+    """The portrait of the ``matrix`` and ``similarity`` of ``rows`` positions, in the form of snapshots."""
     return Portrait(**pictures_of(config, picture, trained, rows), **lines_of(config, picture, min(trained, rows)))
 
 
@@ -30,7 +30,7 @@ def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows
     if kind in ("table", "angles"):
         vectors = vectors_of(kind, matrix[alike_at])
         dot = (vectors @ vectors.T).astype(np.float32)
-    if only_before:  # no query sees what is above the diagonal
+    if only_before:  # no query sees the keys above the diagonal
         tiles, alike = np.tril(tiles) if kind == "bias" else tiles, np.tril(alike)
     return Pictures(
         kind=kind,
@@ -46,7 +46,7 @@ def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows
 
 
 def lines_of(config: RunConfig, picture: dict[str, Array], trained: int) -> Lines:
-    """``trained``: positions that training reaches and the encoding can name."""
+    """The lines of a portrait. ``trained``: the number of positions that training reaches and the encoding has."""
     matrix, similarity = picture["matrix"], picture["similarity"].astype(float)
     kind = kind_of(config, matrix)
     offsets = _offsets(len(similarity), causal=_looks_back(config, matrix))
@@ -75,7 +75,7 @@ def lines_of(config: RunConfig, picture: dict[str, Array], trained: int) -> Line
 
 
 def kind_of(config: RunConfig, matrix: Array) -> Kind:
-    """By the shape of the matrix and the place where the encoding acts."""
+    """The kind of a matrix, by its shape and the part of the model that the encoding acts on."""
     place = config.encoding.acts_on
     if matrix.ndim == 3:
         return "bias"
@@ -85,19 +85,19 @@ def kind_of(config: RunConfig, matrix: Array) -> Kind:
 def vectors_of(kind: Kind, matrix: Array) -> Array:
     """The vector of each position (of each offset for ``vectors``), [row, dimension], of any kind but a bias.
 
-    Each angle stands for the unit vector (cos, sin): a dot product is then the sum of the cosines of the differences.
+    Each angle becomes the unit vector (cos, sin): a dot product is then the sum of the cosines of the differences.
     """
     exact = matrix.astype(float)
     return np.concatenate([np.cos(exact), np.sin(exact)], -1) if kind == "angles" else exact
 
 
 def _looks_back(config: RunConfig, matrix: Array) -> bool:
-    """Whether the encoding is never asked about a key after the query."""
+    """Whether no query asks the encoding about a later key."""
     return config.causal and kind_of(config, matrix) in ("bias", "vectors")
 
 
 def _first_row(config: RunConfig, matrix: Array) -> int:
-    """Vectors of offsets begin at -K; those of counts at 0, as positions do."""
+    """The offset or position of row 0: vectors of offsets begin at -K; those of counts at 0, as positions do."""
     of_offsets = kind_of(config, matrix) == "vectors" and config.encoding.numbered
     return -((len(matrix) - 1) // 2) if of_offsets else 0
 
@@ -109,7 +109,7 @@ def _offsets(rows: int, *, causal: bool) -> Array:
 
 
 def _thinned(array: Array, axes: int) -> tuple[Array, Array]:
-    """Every k-th place of the last (or of the first, for one axis) so that few enough cells are left, and which they are."""
+    """Every k-th entry of the last axis (of the first, for one axis) so that few enough cells are left; and their indices."""
     length = array.shape[0] if axes == 1 else array.shape[-1]
     every = 1
     while array.size / every**axes > CELLS:

@@ -9,7 +9,7 @@ Array = np.ndarray
 
 
 def by_offset(matrix: Array, offsets: Array) -> tuple[Array, Array, Array]:
-    """Mean, smallest and largest entry of each diagonal, all [..., offset].
+    """The mean, smallest and largest entry of each diagonal, all [..., offset].
 
     ``matrix`` [..., query, key]; an offset is j - i, key minus query. All three agree where only the offset counts.
     """
@@ -18,14 +18,14 @@ def by_offset(matrix: Array, offsets: Array) -> tuple[Array, Array, Array]:
 
 
 def singular_values(matrix: Array) -> Array:
-    """Descending, [min(row, column)]. By torch, whose threads a worker sets; numpy's would crowd out the training beside it."""
+    """Singular values, descending, [min(row, column)]. By torch, whose threads a worker limits; numpy's would slow the training."""
     return np.asarray(torch.linalg.svdvals(torch.from_numpy(np.ascontiguousarray(matrix))))
 
 
 def fourier(columns: Array) -> tuple[Array, Array]:
-    """Frequencies in cycles a position and the share of the power at each, summed over the columns, both [frequency].
+    """Frequencies in cycles per position and the share of the power at each, summed over the columns, both [frequency].
 
-    ``columns`` [position, column]. The mean of each column, which is no wave, is taken off.
+    ``columns`` [position, column]. The mean of each column is subtracted first.
     """
     power = (np.abs(np.fft.rfft(columns - columns.mean(0), axis=0)) ** 2).sum(1)
     total = power.sum()
@@ -50,7 +50,7 @@ def components(rows: Array, trained: int, count: int = 3) -> tuple[Array, Array]
 
 
 def order(similarity: Array) -> float:
-    """Correlation of the similarity with -|i - j| over all pairs j < i: 1 where it falls in a straight line with distance.
+    """The correlation of the similarity with -|i - j| over all pairs j < i: 1 where it falls linearly with distance.
 
     NaN where all pairs are equally alike. ``similarity`` [position, position].
     """

@@ -1,4 +1,4 @@
-"""What the text page asks of a worker: counting models, a trained model beside them, writing on, attention on a sentence.
+"""The analysis behind the text page: counting models, the trained model beside them, writing, attention on a sentence.
 
 A run is named by its config and the file of its weights. Every function raises ValueError with one sentence.
 """
@@ -28,13 +28,13 @@ from engine.training.sampling import continuation, distribution, next_logits, wr
 from engine.training.snapshot import patterns_in
 
 ROWS = 256
-"""Windows that the model reads at once."""
+"""The number of windows that the model reads at once."""
 LIKELIEST = 12
-"""Next tokens named."""
+"""The number of next tokens that are named."""
 
 
 def counting_models(config: RunConfig) -> Counted:
-    """What each counting model scores beside a run."""
+    """The score of each counting model on a run's validation text."""
     levels: dict[str, float] = {}
     if ngram_scores.has_baselines(config):
         places = ngram_scores.validation_places(config)
@@ -50,7 +50,7 @@ def counting_models(config: RunConfig) -> Counted:
 
 
 def beside_counting_models(config: RunConfig, weights: str) -> Beside:
-    """The trained model and the counting models on all held-out windows, which together ask for nearly every held-out token."""
+    """The trained model and the counting models on all held-out windows, which together cover nearly every held-out token."""
     model, counted = trained_model(config, Path(weights)), ngram_scores.baseline_nats(config)
     own = text_settings_of(config)
     inputs, answers, places = text_corpus(own, config).every(config.seq_len, held_out=True)
@@ -72,7 +72,7 @@ def _nats_of(model: nn.Module, batch: Batch) -> np.ndarray:
     parts = []
     for begin in range(0, len(batch.inputs), ROWS):
         rows = replace(batch, inputs=batch.inputs[begin:][:ROWS], targets=batch.targets[begin:][:ROWS])
-        # [window, length, token] -> [window, token, length], as cross_entropy wants it
+        # [window, length, token] -> [window, token, length], the order that cross_entropy needs
         logits = forward(model, rows).float().transpose(1, 2)
         parts.append(F.cross_entropy(logits, rows.targets, reduction="none"))
     whole: np.ndarray = torch.cat(parts).numpy()
@@ -89,7 +89,7 @@ def sample(
     top_k: int | None = None,
     seed: int = 0,
 ) -> Written:
-    """What the model writes after a prompt."""
+    """The text that the model writes after a prompt."""
     _check_numbers(length, temperature, top_k)
     model, own = trained_model(config, Path(weights)), text_settings_of(config)
     read = read_text(own.encoded(), prompt)

@@ -1,4 +1,4 @@
-"""The jobs of the Text page: a trained language model, and the counting models beside it. Torch-free."""
+"""The jobs of the Text page: a trained language model, and the counting models beside it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine.foundation.job import Job
 
 
 class TextFacts(TypedDict):
-    """Numbers of tokens."""
+    """Facts about a text, as numbers of tokens."""
 
     trained: int
     held_out: int
     unknown: int
-    """Held-out ones that are not in the vocabulary."""
+    """Held-out tokens that are not in the vocabulary."""
     known: int
-    """Those of the vocabulary."""
+    """The size of the vocabulary."""
 
 
 class Counted(TypedDict):
@@ -36,11 +36,11 @@ class CountWords(Job[Counted]):
 
 class Beside(TypedDict):
     tokens: dict[str, int]
-    """How many, by part: ``all``, ``words``, ``layout``."""
+    """The number of tokens by part: ``all``, ``words``, ``layout``."""
     nats: dict[str, dict[str, float]]
-    """The mean, by name ("model", "unigram", ...) and part."""
+    """The mean nats by name ("model", "unigram", ...) and part."""
     by_read: dict[str, np.ndarray]
-    """By name: the mean nats of the tokens asked for after 1, 2, ... tokens of the window were read, [length]."""
+    """By name: the mean nats of the tokens that follow 1, 2, ... tokens of the window, [length]."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class CompareWithCounting(Job[Beside]):
 
 class Written(TypedDict):
     prompt: str
-    """As it is read."""
+    """The prompt as the model reads it."""
     text: str
-    """What the model writes after it."""
+    """The text that the model writes after the prompt."""
     unknown: list[str]
     """The prompt's words that are not in the vocabulary."""
     next: list[tuple[str, float]]
-    """The likeliest tokens right after the prompt, with the probabilities they are drawn with."""
+    """The likeliest tokens after the prompt, with their sampling probabilities."""
     read: int
-    """How many of the prompt's tokens the model sees."""
+    """The number of the prompt's tokens that the model reads."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class WriteText(Job[Written]):
 
 class SentenceAttention(TypedDict):
     patterns: np.ndarray
-    """[layer, head, query, key]"""
+    """The attention patterns, [layer, head, query, key]."""
     tokens: list[str]
     unknown: list[str]
     cut: int
-    """Tokens at the end of the sentence that do not fit into the model's length."""
+    """The number of tokens at the end of the sentence that do not fit into the model's length."""
 
 
 @dataclass(frozen=True)

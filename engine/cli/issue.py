@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
-from engine.cli.following import LOOK_EVERY, follow
+from engine.cli.following import POLL_SECONDS, follow
 from engine.experiments.experiment import Experiment, seed_range
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
@@ -80,7 +80,7 @@ def _follow_as_json(experiment: Experiment) -> None:
     """A line for each trial that ends."""
     said = 0
     while True:
-        over = experiment.wait(LOOK_EVERY)
+        over = experiment.wait(POLL_SECONDS)
         for trial in experiment.trials[said:]:
             said += 1
             row: dict[str, Any] = {

@@ -21,17 +21,17 @@ class ComposedConfig(BaseConfig):
 
     @property
     def architecture(self) -> Architecture:
-        """What is known of the family."""
+        """The facts about the architecture."""
         return ARCHITECTURES[self.family]
 
     @property
     def encoding(self) -> EncodingSpec:
-        """The registry row of the chosen encoding, with the facts that its settings decide."""
+        """The registry row of the chosen encoding, adapted to its settings."""
         return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
 
     @property
     def causal(self) -> bool:
-        """Whether a position sees only itself and those before it."""
+        """Whether a position sees only itself and earlier positions."""
         return self.architecture.causal
 
     def value(self, name: str) -> Any:

@@ -9,16 +9,16 @@ from engine.settings.errors import Problem
 from engine.settings.fields import to_text
 
 VERSION = "1"
-"""Written into each link; raised when a setting changes its meaning."""
+"""The version written into each link; raise it when a setting changes its meaning."""
 
 
 def to_query(config: RunConfig) -> dict[str, str]:
-    """Query names and values, the version first."""
+    """The query names and values of a config, the version first."""
     return {"v": VERSION, **{name: to_text(value) for name, value in config.flat().items()}}
 
 
 def from_query(query: Mapping[str, str]) -> tuple[RunConfig, list[Problem]]:
-    """The config a link asks for, and what in it was ignored. Settings the link leaves out take their defaults."""
+    """The config of a link, and the problems in it that were ignored. Settings that the link leaves out take their defaults."""
     flat, ignored = dict(query), list[Problem]()
     version = flat.pop("v", VERSION)
     if version != VERSION:

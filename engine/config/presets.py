@@ -13,7 +13,7 @@ class Preset:
     slug: str
     title: str
     expects: Literal["learns", "fails"]
-    """What it is offered as; the run decides."""
+    """The expected outcome, under which the preset is listed; the run may end otherwise."""
     look_at: str
     settings: dict[str, Any] = field(default_factory=dict)
 

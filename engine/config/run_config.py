@@ -1,4 +1,4 @@
-"""RunConfig: everything that decides a run, composed of the plain settings and those of the chosen task and encoding."""
+"""RunConfig: all settings of a run, composed of the plain ones and those of the chosen task and encoding."""
 
 from __future__ import annotations
 
@@ -28,27 +28,28 @@ COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
     "task": ("task_settings", {name: spec.settings for name, spec in TASKS.items()}),
     "pos_encoding": ("encoding_settings", {name: spec.settings for name, spec in ENCODINGS.items()}),
 }
-"""The fields that choose from a registry: where the settings of what is chosen live, and their type by its name."""
+"""The fields that choose a row of a registry, with the field that holds the row's own settings and their types by row name."""
 CHOICES: dict[str, dict[str, str]] = {
     "task": {name: row.label for name, row in TASKS.items()},
     "pos_encoding": {name: row.label for name, row in ENCODINGS.items()},
     "family": {name: row.label for name, row in ARCHITECTURES.items()},
 }
-"""Fields whose allowed values are the names of a registry: name to label."""
+"""Labels of the allowed values by name, for each field that chooses from a registry."""
 
 
 class RunConfig(ComposedConfig):
-    """Everything that decides a run's numbers. Frozen; the training path depends on nothing else."""
+    """All settings that determine a run's numbers. Frozen; the training path depends on nothing else."""
+
 
     @model_validator(mode="before")
     @classmethod
     def _compose(cls, data: Any) -> Any:
-        """Accept the flat form: move each chosen row's parameters into its own model."""
+        """Accept the flat form: move the parameters of each chosen row into its own model."""
         flat = dict(data)
         for chooser, (place, types) in COMPOSED.items():
             chosen = types.get(flat.get(chooser, cls.model_fields[chooser].default))
             given = flat.pop(place, None)
-            if chosen is None:  # the field that chooses is named as the problem
+            if chosen is None:  # the validation reports the field that chooses
                 continue
             values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
             values |= {name: flat.pop(name) for name in chosen.model_fields if name in flat}
@@ -71,7 +72,7 @@ class RunConfig(ComposedConfig):
         return self
 
     def flat(self) -> dict[str, Any]:
-        """Every setting by its one name, the chosen rows' parameters among them."""
+        """Every setting by its unique name, including the parameters of the chosen rows."""
         return {row.name: self.value(row.name) for row in settings_of(self)}
 
     def replace(self, **changes: Any) -> RunConfig:
@@ -102,8 +103,8 @@ def settings_of(config: RunConfig) -> tuple[Setting, ...]:
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Flat values with some changed. Where that chooses another row, a parameter that both rows have and that stood at the
-    old row's default takes the new row's (ten symbols are few for a text).
+    """Flat values with some changed. Where a change chooses another row, a parameter that both rows have and that was at the
+    old row's default takes the new row's default (ten symbols are few for a text).
     """
     after = {**values, **changes}
     if COMPOSED.keys().isdisjoint(changes):
@@ -118,7 +119,7 @@ def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def parse(flat: Mapping[str, Any]) -> RunConfig:
-    """A config from flat names to values, which may be text. Raises ConfigError."""
+    """The config of flat names and values; values may be text. Raises ConfigError."""
     try:
         return RunConfig.model_validate(dict(flat))
     except ValidationError as error:
@@ -128,7 +129,7 @@ def parse(flat: Mapping[str, Any]) -> RunConfig:
 
 
 def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
-    """A config from what fits, and one problem for each setting that did not (it keeps its default)."""
+    """A config of the values that are allowed, and one problem for each setting that is not (it keeps its default)."""
     kept, ignored = dict(flat), list[Problem]()
     while True:
         try:
@@ -141,7 +142,7 @@ def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
 
 
 def _culprit(given: dict[str, Any], problem: Problem) -> Problem:
-    """The given setting that a default does not go with: the last without which the config parses, else the first."""
+    """The given setting that conflicts with a default: the last one without which the config parses, else the first."""
     for name in reversed(given):
         try:
             parse({other: value for other, value in given.items() if other != name})
@@ -152,7 +153,7 @@ def _culprit(given: dict[str, Any], problem: Problem) -> Problem:
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Any, Any]]:
-    """The settings that differ, with both values: what a run is named by when it is laid over another."""
+    """The settings that differ, with the value before and after; they name a run that is compared with another."""
     old = before.flat()
     for row in settings_of(after):
         value = after.value(row.name)

@@ -1,7 +1,7 @@
-"""The text page's run: small, tied, and many steps.
+"""The text page's config: a small model with tied embeddings, trained for many steps.
 
-Chosen so that on one core it passes a Kneser-Ney bigram within half a minute and a trigram within two; how long it really
-takes is measured by ``python -m tests.benchmarks.text``.
+The settings are chosen so that on one core the run passes a Kneser-Ney bigram within half a minute and a trigram within two;
+``python -m tests.benchmarks.text`` measures the time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from engine.config.run_config import RunConfig, parse
 
 TASK = "shakespeare_words"
 CHOSEN = ("text", "vocab_size", "pos_encoding", "steps")
-"""What the text page asks for; everything else is the recipe's."""
+"""The settings that the text page lets the reader choose; the recipe fixes all others."""
 RECIPE: dict[str, Any] = {
     "task": TASK,
     "vocab_size": 3000,

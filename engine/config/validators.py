@@ -1,4 +1,4 @@
-"""Rules between settings. Each breach names one setting, its value and what is allowed."""
+"""Rules between settings. The message of each names one setting, its value and the allowed values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.settings.fields import to_text
 from engine.tasks import TASKS
 
 Rule = Callable[[ComposedConfig], tuple[str, str] | None]
-"""Returns the setting to name and what it may be, or None where the rule holds."""
+"""A rule returns the setting at fault and its allowed values, or None where the rule holds."""
 
 
 def _family_takes_task(c: ComposedConfig) -> tuple[str, str] | None:

@@ -1,1 +1,1 @@
-"""What a run will take, before it starts: shapes, parameters, memory, arithmetic, time; and what will not work."""
+"""Estimates from the config alone: shapes, parameters, memory, FLOPs, time, and warnings about a run."""

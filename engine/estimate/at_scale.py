@@ -1,6 +1,6 @@
-"""What a published model takes, by formula: weights, training state, activations, cache. Nothing is measured.
+"""Memory of published models by formula: weights, training state, activations, cache. Nothing is measured.
 
-In mixed precision every weight has two bytes, its gradient two, and AdamW keeps twelve: a float32 copy and two moments
+In mixed precision each weight takes two bytes, its gradient two, and AdamW twelve: a float32 copy and two moments
 (Rajbhandari et al. 2020, ZeRO, section 3.1). In float32 these are 4, 4 and 8: the same sum.
 """
 
@@ -14,14 +14,14 @@ from engine.estimate.published import Published
 
 @dataclass(frozen=True)
 class Precision:
-    """Bytes a number."""
+    """The bytes of one number, by the part of the memory it belongs to."""
 
     label: str
     weights: int
     gradients: int
     optimizer: int
     values: int
-    """Of an activation, a key or a value."""
+    """Bytes of one number in activations, keys and values."""
 
 
 PRECISIONS = {
@@ -31,7 +31,7 @@ PRECISIONS = {
 
 
 def count_weights(model: Published) -> int:
-    """Numbers it learns, from its sizes alone."""
+    """The number of a model's parameters, computed from its sizes."""
     d, f, kv = model.width, model.mlp_width, model.kv_width
     if model.gated:
         block = 2 * d * d + 2 * d * kv + 3 * d * f + 2 * d  # q, out; k, v; gate, up, down; two norms
@@ -41,28 +41,28 @@ def count_weights(model: Published) -> int:
 
 
 def cache_bytes(model: Published, precision: Precision, tokens: int = 1) -> int:
-    """Keys and values of so many tokens: 2 x layers x kv_heads x d_head numbers each."""
+    """The bytes of the keys and values of ``tokens`` tokens: 2 x layers x kv_heads x d_head numbers each."""
     return 2 * model.layers * model.kv_width * precision.values * tokens
 
 
 def activation_bytes(model: Published, precision: Precision, length: int, batch: int = 1, *, written: bool) -> int:
-    """Kept for backward on [batch, length], all layers, nothing recomputed.
+    """The bytes saved for backward on [batch, length] in all layers, with nothing recomputed.
 
     GPT-2: Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models, eq. 1,
-    s b h (34 + 5 a s / h) bytes a layer, and 4 s b h (1 + v / h) around the layers (section 4.3). Llama: counted the same way for its
-    block; no dropout, so no masks. ``written``: whether the scores are written out; fused attention keeps one float32 a query
-    and head instead.
+    s b h (34 + 5 a s / h) bytes a layer, and 4 s b h (1 + v / h) around the layers (section 4.3). Llama is counted in the same
+    way for its block; without dropout there are no masks. ``written``: whether the scores are stored; fused attention stores
+    one float32 for each query and head instead.
     """
     tokens, size = batch * length, precision.values
-    per_pair = (2 * size + 1) if not model.gated else size  # softmax, dropout's mask, its result; without dropout one
+    per_pair = (2 * size + 1) if not model.gated else size  # softmax, dropout mask and result; or the softmax only
     pairs = batch * model.heads * length * length * per_pair if written else 4 * tokens * model.heads
     return model.layers * (tokens * _block_bytes(model, size) + pairs) + tokens * _around_bytes(model, size)
 
 
 def _block_bytes(model: Published, size: int) -> int:
-    """A token's in one block, without what grows with the square of the length."""
+    """The bytes of one token in one block, without the part that grows with the square of the length."""
     if not model.gated:
-        # Two norms, their results (read by attention and MLP), q, k, v, mixed values, and the MLP's two wide layers;
+        # Two norms, their outputs (the inputs of attention and MLP), q, k, v, mixed values, and the MLP's two wide layers;
         # two dropout masks of one byte.
         return (8 * model.width + 2 * model.mlp_width) * size + 2 * model.width
     # The same four, q and mixed values; k and v; gate, its SiLU, up, their product.
@@ -70,23 +70,23 @@ def _block_bytes(model: Published, size: int) -> int:
 
 
 def _around_bytes(model: Published, size: int) -> int:
-    """A token's outside the blocks: the last norm and what the head reads, and the logits in float32."""
+    """The bytes of one token outside the blocks: the last norm, the head's input, and the logits in float32."""
     return 2 * size * model.width + 4 * model.vocabulary
 
 
 @dataclass(frozen=True)
 class Takes:
-    """Bytes, all predicted."""
+    """The predicted memory of a model, in bytes."""
 
     parameters: int
-    """A count, not bytes."""
+    """The number of parameters, not bytes."""
     weights: int
     gradients: int
     optimizer: int
     activations: int
     cache_per_token: int
     cache: int
-    """Of the whole length."""
+    """The keys and values of the whole length."""
 
     @property
     def training(self) -> int:
@@ -94,7 +94,7 @@ class Takes:
 
     @property
     def writing(self) -> int:
-        """Of writing with a cache; without the few activations of one token."""
+        """The memory of writing with a cache, without the few activations of one token."""
         return self.weights + self.cache
 
 
@@ -112,10 +112,10 @@ def takes(model: Published, precision: Precision, length: int, batch: int = 1, *
 
 
 def longest_trained(model: Published, precision: Precision, memory: int, batch: int = 1, *, written: bool) -> int:
-    """Tokens of the longest sequence whose training step fits, by formula; 0 where the weights alone do not."""
+    """The longest sequence whose training step fits into ``memory`` bytes, in tokens; 0 where the weights alone do not fit."""
     return longest(lambda length: takes(model, precision, length, batch, written=written).training, memory)
 
 
 def longest_written(model: Published, precision: Precision, memory: int, batch: int = 1) -> int:
-    """Tokens whose keys and values fit beside the weights."""
+    """The most tokens whose keys and values fit into ``memory`` bytes beside the weights."""
     return longest(lambda length: takes(model, precision, length, batch).writing, memory)

@@ -1,7 +1,7 @@
-"""What a model takes at a length, by formula; and the longest that is still allowed.
+"""Memory, time and cache of a model by the sequence length, by formula; and the longest length within a limit.
 
-Memory: :mod:`engine.estimate.memory`. Time: the arithmetic of a step over the speed of this machine
-(:mod:`engine.estimate.prediction`). The cache: two vectors a token and layer (Shazeer 2019, Fast Transformer Decoding,
+Memory: :mod:`engine.estimate.memory`. Time: the FLOPs of a step divided by the speed of this machine
+(:mod:`engine.estimate.prediction`). Cache: two vectors for each token and layer (Shazeer 2019, Fast Transformer Decoding,
 section 2.4).
 """
 
@@ -16,7 +16,7 @@ from engine.estimate.prediction import Speed, flops_per_step
 from engine.settings.costs import BYTES, Memory
 
 FARTHEST = 2**40
-"""Tokens; no search goes further."""
+"""The largest length that a search tries, in tokens."""
 
 
 def memory_at(config: RunConfig, length: int) -> Memory:
@@ -35,20 +35,20 @@ def flops_at(config: RunConfig, length: int) -> float:
 
 
 def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | None:
-    """Seconds of a training step; None for a family whose time goes into the length rather than the sums."""
+    """Seconds of a training step; None for a family whose time depends on the length more than on the FLOPs."""
     if speed is None or not config.architecture.attends:
         return None
     return speed.seconds_per_step(config, flops_at(config, length))
 
 
 def cache_bytes_at(config: RunConfig, length: int) -> int:
-    """Keys and values of every token so far, in every layer and head."""
+    """The bytes of the keys and values of every token so far, in every layer and head."""
     per_token = 2 * config.n_layers * config.n_heads * config.head_width * BYTES[config.dtype]
     return config.batch_size * length * per_token
 
 
 def longest(cost: Callable[[int], float], allowed: float) -> int:
-    """The largest number of tokens whose cost, which grows with it, is within what is allowed; 0 where one is too many."""
+    """The largest number of tokens whose cost, which grows with it, is at most ``allowed``; 0 where one token costs more."""
     low, high = 0, 1  # low is allowed
     while high < FARTHEST and cost(high) <= allowed:
         low, high = high, 2 * high
@@ -59,15 +59,15 @@ def longest(cost: Callable[[int], float], allowed: float) -> int:
 
 
 def longest_that_fits(config: RunConfig, memory: int) -> int | None:
-    """Tokens of the longest sequence whose training step keeps no more than so many bytes: weights, gradients, optimizer,
-    saved for backward. None where there is no formula."""
+    """The longest sequence, in tokens, whose training step keeps at most ``memory`` bytes: weights, gradients, optimizer, and
+    what is saved for backward. None where there is no formula."""
     if memory_at(config, 1).total is None:
         return None
     return longest(lambda length: memory_at(config, length).total or 0, memory)
 
 
 def longest_in_time(config: RunConfig, seconds: float, speed: Speed | None) -> int | None:
-    """Tokens of the longest sequence whose training step takes no longer. None where there is no formula or no speed."""
+    """The longest sequence, in tokens, whose training step takes at most ``seconds``. None without a formula or a speed."""
     if seconds_at(config, 1, speed) is None:
         return None
     return longest(lambda length: seconds_at(config, length, speed) or 0.0, seconds)

@@ -1,8 +1,8 @@
-"""How an architecture reads a task: the sizes of the sequences and of the model's input and output.
+"""The layout of a task for an architecture: the sizes of the sequences and of the model's input and output.
 
-A transducer (reverse, copy, sort) is continued by a decoder, which reads ``x1..xn y1..yn`` as next-token
-prediction; relabelled in place by an encoder; translated by an encoder-decoder. A labeller (k back, first
-token, own position) is answered at each position read. A family without attention reads as a decoder does.
+Transduction tasks (reverse, copy, sort): a decoder continues ``x1..xn y1..yn`` by next-token prediction, an encoder relabels
+the sequence in place, an encoder-decoder translates it. Labelling tasks (k back, first token, own position) have an answer
+at each position. A family without attention reads like a decoder.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from engine.config.run_config import RunConfig
 from engine.tasks import TASKS
 
 VALIDATION_SIZE = 256
-"""Sequences of a validation pass."""
+"""The number of sequences of a validation pass."""
 LONG = 128
-"""Of sequences longer than this fewer are held out."""
+"""The length above which fewer sequences are held out."""
 
 
 class ModelShapes(TypedDict):
@@ -28,22 +28,22 @@ class ModelShapes(TypedDict):
 
 @dataclass(frozen=True)
 class Shapes:
-    """The sizes a run's task and family ask of the model, for source sequences of ``n`` symbols."""
+    """The sizes that a run's task and architecture require of the model, for source sequences of ``n`` symbols."""
 
     n_tokens: int
-    """Rows of the token embedding."""
+    """The rows of the token embedding."""
     n_outputs: int
-    """Classes of the output layer."""
+    """The classes of the output layer."""
     length: int
-    """Positions the model reads: [batch, length]."""
+    """The number of positions the model reads: [batch, length]."""
     source_length: int | None
-    """Positions of the encoder side of an encoder-decoder."""
+    """The number of positions on the encoder side of an encoder-decoder; else None."""
     position_range: int
-    """Positions are below this: the length, unless they are drawn from a larger range."""
+    """The bound below which all positions lie: the length, unless positions are drawn from a larger range."""
 
     @property
     def of_model(self) -> ModelShapes:
-        """What the model is built from; a learned table has a row for each position met in training."""
+        """The arguments of ``build_model``; a learned table has a row for each position met in training."""
         return {"n_tokens": self.n_tokens, "n_outputs": self.n_outputs, "max_positions": self.position_range}
 
 
@@ -53,7 +53,7 @@ def continues(config: RunConfig) -> bool:
 
 
 def writes_answer(config: RunConfig) -> bool:
-    """Whether the model writes its answer token by token, each after those that it wrote before."""
+    """Whether the model writes its answer token by token, each after its own earlier ones."""
     return continues(config) or config.family == "encoder_decoder"
 
 
@@ -78,7 +78,7 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
-    """The sizes of the task itself, without those of pre-training."""
+    """The sizes of the task itself, without the tokens and classes of pre-training."""
     n = n or config.seq_len
     translates = config.family == "encoder_decoder"
     return Shapes(
@@ -95,27 +95,27 @@ def _length_read(config: RunConfig, n: int) -> int:
 
 
 def _position_range(config: RunConfig, n: int) -> int:
-    """Randomized positions are drawn from one range at every length, so that longer ones fit in it too."""
+    """The range of positions. Randomized positions have one range for all lengths, large enough for the longest."""
     if config.randomized_positions == 1:
         return _length_read(config, n)
     return config.randomized_positions * _length_read(config, max(config.seq_len, *config.test_lengths, 0))
 
 
 def validation_size(n: int) -> int:
-    """How many sequences of a length are held out for validation: fewer long ones, so that their attention matrices
-    together take no more memory than those of ``VALIDATION_SIZE`` sequences of length ``LONG``."""
+    """The number of held-out sequences of a length: fewer long ones, so that their attention matrices together take no more
+    memory than those of ``VALIDATION_SIZE`` sequences of length ``LONG``."""
     return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
 
 
 def generation_size(n: int) -> int:
-    """How many of these a model answers token by token at the end of training."""
+    """The number of held-out sequences that a model answers token by token at the end of training."""
     return max(4, validation_size(n) // 4)
 
 
 def keeps_past(config: RunConfig) -> bool:
-    """Whether what the model computed for a token stays valid when another token is read after it.
+    """Whether the tensors of a token stay valid when another token is read after it.
 
-    Not where a fault lets a token depend on later ones, and not in the CNN, which keeps nothing.
+    They do not where a fault lets a token depend on later ones, nor in the CNN, which keeps no tensors.
     """
     if not config.architecture.attends:
         return config.architecture.sees(config) is None
@@ -123,7 +123,7 @@ def keeps_past(config: RunConfig) -> bool:
 
 
 def length_law(config: RunConfig) -> dict[int, float]:
-    """How likely each length is in training: P(n + 1) = length_decay P(n) from the shortest to the longest."""
+    """The probability of each length in training: P(n + 1) = length_decay P(n) from the shortest to the longest."""
     shortest = config.min_seq_len or config.seq_len
     weights = {n: config.length_decay ** (n - shortest) for n in range(shortest, config.seq_len + 1)}
     total = sum(weights.values())
@@ -131,15 +131,15 @@ def length_law(config: RunConfig) -> dict[int, float]:
 
 
 def metric_names(config: RunConfig) -> tuple[str, ...]:
-    """The accuracies this task has in this family; the first is the one to look at."""
+    """The accuracies that this task has in this architecture; the first is the main one."""
     return ("second_half_accuracy", "first_half_accuracy") if continues(config) else ("accuracy",)
 
 
 def loss_floor(config: RunConfig) -> float | None:
     """The lowest validation loss any model can reach, in nats; None where it is not known.
 
-    A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 places.
-    Where the training answers are noisy the best model of the noise is not the best of the clean answers.
+    A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 positions.
+    With noisy training answers the floor is unknown: the best model of the noise is not the best of the clean answers.
     """
     if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
         return None

@@ -1,4 +1,4 @@
-"""Equal numbers of parameters: the width at which a model has as many as another."""
+"""Matching the number of parameters: the width at which one model has as many as another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def n_parameters(config: RunConfig) -> int:
 
 
 def matched_width(config: RunConfig, target: int) -> int:
-    """The ``d_model`` at which ``config`` comes closest to ``target`` parameters; its other settings stay.
+    """The ``d_model`` at which ``config`` has a parameter count closest to ``target``; its other settings stay.
 
     Raises ValueError where the widest model has fewer.
     """
@@ -24,7 +24,7 @@ def matched_width(config: RunConfig, target: int) -> int:
     widths = range(2 * step, WIDEST + 1, step)
 
     def size(width: int) -> int:
-        # Only counted, never trained: checking each width anew would be most of the work, and registries wait for it.
+        # No validation for each width: it would be most of the work, and registries wait for it at import.
         return n_parameters(config.model_copy(update={"d_model": width}))
 
     place = bisect_left(widths, target, key=size)

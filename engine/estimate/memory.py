@@ -20,7 +20,7 @@ from engine.encodings.spec import EncodingSettings
 from engine.settings.costs import BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
-"""Bytes of a log-sum-exp, a log-probability or a count of answers, which are float32 at any precision."""
+"""Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
 
 
 def parameter_shapes(
@@ -63,7 +63,7 @@ def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
 
 
 def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
-    """Weight and bias of the output layer; tied to the embedding, only the bias is its own."""
+    """Weight and bias of the output layer; only the bias where the weight is the embedding's."""
     matrix, bias = dense_shapes(config.d_model, n_outputs)
     return (bias,) if config.tie_embeddings else (matrix, bias)
 
@@ -75,7 +75,7 @@ def _attention_shapes(config: RunConfig) -> list[Shape]:
 
 
 def count_parameters(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> dict[str, int]:
-    """How many numbers each part learns: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline
+    """The number of parameters of each part: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline
     recurrent or convolution."""
     counts = Counter[str]()
     for part, shape in parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions):
@@ -95,8 +95,8 @@ def predict_memory(
 ) -> Memory:
     """Bytes of one training step on batches [batch_size, length].
 
-    ``saved`` and ``scores`` are None where a fused kernel's own choice decides (:func:`has_formula`). ``padded``: the
-    batch comes with a padding mask.
+    ``saved`` and ``scores`` are None where they depend on the kernel that the library chooses (:func:`has_formula`).
+    ``padded``: whether the batch has a padding mask.
     """
     size = BYTES[config.dtype]
     shapes = list(parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions))
@@ -114,10 +114,10 @@ def predict_memory(
 
 
 def has_formula(config: RunConfig) -> bool:
-    """Whether what is saved for backward is known without running.
+    """Whether the memory saved for backward is known without running.
 
-    It is not where fused attention meets dropout or a learned bias, nor for recurrent layers and convolutions: there the
-    device's library chooses among kernels that keep different things. Nor is it where the encoding's settings say so.
+    It is unknown where fused attention meets dropout or a learned bias, and for recurrent layers and convolutions: there the
+    device's library chooses among kernels that save different tensors. The encoding's settings may rule it out, too.
     """
     own = config.encoding_settings
     if not config.architecture.attends or not own.has_memory_formula(config):
@@ -137,7 +137,7 @@ def _runs_fused(config: RunConfig, own: EncodingSettings) -> bool:
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
-    """AdamW keeps two numbers a parameter and a step count (float32) a tensor; Muon one, for the blocks' matrices."""
+    """The optimizer's state. AdamW: two numbers a parameter and a float32 step count a tensor; Muon: one, for block matrices."""
     size = BYTES[config.dtype]
     if config.optimizer == "sgd":
         return 0
@@ -188,14 +188,14 @@ class _SavedBytes:
                 self._attention(length, source_length, masked=self.padded, cross=True)
             if c.mlp:
                 self._branch(tokens)
-                # What "down" reads; GELU also keeps what it read itself.
+                # The input of "down"; GELU also saves its own input.
                 self.add(2 if c.activation == "gelu" else 1, tokens, c.mlp_width, self.size)
         if c.norm == "pre":
             self._norm(tokens)
-        self.add(tokens, c.d_model, self.size)  # what the head, or cross-attention, reads
+        self.add(tokens, c.d_model, self.size)  # the input of the head or of cross-attention
 
     def _branch(self, tokens: int) -> None:
-        """A residual branch: what its first layer reads, its norm, its dropout mask."""
+        """A residual branch: the input of its first layer, its norm, its dropout mask."""
         self.add(tokens, self.config.d_model, self.size)
         if self.config.norm != "none":
             self._norm(tokens)
@@ -225,7 +225,7 @@ class _SavedBytes:
             self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
 
     def _matrices(self, pairs: int, *, masked: bool) -> None:
-        """What is kept for every pair of query and key in every head."""
+        """The numbers saved for every pair of query and key in every head."""
         c, before = self.config, self.bytes
         self.add(pairs, self.size)  # the pattern
         if self.drops:
@@ -237,7 +237,7 @@ class _SavedBytes:
         self.scores += self.bytes - before
 
     def _padding_mask(self, length: int, causal: bool) -> None:
-        """One mask a stack, by query only where it is causal; a fused kernel keeps it in the model's precision."""
+        """The padding mask, one a stack, with a row for each query where it is causal; a fused kernel has it in the model's dtype."""
         queries = length if causal else 1
         if _runs_fused(self.config, self.own):
             if not self.has_bias:  # otherwise it is kept in one tensor with the bias, in each layer

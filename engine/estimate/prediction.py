@@ -1,4 +1,4 @@
-"""What a run will take, before it starts: parameters, memory by part, FLOPs, time."""
+"""The prediction of a run before it starts: parameters, memory by part, FLOPs, time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from engine.settings.costs import Flops, Memory, StackShape
 from engine.settings.errors import ConfigError
 
 TESTED = 128
-"""Sequences of each test length."""
+"""The number of sequences of each test length."""
 CPU_IS_FASTER_BELOW = 2e9
-"""Floating-point operations a step. Below, an accelerator spends its time launching kernels."""
+"""FLOPs of a step below which the CPU is faster: an accelerator would spend its time launching kernels."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast this machine trains: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
+    """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
 
     overhead: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -46,20 +46,20 @@ class Prediction:
     memory: Memory
     tokens_per_step: int
     flops_per_step: float
-    """Forward and backward: 6 a weight and token (Kaplan et al. 2020, table 1), the attention matrices, and what the encoding
-    computes."""
+    """FLOPs of forward and backward: 6 for each weight and token (Kaplan et al. 2020, table 1), the attention matrices, and the
+    encoding."""
     steps_per_second: float | None
-    """None until this machine has been timed once (``engine.training.speed``), and for a baseline, whose time goes into
-    the length rather than the sums."""
+    """None until the speed of this machine is measured (``engine.training.speed``), and for a baseline, whose time depends on
+    the length more than on the FLOPs."""
     result_seconds: float | None
-    """Of what is measured after the last step: answers written token by token, test lengths, memory. None as above."""
+    """Seconds of the measurements after the last step: answers written token by token, test lengths, memory. None as above."""
 
     @property
     def seconds_per_step(self) -> float | None:
         return 1 / self.steps_per_second if self.steps_per_second else None
 
     def seconds(self, steps: int) -> float | None:
-        """Of a run of so many steps, with what is measured after the last one."""
+        """Seconds of a run of ``steps`` steps, with the measurements after the last one."""
         if self.seconds_per_step is None or self.result_seconds is None:
             return None
         return steps * self.seconds_per_step + self.result_seconds
@@ -88,7 +88,7 @@ def predict(config: RunConfig) -> Prediction:
 
 
 def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> float:
-    """Seconds of what is measured after the last step; a pass without gradient is a third of a training step (as in Kaplan
+    """Seconds of the measurements after the last step. A pass without gradient takes a third of a training step (Kaplan
     et al. 2020, section 2.1: the backward pass computes twice as much as the forward pass)."""
 
     def step(n: int, sequences: int) -> float:
@@ -101,20 +101,20 @@ def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> fl
     seconds = sum(step(length, TESTED) for length in lengths) / 3 + step(n, config.batch_size)
     if not writes_answer(config):
         return seconds
-    if keeps_past(config):  # one small pass for each token, together the arithmetic of one over the whole sequence
+    if keeps_past(config):  # one small pass for each token; together the FLOPs of one pass over the whole sequence
         return seconds + (n * speed.seconds_per_step(config, 0.0) + step(n, generation_size(n))) / 3
     return seconds + sum(step(length, generation_size(n)) for length in range(n, 2 * n)) / 6
 
 
 def added_parameters(config: RunConfig, encoding: str) -> int | None:
-    """How many numbers an encoding would add to this config's model; None where it does not go with it."""
+    """The parameters that an encoding would add to this config's model; None where the two do not go together."""
     chosen = _with_encoding(config, encoding)
     return None if chosen is None else count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
 
 
 def added_flops(config: RunConfig, encoding: str) -> float | None:
-    """What an encoding would add to the floating-point operations of a training step (and of each token in it), as a share of
-    those of the same model without encoding; None where it does not go with it."""
+    """The FLOPs that an encoding would add to a training step (and to each of its tokens), as a share of those of the same
+    model without encoding; None where the two do not go together."""
     chosen = _with_encoding(config, encoding)
     if chosen is None:
         return None
@@ -132,9 +132,9 @@ def _with_encoding(config: RunConfig, encoding: str) -> RunConfig | None:
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
-    """Floating-point operations of a step on [batch_size, length], given the parameters by part.
+    """FLOPs of a step on [batch_size, length], given the parameters by part.
 
-    Look-ups cost nothing, but a tied embedding is the head as well; a shared block is counted at every depth.
+    Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth.
     """
     tokens = config.batch_size * (length + (source_length or 0))
     reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
@@ -148,7 +148,7 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
 
 
 def encoding_flops(config: RunConfig, length: int, source_length: int | None = None) -> Flops:
-    """What the encoding computes in all stacks of a step on [batch_size, length]; the encoder of an encoder-decoder reads
+    """FLOPs of the encoding in all stacks of a step on [batch_size, length]; the encoder of an encoder-decoder reads
     ``source_length`` tokens."""
     if not config.architecture.attends:
         return Flops()
@@ -159,9 +159,9 @@ def encoding_flops(config: RunConfig, length: int, source_length: int | None = N
 
 
 def known_speed() -> Speed | None:
-    """The speed measured on this machine earlier; None where it was not, or what is written is no speed.
+    """The speed measured on this machine earlier; None where there is none or its file does not hold a speed.
 
-    The file is read again only after it was written anew.
+    The file is read again only after it has changed.
     """
     file = speed_file()
     try:

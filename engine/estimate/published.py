@@ -1,4 +1,4 @@
-"""Well-known decoders by their published sizes. What they take is computed in :mod:`engine.estimate.at_scale`."""
+"""Published sizes of well-known decoders. :mod:`engine.estimate.at_scale` computes their memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Published:
-    """The sizes that decide what a decoder takes."""
+    """The sizes that determine a decoder's memory."""
 
     name: str
     label: str
@@ -16,16 +16,16 @@ class Published:
     width: int
     heads: int
     kv_heads: int
-    """Heads of keys and values, each shared by ``heads / kv_heads`` query heads (Ainslie et al. 2023, GQA)."""
+    """The number of heads of keys and values, each shared by ``heads / kv_heads`` query heads (Ainslie et al. 2023, GQA)."""
     mlp_width: int
     vocabulary: int
     context: int
-    """Tokens it was trained to read at most."""
+    """The longest sequence it was trained on, in tokens."""
     gated: bool
-    """Llama's block: RMSNorm, rotations, a gated MLP (Shazeer 2020), no biases, no dropout, a head of its own. Otherwise
-    GPT-2's: LayerNorm, a table of positions, biases, GELU, dropout, the head tied to the embedding."""
+    """Whether the block is Llama's: RMSNorm, rotations, a gated MLP (Shazeer 2020), no biases, no dropout, an untied head.
+    Otherwise it is GPT-2's: LayerNorm, a learned table, biases, GELU, dropout, the head tied to the embedding."""
     parameters: int
-    """As published, or as its published weights count."""
+    """The published count, or the count of the published weights."""
 
     @property
     def kv_width(self) -> int:

@@ -1,4 +1,4 @@
-"""Warnings: what will not work in a run, and why, known before training from the config alone."""
+"""Warnings about a run before training: known causes of failure and settings without effect, found in the config alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.estimate.layout import continues, shapes
 from engine.tasks import TASKS
 from engine.tasks.spec import READER
 
-Caution = Callable[[RunConfig], str | None]
+WarningRule = Callable[[RunConfig], str | None]
 
 
 def _no_attention(c: RunConfig) -> str | None:
@@ -37,7 +37,7 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
 
 
 def _knows_offsets_only(c: RunConfig) -> bool:
-    """A convolution, relative too, notices where a sequence begins and ends."""
+    """Whether the encoding tells offsets only. A convolution also shows where a sequence begins and ends."""
     row = c.encoding
     return c.architecture.attends and row.relative and row.acts_on != "embedding"
 
@@ -85,7 +85,7 @@ def _linear(c: RunConfig) -> str | None:
 
 
 def mask_shows_answers(c: RunConfig) -> bool:
-    """Whether a position can see what it must predict: every fault of the mask shows the next token of a sequence."""
+    """Whether a position can see the answer it must predict: every mask fault shows the next token of a sequence."""
     return c.mask_fault != "none" and (continues(c) or TASKS[c.task].architectures == READER)
 
 
@@ -130,7 +130,7 @@ def _turned_sums(c: RunConfig) -> str | None:
     return None
 
 
-CAUTIONS: tuple[Caution, ...] = (
+WARNINGS: tuple[WarningRule, ...] = (
     _no_attention,
     _short_sight,
     _bag_of_symbols,
@@ -149,7 +149,7 @@ CAUTIONS: tuple[Caution, ...] = (
 )
 
 
-def cautions(config: RunConfig) -> list[str]:
+def warnings_of(config: RunConfig) -> list[str]:
     """The warnings of a config, one sentence each; those of its task come last."""
-    general = [sentence for caution in CAUTIONS if (sentence := caution(config))]
+    general = [sentence for rule in WARNINGS if (sentence := rule(config))]
     return [*general, *config.task_settings.warnings(config)]

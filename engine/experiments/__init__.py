@@ -1,1 +1,1 @@
-"""How evidence is gathered and weighed: trials, experiments over the worker pool, statistics, what is kept."""
+"""Experiments: documented issues, trials over the worker pool, statistics, and stored evidence."""

@@ -1,7 +1,7 @@
-"""Which encoding should I use? One row an encoding, one cell a quality, each computed from the trials of a documented issue.
+"""The evidence table for choosing an encoding: one row an encoding, one cell a property, from the trials of documented issues.
 
-Every cell is on one scale: 0 is guessing, 1 is all right (for "beyond the trained length": all that was there is kept).
-Whether a cell supports a need is a rule declared here, before any number is seen: the whole 95 % interval lies above ``BAR``.
+Every cell is on one scale: 0 is guessing, 1 is perfect (for "beyond the trained length": all of the earlier accuracy is kept).
+A cell supports a need if the whole 95 % interval lies above ``BAR``: a rule declared before any number is seen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.settings.errors import ConfigError
 
 
 def evidence_table() -> list[Evidence]:
-    """One row an encoding, in the order of the registry."""
+    """One row for each encoding, in the order of the registry."""
     return [Evidence(encoding=name, cells=[cell(name, quality) for quality in QUALITIES]) for name in ENCODINGS]
 
 
@@ -44,7 +44,7 @@ def cell(encoding: str, quality: Quality) -> Cell:
 
 
 def arm_of(issue: Issue, condition: RunConfig, encoding: str) -> Arm | None:
-    """The arm that differs from the condition in the encoding alone, with its own parameters as they are by default."""
+    """The arm that differs from the condition in the encoding alone, with that encoding's default parameters."""
     try:
         wanted = condition.replace(pos_encoding=encoding)
     except ConfigError:
@@ -61,14 +61,14 @@ def chance_of(config: RunConfig) -> float:
 class _Numbers:
     values: list[float]
     before: list[float]
-    """Empty where nothing had to be there first."""
+    """The numbers that the property must keep; empty where it compares with nothing."""
     without: int
-    """Seeds that ran and have no number, though they have the one before: the model cannot be run there."""
+    """The number of seeds without a number that have the one before: the model cannot be run there."""
     origin: Origin
 
 
 def _numbers(quality: Quality, arm: str) -> _Numbers | None:
-    """This machine's where there are any, else those that came with this version."""
+    """The numbers measured on this machine if there are any, else those that came with this version."""
     here = [trial for trial in latest_trials(quality.slug) if trial.arm == arm and not trial.outcome]
     if here:
         by_seed = {metric: _by_seed([(t.seed, t.number(metric)) for t in here]) for metric in _metrics(quality)}

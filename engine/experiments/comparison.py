@@ -1,7 +1,7 @@
-"""A design of one's own against built-in encodings, as a controlled experiment: an issue made from a person's choice.
+"""A comparison of a designed encoding with built-in encodings: a controlled experiment, built as an issue.
 
-Torch-free. One thing changes between the arms of a task, the encoding; seeds are paired; what counts as better, and how much
-is worth naming, stands here before anything runs.
+The arms of a task differ in the encoding alone; seeds are paired; the measure of better and the smallest effect worth naming
+are declared here, before anything runs.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from engine.experiments.issues.issue import Arm, Claim, Issue, Values, differenc
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
-"""At twice that issue's rate two thirds of its steps do: on the three tasks a Fourier design, table, sinusoids and RoPE end at
-most .11 of accuracy away from where 300 steps left them, and in the same order wherever they differ by more than .01 (seed 0)."""
+"""That issue's settings at twice its learning rate and two thirds of its steps: on the three tasks a Fourier design, table,
+sinusoids and RoPE end within .11 of the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
 LONGER = 32
 SMALLEST = 0.05
-"""Accuracy worth naming."""
+"""The smallest effect worth naming, in accuracy."""
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 USUAL = ("learned", "rope")
-"""One for places, one for offsets: against both a first verdict takes about a minute on two cores."""
+"""The default rivals, one for positions and one for offsets: on two cores a first verdict against both takes about a minute."""
 MOST_RIVALS = 5
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A task of the comparison, and what it asks of an encoding."""
+    """A task of the comparison, and the property that it tests."""
 
     label: str
     asks: str
@@ -61,12 +61,12 @@ TASKS: dict[str, Trial] = {
 
 
 def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
-    """The design under the comparison's first task. Raises ConfigError where its parts do not go together."""
+    """The config of the design on the comparison's first task. Raises ConfigError where its parts do not go together."""
     return parse({**BASE, "task": "k_back", "pos_encoding": DESIGN, **design, **more})
 
 
 def comparison(design: Mapping[str, Any], rivals: Sequence[str] = USUAL, tasks: Sequence[str] = tuple(TASKS)) -> Issue:
-    """Raises ConfigError where parts do not go together, ValueError with one sentence for a choice of rivals or tasks."""
+    """The comparison as an issue. Raises ConfigError where parts do not go together, ValueError for a choice of rivals or tasks."""
     _check("against", rivals, RIVALS, MOST_RIVALS)
     _check("tasks", tasks, tuple(TASKS), len(TASKS))
     design_config(design)
@@ -113,7 +113,7 @@ def over_the_best(tasks: Sequence[str], rivals: Sequence[str]) -> Callable[[Valu
             return over_tasks  # [seed]
 
         by_rival = np.stack([mean(name) for name in rivals])  # [rival, seed]
-        known = np.isfinite(by_rival).all(axis=0)  # seeds of which every rival has ended
+        known = np.isfinite(by_rival).all(axis=0)  # the seeds at which every rival has ended
         best = by_rival[np.argmax(by_rival[:, known].mean(axis=1))] if known.any() else np.full(len(known), np.nan)
         difference: np.ndarray = mean(DESIGN) - best
         return difference
@@ -123,7 +123,7 @@ def over_the_best(tasks: Sequence[str], rivals: Sequence[str]) -> Callable[[Valu
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared. The same parts, rivals, tasks and seeds have the same name everywhere."""
+    """The compared design, rivals, tasks and seeds. Equal comparisons have the same name on every machine."""
 
     parts: Mapping[str, Any]
     against: tuple[str, ...]
@@ -132,12 +132,12 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        """Twelve hexadecimal digits."""
+        """The hash of the comparison, twelve hexadecimal digits."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
     @property
     def issue(self) -> Issue:
-        """Raises ConfigError and ValueError as :func:`comparison` does."""
+        """The comparison as an issue. Raises ConfigError and ValueError as :func:`comparison` does."""
         return comparison(self.parts, self.against, self.tasks)
 
 

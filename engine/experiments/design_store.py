@@ -1,4 +1,4 @@
-"""Comparisons of designs on this machine: one JSON file each, under the name that follows from what was compared."""
+"""The store of comparisons of designs on this machine: one JSON file each, named by :attr:`Comparison.name`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.store import Evidence, evidence_of, folder_of, read, row_of, write
 from engine.foundation.files import keep_newest
 
-KEPT = 200
-"""The newest comparisons that are kept."""
+MAX_KEPT = 200
+"""The number of comparisons that are kept, the newest."""
 NAME = re.compile("[0-9a-f]{12}")
 
 
 def keep(asked: Comparison, experiment: Experiment) -> Path:
-    """Write what was found, also before a stop. Raises OSError where the disk does not take it."""
+    """Write a comparison's evidence, also after a stop. Raises OSError where the disk does not take it."""
     file = write(_file(asked.name), {**row_of(experiment), "asked": asdict(asked)})
-    keep_newest(file.parent, "*.json", KEPT)
+    keep_newest(file.parent, "*.json", MAX_KEPT)
     return file
 
 
 def find(name: str) -> tuple[Comparison, Evidence] | None:
-    """What was compared under this name and what it gave; None where there is none to read."""
+    """The comparison of this name and its evidence; None where there is none or it cannot be read."""
     row = read(_file(name)) if NAME.fullmatch(name) else None
     if row is None:
         return None

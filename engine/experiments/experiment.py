@@ -1,4 +1,4 @@
-"""One issue's trials on their way through the worker pool: seed after seed, all arms of a seed together."""
+"""Running one issue's trials on the worker pool: seed after seed, all arms of a seed together."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from engine.experiments.jobs import WeighQuestions
 from engine.experiments.report import Report, report, seeds_done
 from engine.experiments.statistics import Question, Weighed
 from engine.experiments.trial import Trial, read_trial
-from engine.foundation.background import Work
+from engine.foundation.background import BackgroundTask
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers.pool import NoRoom, Pool
 
-LOOK_EVERY = 0.02
-"""Seconds between two looks at the runs under way."""
-PATIENCE = 30.0
-"""Seconds that a trial which was told to stop may take; the pool ends it by force sooner."""
+POLL_SECONDS = 0.02
+"""Seconds between two checks of the running trials."""
+TIMEOUT = 30.0
+"""Seconds to wait for the end of a trial that was told to stop; the pool ends it by force sooner."""
 MOST_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class UnderWay:
-    """A trial that trains now."""
+    """A trial that is training."""
 
     arm: Arm
     seed: int
@@ -41,12 +41,12 @@ class UnderWay:
 
     @property
     def share(self) -> float:
-        """How much of it is done, from 0 to 1."""
+        """The share of the trial that is done, from 0 to 1."""
         return self.run.step / self.run.config.steps
 
 
 def seed_range(seeds: int, first_seed: int) -> range:
-    """Raises ValueError with one sentence."""
+    """The seeds of an experiment. Raises ValueError with one sentence."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
     if not 0 <= first_seed <= LARGEST_SEED - MOST_SEEDS:
@@ -56,8 +56,8 @@ def seed_range(seeds: int, first_seed: int) -> range:
     return range(first_seed, first_seed + seeds)
 
 
-class Experiment(Work):
-    """Every arm at every seed, and what they come to."""
+class Experiment(BackgroundTask):
+    """A background task that runs every arm at every seed and weighs the claims."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class Experiment(Work):
         known: Iterable[Trial] = (),
         keep: Callable[[Trial], object] = lambda trial: None,
     ) -> None:
-        """Of the ``known`` trials, those that are asked for and had finished are not trained again: the same settings and seed
-        give the same numbers. ``keep`` is told of each trial that ends.
+        """``known`` trials that are asked for and had finished are not trained again: the same settings and seed give the same
+        numbers. ``keep`` is called with each trial that ends.
 
         Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds.
         """
@@ -84,16 +84,16 @@ class Experiment(Work):
         self.under_way: tuple[UnderWay, ...] = ()
         asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
         self.from_before = tuple(t for t in known if (t.arm, t.seed) in asked and not t.outcome)
-        """Trials that are not trained again."""
+        """The known trials that are not trained again."""
         self.report: Report = report(issue, (), self.seeds, extended=extended)
-        """Of the trials so far."""
+        """The report on the trials so far."""
         self._pool, self._keep = pool, keep
         self._trials = list(self.from_before)
         self._lock = RLock()
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """Those that have ended, in the order in which they did."""
+        """The trials that have ended, in the order of their ends."""
         with self._lock:
             return tuple(self._trials)
 
@@ -103,12 +103,12 @@ class Experiment(Work):
 
     @property
     def done(self) -> float:
-        """Share of all training steps taken, from 0 to 1."""
+        """The share of all training steps that are done, from 0 to 1."""
         return self._share(self.trials, self.under_way)
 
     @property
     def seconds_left(self) -> float | None:
-        """As the pace so far has it; None before anything is known."""
+        """The predicted seconds left at the pace so far; None before 2 % of the new steps are done."""
         done, before = self.done, self._share(self.from_before)
         return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
 
@@ -121,14 +121,14 @@ class Experiment(Work):
             self._run_trials()
         finally:
             self._stop_trials()
-        self._weigh()  # after them: a worker in the middle of a trial's last measurements would be long in answering
+        self._weigh()  # at the end: a worker in the middle of a trial's last measurements would answer late
 
     def _stop_trials(self) -> None:
         stopped, self.under_way = self.under_way, ()
         for trial in stopped:
             self._pool.stop(trial.run.id)
         for trial in stopped:
-            trial.run.wait_for(sys.maxsize, PATIENCE)
+            trial.run.wait_for(sys.maxsize, TIMEOUT)
             self._pool.runs.delete(trial.run.id)
 
     def _run_trials(self) -> None:
@@ -139,7 +139,7 @@ class Experiment(Work):
             if more and len(self.under_way) < self._pool.size:
                 more = self._start_next(waiting)
             elif not self._collect():
-                time.sleep(LOOK_EVERY)
+                time.sleep(POLL_SECONDS)
 
     def _start_next(self, waiting: Iterator[tuple[Arm, int]]) -> bool:
         following = next(waiting, None)
@@ -152,14 +152,14 @@ class Experiment(Work):
                 run = self._pool.submit(RunRequest(config, self.session, alone=arm.alone, record=record))
             except NoRoom:
                 self._collect()
-                time.sleep(10 * LOOK_EVERY)
+                time.sleep(10 * POLL_SECONDS)
                 continue
             self.under_way = (*self.under_way, UnderWay(arm, seed, run))
             break
         return True
 
     def _collect(self) -> bool:
-        """Take in the trials that have ended; whether there were any."""
+        """Take in the trials that have ended; returns whether there were any."""
         ended = [trial for trial in self.under_way if not trial.run.live]
         for trial in ended:
             read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves)

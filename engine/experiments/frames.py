@@ -1,4 +1,4 @@
-"""Experiments as data frames. Pandas is imported here: import this module where a frame is wanted, since a worker wants none."""
+"""Experiments as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
 
 
 def numbers_frame(slug: str, roles: Mapping[str, str], trials: Iterable[Trial]) -> pd.DataFrame:
-    """A row for each number of each trial of an issue; ``roles`` of its arms by name."""
+    """A row for each number of each trial of an issue; ``roles`` are the arms' roles by name."""
     rows = [
         (slug, trial.arm, roles[trial.arm], trial.seed, name, value)
         for trial in trials

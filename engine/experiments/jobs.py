@@ -1,4 +1,4 @@
-"""The jobs about evidence. Torch-free."""
+"""The jobs that weigh claims and collect evidence."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ Origin = Literal["this machine", "this version"]
 
 
 class Cell(TypedDict):
-    """One encoding's evidence on one quality."""
+    """The evidence on one encoding for one property."""
 
     quality: str
     state: State
     value: float | None
-    """Mean over the seeds on the scale from 0 to 1."""
+    """The mean over the seeds on the scale from 0 to 1."""
     ci: tuple[float, float] | None
-    """95 %, Student's."""
+    """Student's 95 % interval of the value."""
     seeds: int
     number: float | None
-    """The mean of the raw number, and of the one that had to be there first."""
+    """The mean of the raw number, and of the number that it must keep."""
     number_before: float | None
     chance: float
     arm: str
-    """Empty where no experiment has an arm with this encoding."""
+    """The arm's name; empty where no experiment has an arm with this encoding."""
     origin: Origin | None
     query: dict[str, str]
-    """Of the link behind it: to the experiment, or, without an arm, to the lab with these settings."""
+    """The query of the cell's link: to the experiment or, without an arm, to the lab with these settings."""
 
 
 class Evidence(TypedDict):
     encoding: str
     cells: list[Cell]
-    """One a quality."""
+    """One cell for each property."""
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,29 @@
-"""What one may want of an encoding, and which experiment says whether it has it. Torch-free."""
+"""The properties of an encoding that a reader may need, and the experiment that tests each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 BAR = 0.5
-"""Half of what there is to win above guessing."""
+"""The value above which a need is met: half of the range between guessing and perfect."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What one may want of an encoding, and the experiment that says whether it has it."""
+    """A property of an encoding that a reader may need, and the experiment that tests it."""
 
     name: str
     label: str
     need: str
-    """In plain words, for who has not read the experiment."""
+    """The need in plain words, for readers who do not know the experiment."""
     slug: str
     arm: str
-    """An arm of the issue. Those that differ from it in the encoding alone are compared."""
+    """An arm of the issue. The arms that differ from it in the encoding alone are compared."""
     metric: str
     before: str = ""
-    """For "what is kept": the number that must be there first."""
+    """For properties of the form "what is kept": the number to keep."""
     task: str = ""
-    """What was trained and tested, in a few words."""
+    """The training and test in a few words."""
 
 
 QUALITIES = (

@@ -1,4 +1,4 @@
-"""The evidence that came with this version: what ``engine/experiments/evidence`` says of every arm, one value a seed. Torch-free."""
+"""The evidence that comes with this version: the numbers in ``engine/experiments/evidence`` of every arm, one value a seed."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def shipped_numbers(slug: str, folder: Path = FOLDER) -> tuple[ByArm, dict[str, 
 
 @cache
 def shipped_reports(slug: str, folder: Path = FOLDER) -> tuple[Report, ...]:
-    """An issue's report for each set of seeds, as its page shows it."""
+    """The reports of an issue for each set of seeds, in the form that its page shows."""
     rows = [row for measured in _sets(folder) for row in measured["reports"] if row["slug"] == slug]
     return tuple(map(Report.from_json, rows))
 
 
 def trials_of(report: Report) -> list[Trial]:
-    """The trials behind a report, with those of their numbers that it tells; their curves were not kept."""
+    """The trials behind a report, with the numbers that the report holds; their curves were not stored."""
     return [
         Trial(arm.name, seed, numbers)
         for arm in report.arms
@@ -61,5 +61,5 @@ def _metrics(arm: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
 
 @cache
 def _sets(folder: Path) -> list[dict[str, Any]]:
-    """Empty where the documents were left out of an installation."""
+    """The stored sets of seeds; an empty list where the documents were left out of an installation."""
     return [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("seeds-*.json"))]

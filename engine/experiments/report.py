@@ -1,4 +1,4 @@
-"""What an experiment found: the verdict of each claim, the values of each arm. As data, for a page and for JSON."""
+"""The report of an experiment as data, for a page and for JSON: the verdict of each claim, the values of each arm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClaimReport:
     direction: Literal["more", "less"]
     weighed: Weighed
     effects: list[float | None]
-    """One a seed; None where it is not known."""
+    """The effect by seed; None where it is not known."""
 
     @property
     def question(self) -> Question:
@@ -45,7 +45,7 @@ class ClaimReport:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ClaimReport:
-        """Of what :meth:`to_json` wrote."""
+        """The claim report that :meth:`to_json` wrote."""
         ci = tuple(row["ci"]) if row["ci"] else None
         seeds = sum(effect is not None for effect in row["effects"])
         weighed = Weighed(row["verdict"], row["effect"], ci, row["p"], seeds, row["why"])
@@ -55,12 +55,12 @@ class ClaimReport:
 
 @dataclass(frozen=True)
 class Point:
-    """One place of an arm's line."""
+    """One point of an arm's line."""
 
     x: float
     metric: str
     values: list[float | None]
-    """One a seed; None where the trial has no such number."""
+    """The value by seed; None where the trial has no such number."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,18 @@ class ArmReport:
     role: Role
     metric: str
     values: list[float | None]
-    """One a seed; None where the trial has no such number."""
+    """The value by seed; None where the trial has no such number."""
     outcomes: list[str] = field(default_factory=list)
-    """How the seeds ended that did not finish."""
+    """The reasons of the seeds that did not finish."""
     points: list[Point] = field(default_factory=list)
-    """The arm's own line, where it has one."""
+    """The arm's own line, if it has one."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ArmReport:
-        """Of what :meth:`to_json` wrote."""
+        """The arm report that :meth:`to_json` wrote."""
         return cls(**{**row, "points": [Point(**point) for point in row["points"]]})
 
 
@@ -89,7 +89,7 @@ class Report:
     slug: str
     seeds: list[int]
     seeds_done: int
-    """Seeds of which every arm has ended."""
+    """The number of seeds at which every arm has ended."""
     extended: bool
     claims: list[ClaimReport]
     arms: list[ArmReport]
@@ -100,7 +100,7 @@ class Report:
         return self.claims[0].weighed.verdict
 
     def to_json(self) -> dict[str, Any]:
-        """The first claim's numbers at the top, as the command line's last line has them."""
+        """The report as plain data, with the first claim's numbers at the top, as in the command line's last line."""
         first = to_json(self.claims[0].weighed)
         return {
             "event": "verdict",
@@ -115,7 +115,7 @@ class Report:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Report:
-        """Of what :meth:`to_json` wrote of an experiment that came to its end."""
+        """The report of a finished experiment that :meth:`to_json` wrote."""
         return cls(
             slug=row["slug"],
             seeds=row["seeds"],
@@ -139,7 +139,7 @@ def report(
     seconds: float = 0.0,
     weigh: Weigher = weigh_all,
 ) -> Report:
-    """Weigh every claim on the trials there are; pairs of which one is missing are left out. ``weigh`` says where."""
+    """Weigh every claim on the trials so far, without incomplete pairs. ``weigh`` does the statistics, here or in a worker."""
     arms = issue.arms_of(extended)
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
     values, claims = values_of(by_key, seeds), issue.claims_of(extended)
@@ -157,7 +157,7 @@ def report(
 
 
 def seeds_done(arms: Sequence[Arm], trials: Sequence[Trial], seeds: Sequence[int]) -> int:
-    """Seeds of which every arm has ended."""
+    """The number of seeds at which every arm has ended."""
     ended = {(trial.arm, trial.seed) for trial in trials}
     return sum(all((arm.name, seed) in ended for arm in arms) for seed in seeds)
 

@@ -1,4 +1,4 @@
-"""When a claim is shown: paired t interval, exact sign-flip test, and the smallest effect worth naming.
+"""The statistics of a claim: paired t interval, exact sign-flip test, and the smallest effect worth naming.
 
 Eight paired seeds are few: a percentile bootstrap of eight covers only 89 %, so the interval is Student's; the p-value
 makes no assumption on shape, since every pattern of signs is tried (Fisher 1935, The Design of Experiments, section 21).
@@ -17,28 +17,28 @@ from numpy.typing import ArrayLike
 Verdict = Literal["shown", "not shown", "inconclusive"]
 LEVEL = 0.05
 EXACT_UP_TO = 16
-"""Seeds up to which every pattern of signs is tried."""
+"""The number of seeds up to which every pattern of signs is tried."""
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """An effect over paired seeds, weighed."""
+    """The statistics of an effect over paired seeds."""
 
     verdict: Verdict
     effect: float | None
-    """Mean over the seeds; None where there is none."""
+    """The mean over the seeds; None where no seed has an effect."""
     ci: tuple[float, float] | None
-    """95 % interval of the mean; None with fewer than two seeds."""
+    """The 95 % interval of the mean; None with fewer than two seeds."""
     p: float | None
-    """Two-sided, exact; it cannot fall below ``lowest_p``."""
+    """The exact two-sided p-value; it cannot fall below ``lowest_p``."""
     seeds: int
-    """Seeds that have an effect."""
+    """The number of seeds that have an effect."""
     why: str
-    """In one sentence, why the verdict is what it is."""
+    """The reason for the verdict, in one sentence."""
 
 
 Question = tuple[list[float | None], float, Literal["more", "less"]]
-"""What :func:`weigh` is asked, as plain data: effects (None where a seed has none), smallest, direction."""
+"""The arguments of :func:`weigh` as plain data: effects (None where a seed has none), smallest, direction."""
 
 
 def weigh_all(questions: Sequence[Question]) -> list[Weighed]:
@@ -49,7 +49,7 @@ def weigh_all(questions: Sequence[Question]) -> list[Weighed]:
 
 
 def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"] = "more") -> Weighed:
-    """*Shown*: the interval excludes zero on the claimed side, p < .05, and the mean effect is at least ``smallest``.
+    """The verdict on a claim. *Shown*: the interval excludes zero on the claimed side, p < .05, and the mean is at least ``smallest``.
     *Not shown*: the interval lies below that size, or the effect is significant the other way. Otherwise, and with so few
     seeds that p cannot fall below .05, inconclusive.
 
@@ -70,9 +70,9 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
 
 
 def _judge(mean: float, low: float, high: float, p: float, smallest: float, seeds: int) -> tuple[Verdict, str]:
-    """All on the claimed side: positive is what the claim says.
+    """The verdict and its reason. All numbers are on the claimed side: positive is what the claim says.
 
-    Fewer than six seeds decide neither way: two that happen to be equal would make an interval of no width.
+    Fewer than six seeds decide neither way: two equal ones would make an interval of no width.
     """
     if lowest_p(seeds) >= LEVEL:
         return "inconclusive", f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
@@ -92,13 +92,13 @@ def _too_few(known: np.ndarray) -> str:
 
 
 def lowest_p(seeds: int) -> float:
-    """The smallest p that a two-sided sign-flip test of so many pairs can give."""
+    """The smallest p that a two-sided sign-flip test of ``seeds`` pairs can give."""
     return 2.0 ** (1 - seeds)
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
-    """Student's 95 % interval of the mean of paired differences, [seed] with at least two; a point without spread."""
-    from scipy import stats  # late: 60 MB that the page's process does without, since its workers weigh
+    """Student's 95 % interval of the mean of paired differences, [seed] with at least two; a single point without spread."""
+    from scipy import stats  # imported here: 60 MB that the page process saves, since its workers compute
 
     if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):
         return float(values.mean()), float(values.mean())
@@ -107,7 +107,7 @@ def t_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def sign_flip_p(values: np.ndarray) -> float:
-    """Two-sided p of a mean this far from zero when every sign could as well have been the other, [seed].
+    """The two-sided p of a mean this far from zero if every sign could equally be the other, [seed].
 
     Exact up to 16 seeds (all 2^n patterns).
     """

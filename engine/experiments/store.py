@@ -1,4 +1,4 @@
-"""Evidence on this machine: one JSON file for each experiment that came to an end, the newest read first."""
+"""The store of evidence on this machine: one JSON file for each experiment that ended, the newest read first."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 
 FORMAT = 1
-KEPT = 200
-"""The newest experiments on an issue that are kept."""
+MAX_KEPT = 200
+"""The number of experiments on an issue that are kept, the newest."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """An experiment as it was left."""
+    """The stored result of an experiment."""
 
     report: Report
     trials: list[Trial]
     created: float
-    """Seconds since 1970."""
+    """The time of creation in seconds since 1970."""
     from_before: int = 0
-    """Trials that this experiment did not train again."""
+    """The number of trials that this experiment did not train again."""
 
 
 def folder_of(slug: str) -> Path:
@@ -46,12 +46,12 @@ def keep(experiment: Experiment) -> Path:
     """Write an experiment's evidence. Raises OSError where the disk does not take it."""
     folder = folder_of(experiment.issue.slug)
     file = write(folder / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(experiment))
-    keep_newest(folder, "*.json", KEPT)
+    keep_newest(folder, "*.json", MAX_KEPT)
     return file
 
 
 def row_of(experiment: Experiment) -> dict[str, Any]:
-    """All there is of an experiment, as plain data."""
+    """An experiment as plain data."""
     return {
         "format": FORMAT,
         "created": time.time(),
@@ -66,13 +66,13 @@ def row_of(experiment: Experiment) -> dict[str, Any]:
 
 
 def write(file: Path, row: dict[str, Any]) -> Path:
-    """As a whole or not at all. Raises OSError where the disk does not take it."""
+    """Write a row in one step. Raises OSError where the disk does not take it."""
     write_whole(file, json.dumps(row, allow_nan=False))
     return file
 
 
 def latest(slug: str) -> Evidence | None:
-    """The newest evidence on an issue, by today's claims; what was not weighed then is weighed now. None where there is none to read."""
+    """The newest evidence on an issue, by today's claims; claims that were not weighed then are weighed now. None without evidence."""
     for row in _rows(slug):
         with suppress(KeyError, TypeError, ValueError):
             return evidence_of(ISSUES[slug], row)
@@ -80,7 +80,7 @@ def latest(slug: str) -> Evidence | None:
 
 
 def evidence_of(issue: Issue, row: dict[str, Any]) -> Evidence:
-    """Raises KeyError, TypeError or ValueError where the row is none."""
+    """The evidence in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     trials = [trial_of(trial) for trial in row["trials"]]
     weigh = _as_weighed(row["weighed"])
     found = report(issue, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"], weigh=weigh)
@@ -88,7 +88,7 @@ def evidence_of(issue: Issue, row: dict[str, Any]) -> Evidence:
 
 
 def latest_trials(slug: str) -> list[Trial]:
-    """Every arm and seed that was run on this machine, each as it came out last."""
+    """The latest trial of every arm and seed that was run on this machine."""
     found: dict[tuple[str, int], Trial] = {}
     for row in _rows(slug):
         with suppress(KeyError, TypeError, ValueError):
@@ -98,12 +98,12 @@ def latest_trials(slug: str) -> list[Trial]:
 
 
 def latest_verdict(slug: str) -> Verdict | None:
-    """The newest verdict, without weighing anything; None where the issue was not run on this machine."""
+    """The newest verdict, without computing statistics; None where the issue was not run on this machine."""
     return next((verdict for file in _files(slug) if (verdict := _verdict_in(file)) is not None), None)
 
 
 def _as_weighed(known: list[Any]) -> Weigher:
-    """Answers questions as they were answered before."""
+    """A weigher that returns the stored answers to known questions."""
     before = [(question, Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})) for question, row in known]
 
     def weigh(questions: Sequence[Question]) -> list[Weighed]:
@@ -114,13 +114,13 @@ def _as_weighed(known: list[Any]) -> Weigher:
 
 
 def _files(slug: str) -> list[Path]:
-    """The newest first."""
+    """The files of an issue, the newest first."""
     return sorted(folder_of(slug).glob("*.json"), reverse=True)
 
 
 @lru_cache(1024)
 def _verdict_in(file: Path) -> Verdict | None:
-    """A file never changes once it is there, so it is read once: a map asks for all of them again and again."""
+    """The verdict in a file. Each file is read once, since it never changes: a map asks for all of them again and again."""
     verdict = (read(file) or {}).get("verdict")
     return verdict if verdict in get_args(Verdict) else None
 
@@ -130,7 +130,7 @@ def _rows(slug: str) -> Iterator[dict[str, Any]]:
 
 
 def read(file: Path) -> dict[str, Any] | None:
-    """None where there is nothing to read."""
+    """The row in a file; None where it cannot be read."""
     try:
         row = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
@@ -139,6 +139,6 @@ def read(file: Path) -> dict[str, Any] | None:
 
 
 def trial_of(row: dict[str, Any]) -> Trial:
-    """Raises KeyError, TypeError or ValueError where the row is none."""
+    """The trial in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
     return Trial(**{**row, "curves": curves})

@@ -1,7 +1,7 @@
 """Measured evidence as files: the reports of one set of seeds as JSON, and a Markdown table over all sets in a folder.
 
-Designs are frozen on one set of seeds and checked once on another. Where the two disagree on a claim, the table says
-inconclusive, whatever each says alone.
+Designs are fixed on one set of seeds and checked once on another. Where the two sets disagree on a claim, the table says
+inconclusive, whatever each set says alone.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ of its first claim.
 
 
 def write_evidence(reports: Sequence[Report], folder: Path) -> None:
-    """Leave the reports in ``seeds-<first>.json``, in the place of earlier ones on the same issues, and make the README of
-    the folder anew from every such file there."""
+    """Write the reports to ``seeds-<first>.json``, replacing earlier ones on the same issues, and write the folder's README
+    again from all such files in it."""
     folder.mkdir(parents=True, exist_ok=True)
     seeds = reports[0].seeds
     file = folder / f"seeds-{seeds[0]}.json"
@@ -50,7 +50,7 @@ def write_evidence(reports: Sequence[Report], folder: Path) -> None:
 
 
 def markdown(sets: Sequence[dict[str, Any]]) -> str:
-    """The table over all sets of seeds; issues and claims as the last set has them."""
+    """The table over all sets of seeds, with the issues and claims of the last set."""
     commands = [
         f"- `python -m engine issue --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]} --write engine/experiments/evidence`:"
         f" {sum(report['seconds'] for report in s['reports']) / 60:.1f} minutes on {s['machine']}\n"
@@ -67,7 +67,7 @@ def markdown(sets: Sequence[dict[str, Any]]) -> str:
 
 
 def agreed(verdicts: Sequence[str | None]) -> str:
-    """One verdict from several sets of seeds: theirs where they agree."""
+    """The common verdict of several sets of seeds; "inconclusive" where they disagree."""
     known = {verdict for verdict in verdicts if verdict is not None}
     return known.pop() if len(known) == 1 else "inconclusive"
 

@@ -1,4 +1,4 @@
-"""One trial, an arm at one seed: its numbers and its curve, read from the events of its run. Torch-free."""
+"""One trial, an arm at one seed: its numbers and its curves, read from the events of its run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from statistics import fmean
 from engine.runs.events import Event, Failed, Finished, Progress, Started
 
 POINTS = 40
-"""Points that are kept of a curve."""
+"""The number of points stored of a curve."""
 LAST = 10
-"""Steps over which the training loss is averaged at the end."""
+"""The number of last steps over which the training loss is averaged."""
 
 Curve = list[tuple[int, float]]
 
@@ -22,40 +22,40 @@ class Trial:
     arm: str
     seed: int
     numbers: dict[str, float]
-    """By name; only finite ones. See :func:`numbers_of`."""
+    """The finite numbers by name. See :func:`numbers_of`."""
     curves: dict[str, Curve] = field(default_factory=dict)
     """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of those asked for."""
     outcome: str = ""
-    """Empty when it finished; else the one sentence that says how it ended."""
+    """Empty when the trial finished; else one sentence on its ending."""
 
     def number(self, name: str) -> float:
         return self.numbers.get(name, math.nan)
 
 
 def read_trial(arm: str, seed: int, events: Sequence[Event], curves: Sequence[str] = ()) -> Trial:
-    """``curves``: gradient norms that are kept along training too, as ``grad.<part>``."""
+    """The trial in a run's events. ``curves``: gradient norms to keep along training, as ``grad.<part>``."""
     last = events[-1] if events else None
     outcome = "" if isinstance(last, Finished) else getattr(last, "reason", "") or "It did not finish."
     return Trial(arm, seed, numbers_of(events), curves_of(events, curves), outcome)
 
 
 def numbers_of(events: Sequence[Event]) -> dict[str, float]:
-    """Every number that a run gives, by name. Those that are not finite, or do not exist, are left out.
+    """All numbers of a run by name. Numbers that are not finite, or do not exist, are left out.
 
     ``finite``          1 where every step was finite, else 0; always there once the run has finished or failed
-    ``failed_step``     the step that was not finite
-    ``parameters``      how many
+    ``failed_step``     the step at which a value was not finite
+    ``parameters``      the number of parameters
     ``train_loss``      mean loss on the last ten training batches
     ``gap``             validation loss minus ``train_loss`` at the end
     ``best_loss``       lowest validation loss along the run
     ``overtraining``    validation loss at the end minus ``best_loss``
-    ``seconds``         of training
-    ``chance.loss``, ``chance.accuracy``, ...   what blind guessing gives
+    ``seconds``         seconds of training
+    ``chance.loss``, ``chance.accuracy``, ...   the scores of blind guessing
     ``floor``           the lowest loss any model can reach, where known
     ``loss``, ``accuracy``, ...       held-out metrics at the end
     ``accuracy@24``, ``loss@24``      the same at a test length
     ``grad.<part>``     gradient norm by part ("0.q", "embedding") averaged over the validation passes
-    and whatever the trial was asked to measure, by the names the measurement gives
+    The numbers of the measurements that the trial asked for come under the names that the measurement gives.
     """
     numbers: dict[str, float] = {}
     progress = [event for event in events if isinstance(event, Progress)]
@@ -89,7 +89,7 @@ def curves_of(events: Sequence[Event], more: Sequence[str] = ()) -> dict[str, Cu
     progress = [event for event in events if isinstance(event, Progress)]
     every = max(1, math.ceil(len(progress) / POINTS))
     curves: dict[str, Curve] = {
-        # The mean of each stretch, so that a thinned curve is not a noisier one.
+        # The mean of each stretch, so that thinning a curve does not make it noisier.
         "loss": [
             (
                 progress[min(start + every, len(progress)) - 1].step,

@@ -1,4 +1,4 @@
-"""Trials on this machine, each under what was trained: the same settings, seed and code give the same numbers again."""
+"""The cache of trials on this machine: the same settings, seed and code give the same numbers again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest
 
-KEPT = 20_000
-"""The newest trials that are kept; one takes about 4 KB."""
+MAX_KEPT = 20_000
+"""The number of trials that are kept, the newest; one takes about 4 KB."""
 
 
 def file_of(issue: Issue, arm: Arm, seed: int) -> Path:
-    """Its name depends on all that decides the trial's numbers, and on nothing else: not on the arm's name, not on the issue."""
+    """The file of a trial. Its name depends on everything that determines the numbers, but not on the arm's or the issue's name."""
     return _files_of(issue, arm, [seed])[seed]
 
 
@@ -37,7 +37,7 @@ def _files_of(issue: Issue, arm: Arm, seeds: Iterable[int]) -> dict[int, Path]:
 
 
 def keep(issue: Issue, trial: Trial) -> None:
-    """Leave a trial that finished. A disk that does not take it costs nothing else, and is said on stderr."""
+    """Store a trial that finished. If the disk does not take it, a line on stderr says so and nothing else changes."""
     if trial.outcome:
         return
     try:
@@ -47,7 +47,7 @@ def keep(issue: Issue, trial: Trial) -> None:
 
 
 def known(issue: Issue, seeds: Iterable[int]) -> list[Trial]:
-    """Those of the issue's usual arms at these seeds that were trained on this machine before."""
+    """The stored trials of the issue's usual arms at these seeds."""
     found = []
     for arm in issue.arms_of():
         for seed, file in _files_of(issue, arm, seeds).items():
@@ -57,5 +57,5 @@ def known(issue: Issue, seeds: Iterable[int]) -> list[Trial]:
 
 
 def forget_oldest() -> None:
-    """So that no more than ``KEPT`` are left."""
-    keep_newest(folder_of("trials"), "*.json", KEPT)
+    """Delete the oldest trials above ``MAX_KEPT``."""
+    keep_newest(folder_of("trials"), "*.json", MAX_KEPT)

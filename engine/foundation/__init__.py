@@ -1,1 +1,1 @@
-"""What everything else stands on: paths, files, text formatting, the glossary, background work. Knows nothing of models."""
+"""Helpers that all other packages use: paths, files, text formatting, the glossary, background tasks. Independent of models."""

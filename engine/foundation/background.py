@@ -1,4 +1,4 @@
-"""Work in a thread of its own: it can be followed, stopped and waited for, and what ends it is said in one sentence."""
+"""Background tasks: each runs in a thread of its own and can be followed, stopped and waited for."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from engine.foundation.errors import Explained
 State = Literal["running", "finished", "stopped", "failed"]
 
 
-class Work(ABC):
-    """What experiments and sweeps have in common. Everything may be read from any thread at any time."""
+class BackgroundTask(ABC):
+    """The base of experiments and sweeps. All attributes and methods may be used from any thread."""
 
     def __init__(self, what: str, session: str = "") -> None:
-        """``what`` it is, as a sentence names it: "measurement"."""
+        """``what``: the name of the task in a sentence, such as "measurement"."""
         self.what, self.session, self.created = what, session, time.time()
         self.state: State = "running"
         self.problem = ""
-        """One sentence where it failed."""
+        """One sentence where the task failed, else empty."""
         self._stop = Signal()
         self._began = time.monotonic()
         self._ended: float | None = None
@@ -32,24 +32,24 @@ class Work(ABC):
     @property
     @abstractmethod
     def done(self) -> float:
-        """Share of it, from 0 to 1."""
+        """The share of the task that is done, from 0 to 1."""
 
     @abstractmethod
     def _work(self) -> None:
-        """All of it, or as much as there is until ``self._stop`` is set."""
+        """Do the work; return early when ``self._stop`` is set."""
 
     def start(self, then: Callable[[], object] = lambda: None) -> Self:
-        """``then`` is called once it is over, by the same thread; :meth:`wait` waits for that, too."""
+        """Start the thread. At the end it calls ``then``; :meth:`wait` waits for that call, too."""
         self._thread = Thread(target=self._go, args=(then,), name=self.what, daemon=True)
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """End soon; what was measured stays."""
+        """Ask the task to end soon; its results so far are kept."""
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether it is over."""
+        """Wait for the end; returns whether the task is over."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 

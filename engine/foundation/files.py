@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and folders that keep only their newest files."""
+"""Writing files atomically, and keeping only the newest files of a folder."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ABANDONED = 3600.0
-"""Seconds without a change after which nobody is writing a half-written file any more: its process was killed."""
+"""Seconds without a change after which a half-written file counts as abandoned: the process that wrote it was killed."""
 
 
 @contextmanager
 def replacing(file: Path) -> Iterator[Path]:
-    """A path in the same folder to write to. At the end it becomes ``file`` in one step, so that a reader sees the old content or
-    the new, also after a loss of power; after an error the old stays and nothing else does. Makes the folder.
+    """A path in the same folder to write to. At the end it replaces ``file`` in one step, so that a reader sees the old content
+    or the new, also after a loss of power; after an error the old content stays and nothing else remains. Makes the folder.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     half_written = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
@@ -34,13 +34,13 @@ def replacing(file: Path) -> Iterator[Path]:
 
 
 def write_whole(file: Path, content: bytes | str) -> None:
-    """Text is written in UTF-8. Raises OSError where the disk does not take it; then ``file`` is as it was."""
+    """Write a file in one step; text in UTF-8. Raises OSError where the disk does not take it; ``file`` is then unchanged."""
     with replacing(file) as half_written:
         half_written.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def keep_newest(folder: Path, pattern: str, count: int) -> None:
-    """Delete all but the ``count`` files that were written, or touched, last; and what was half written and abandoned."""
+    """Delete all but the ``count`` files written or touched last, and abandoned half-written files."""
     newest_first = sorted(folder.glob(pattern), key=_changed, reverse=True)
     for file in [*newest_first[count:], *filter(is_abandoned, folder.glob("*.part"))]:
         with suppress(OSError):
@@ -48,12 +48,12 @@ def keep_newest(folder: Path, pattern: str, count: int) -> None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether a file that is still to be written, or a folder still to be filled, has been left so."""
+    """Whether nothing has changed for :data:`ABANDONED` seconds in a file or folder that was still being written."""
     return time.time() - _changed(path) > ABANDONED
 
 
 def _changed(path: Path) -> float:
-    """Seconds since 1970; 0 for what somebody else deletes meanwhile, so that it counts among the oldest."""
+    """Seconds since 1970; 0 for a file that another process has deleted, so that it counts among the oldest."""
     try:
         return path.stat().st_mtime
     except OSError:

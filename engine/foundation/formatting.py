@@ -1,4 +1,4 @@
-"""Counts, sizes and durations as a person says them."""
+"""Counts, sizes and durations in readable form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def in_bytes(count: float | None) -> str:
-    """A size in powers of 1024, or that there is no formula for it."""
+    """A size in powers of 1024, or "measured only" for None."""
     if count is None:
         return "measured only"
     size, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
@@ -26,7 +26,7 @@ def in_time(seconds: float) -> str:
 
 
 def in_fine_time(seconds: float) -> str:
-    """Also what is far below a second."""
+    """A duration in a unit that suits it, also far below a second."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:,.0f} {unit}" if seconds >= 100 * size else f"{seconds / size:.3g} {unit}"

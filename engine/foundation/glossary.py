@@ -1,4 +1,4 @@
-"""The glossary: the terms in ``glossary.toml``, which labels, help texts and figures lead to by their slugs."""
+"""The glossary: the terms in ``glossary.toml`` by slug. Labels, help texts and figures link to them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Term:
     name: str
     text: str
     formula: str = ""
-    """TeX, where a formula says it best."""
+    """TeX, where there is a formula."""
     source: str = ""
     settings: tuple[str, ...] = ()
-    """The settings whose help leads here."""
+    """The settings whose help links to this term."""
 
 
 def read(path: Path) -> dict[str, Term]:
@@ -34,4 +34,4 @@ def _term(slug: str, row: dict[str, Any]) -> Term:
 
 TERMS = read(Path(__file__).with_suffix(".toml"))
 OF_SETTING: dict[str, str] = {name: term.slug for term in TERMS.values() for name in term.settings}
-"""The term that a setting's help leads to."""
+"""The term by the setting whose help links to it."""

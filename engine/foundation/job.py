@@ -1,6 +1,6 @@
 """Short jobs: questions that the pool's workers answer, each a small frozen dataclass.
 
-Every job is declared in a module whose name ends in ``jobs``, with the type of its answer and nothing of torch.
+Every job is declared in a module whose name ends in ``jobs``, with the type of its answer and without torch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Job(Generic[Answer]):
     """A job's fields are the arguments of its function. The answer travels pickled: numpy and plain Python, no tensors."""
 
     function: ClassVar[str]
-    """``module:function``; the module is imported where the job is done, so it may import torch."""
+    """``module:function``; the module is imported in the process that does the job, so it may import torch."""
 
     def do(self) -> Answer:
         """The answer, computed in this process."""

@@ -1,4 +1,4 @@
-"""Where this program keeps its data."""
+"""The folder of this program's data."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ DATA_VARIABLE = "ATTENTION_LAB_DATA"
 
 
 def data_folder() -> Path:
-    """The user's data directory of this program; the environment variable ATTENTION_LAB_DATA puts it elsewhere."""
+    """The user's data directory of this program, or the directory named in the environment variable ATTENTION_LAB_DATA."""
     given = os.environ.get(DATA_VARIABLE)
     return Path(given) if given else user_data_path("attention-lab", appauthor=False)

@@ -1,4 +1,4 @@
-"""Processes that compute in the background, and leave the cores to whoever waits for an answer."""
+"""Lower priority for processes that compute in the background, so that the page process gets a core at once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 import psutil
 
 TRAINING = 15
-"""Niceness. On Linux the page process, at 0, then takes a core at once; left idle, nearly all of it trains."""
+"""Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it."""
 NOTEBOOK = 19
-"""A notebook goes behind the training of others, too."""
+"""Niceness of notebooks, which give way to training as well."""
 
 
 def give_way(niceness: int) -> None:
-    """Lower the priority of this process by so much, for good; Windows knows one step that fits."""
+    """Lower the priority of this process by ``niceness``, permanently; Windows has one fitting class instead."""
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
     else:

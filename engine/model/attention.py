@@ -13,7 +13,7 @@ from engine.model.scores import PREPARE, Pattern
 
 
 class Attention(nn.Module):
-    """Queries from one sequence, keys and values from the same (self) or another (cross).
+    """Attention of queries from one sequence to keys and values from the same (self) or another sequence (cross).
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2; ``d_head`` is free.
     """
@@ -65,7 +65,7 @@ class Attention(nn.Module):
     def _fused(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, encoding: PositionalEncoding, positions: Positions
     ) -> Tensor:
-        """[batch, head, query, d_head], without the scores ever being kept where torch has a kernel for it."""
+        """Fused attention, [batch, head, query, d_head]: the scores are not stored where torch has a kernel for it."""
         bias = encoding.score_bias(q, k, positions, positions)
         triangle = bias is None and mask is not None and mask.triangle
         mixed: Tensor = scaled_dot_product_attention(
@@ -90,7 +90,7 @@ class Attention(nn.Module):
         cache: ActivationCache | None,
         name: str,
     ) -> Tensor:
-        """[batch, head, query, d_head], with the scores and the pattern written out as matrices."""
+        """Attention with the scores and the pattern stored as matrices, [batch, head, query, d_head]."""
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
         bias = encoding.score_bias(q, k, positions, positions)
         scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
@@ -102,7 +102,7 @@ class Attention(nn.Module):
 
 
 def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
-    """The sum of the encoding's bias and the mask's, broadcastable to [batch, head, query, key]; None where there is neither."""
+    """The sum of the encoding's bias and the mask's bias, broadcastable to [batch, head, query, key]; None if there is neither."""
     if mask is None:
         return bias
     return mask.bias if bias is None else bias + mask.bias

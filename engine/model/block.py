@@ -87,7 +87,7 @@ class Block(nn.Module):
         cache: ActivationCache | None = None,
         name: str = "",
     ) -> Tensor:
-        """``source`` [batch, source length, d_model] is what cross-attention reads."""
+        """[batch, length, d_model] -> the same. Cross-attention reads ``source`` [batch, source length, d_model]."""
         read = self.attention_residual.before(x)
         x = self.attention_residual.after(
             x, self.attention(read, read, mask, encoding, positions, cache, f"{name}.self")

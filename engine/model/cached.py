@@ -1,6 +1,6 @@
 """The key-value cache: reading further tokens without recomputing those before them (Shazeer 2019, section 2.4).
 
-The same numbers as a pass over the whole sequence, since under a causal mask no key or value depends on a later token.
+The numbers equal those of a pass over the whole sequence, since under a causal mask no key or value depends on a later token.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from engine.model.transformer import Transformer
 
 @dataclass
 class KeyValueCache:
-    """Keys and values of every layer so far, [batch, head, position, d_head] each; the embedded tokens that the
-    encoding still reads, [batch, position, d_model]; and what the encoder of an encoder-decoder made of the source,
+    """The cached tensors: keys and values of every layer so far, [batch, head, position, d_head] each; the embedded tokens
+    that the encoding still reads, [batch, position, d_model]; and the encoder's output of an encoder-decoder,
     [batch, source position, d_model]."""
 
     length: int = 0
@@ -71,7 +71,7 @@ def next_logits(model: Transformer, tokens: Tensor, cache: KeyValueCache, positi
 
 
 def _recent(encoding: PositionalEncoding, new: Tensor, cache: KeyValueCache) -> Tensor:
-    """The new tokens after those before them that the encoding reads, [batch, position, d_model]."""
+    """The new tokens and the tokens before them that the encoding reads, [batch, position, d_model]."""
     if not encoding.reads_before:
         return new
     read = new if cache.embedded is None else torch.cat([cache.embedded, new], dim=1)
@@ -88,7 +88,7 @@ def _attend(
     layer: int,
     positions: Positions,
 ) -> Tensor:
-    """[batch, new, d_model] -> the same: the new queries over all keys so far, which stand at ``positions``."""
+    """The new queries attend to all keys so far, which stand at ``positions``, [batch, new, d_model] -> the same."""
 
     def split(t: Tensor) -> Tensor:
         # [batch, new, head * d_head] -> [batch, head, new, d_head]

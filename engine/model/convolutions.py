@@ -42,6 +42,6 @@ class Convolution(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         read = self.residual.before(x).transpose(1, 2)  # [batch, length, d_model] -> [batch, d_model, length]
-        # Zeros in front only: nothing after a position reaches it.
+        # Padding at the front only: no later position reaches an earlier one.
         branch = self.activation(self.weights(pad(read, (self.reach, 0))))
         return self.residual.after(x, branch.transpose(1, 2))  # back to [batch, length, d_model]

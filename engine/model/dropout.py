@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class Dropout(nn.Module):
-    """Zero a share ``p`` of the values while training and scale up the others."""
+    """Zeroes a share ``p`` of the values in training and scales up the others."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -18,14 +18,14 @@ class Dropout(nn.Module):
 
 
 class PositionDropout(nn.Module):
-    """Leave the positions out of a share ``p`` of the sequences while training, whole; nothing is scaled."""
+    """Leaves out all positions of a share ``p`` of the sequences in training; nothing is scaled."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
         self.p = p
 
     def forward(self, tokens: Tensor, placed: Tensor) -> Tensor:
-        """Token embeddings without and with their positions, both [batch, length, d_model] -> one of them a sequence."""
+        """Token embeddings without and with positions, both [batch, length, d_model] -> one of the two for each sequence."""
         if not self.training or self.p == 0 or tokens is placed:
             return placed
         without = torch.rand(len(tokens), 1, 1, device=tokens.device) < self.p

@@ -1,4 +1,4 @@
-"""What a config's tokens and positions are embedded by: the token embedding and the positional encoding."""
+"""The token embedding and the positional encoding of a config."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEm
 
 
 def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) -> PositionalEncoding:
-    """One layer module of the config's encoding, with first weights.
+    """The positional encoding of a config, one layer module with its first weights.
 
     ``max_positions``: positions met in training. ``causal``: whether the stack attends to earlier positions only.
     """

@@ -1,4 +1,4 @@
-"""Loading the model that a run has trained from the weights it has left."""
+"""Loading a trained model from the weights file of its run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from engine.model.transformer import Transformer
 
 
 def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
-    """The model of a config with the weights in a file, on the CPU in evaluation mode. Raises ValueError with one sentence.
+    """The model of a config with the weights in a file, on the CPU in evaluation mode. Raises ValueError with one sentence
+    where the weights cannot be loaded.
 
     The last few models are remembered, so the caller must not change the model it is given.
     """

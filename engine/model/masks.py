@@ -17,26 +17,26 @@ CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "transposed": lambda query, key: key >= query,
     "off_by_one": lambda query, key: key <= query + 1,
 }
-"""What a query may see, by mask fault, given positions [query, 1] and [1, key]."""
+"""The pairs that are allowed, by mask fault, given positions [query, 1] and [1, key]."""
 
 
 @dataclass(frozen=True)
 class Mask:
-    """Which pairs of a query and a key are blocked. The matrices are made when they are first asked for: a fused kernel needs none
-    for a causal triangle, and they would grow with the square of the length."""
+    """The blocked pairs of a query and a key. The matrices are made on first use: a fused kernel needs none for a causal
+    triangle, and they grow with the square of the length."""
 
     allowed: Callable[[], Tensor]
-    """Broadcastable to [batch, head, query, key]."""
+    """True where a query may see a key, broadcastable to [batch, head, query, key]."""
     dtype: torch.dtype
     triangle: bool = False
-    """Exactly the causal triangle, which a fused kernel knows without a mask."""
+    """Whether the mask is exactly the causal triangle, which a fused kernel applies without a matrix."""
 
     @cached_property
     def blocked(self) -> Tensor:
         """True where a pair is blocked, broadcastable to [batch, head, query, key]."""
         with torch.inference_mode(False):  # what was first needed for a plot is next needed for training
             allowed = self.allowed()
-            # A query that may see nothing stands in padding: it may see everything, since softmax needs one score.
+            # A query that may see nothing stands in padding: it may see everything, since softmax needs one finite score.
             return ~(allowed | ~allowed.any(-1, keepdim=True))
 
     @cached_property
@@ -50,7 +50,7 @@ class Mask:
 
 @cached_by_positions(maxsize=16)
 def _allowed(length: int, fault: str, device: torch.device) -> Tensor:
-    """Which keys each query may see, [query, key]."""
+    """True where a query may see a key, [query, key]."""
     positions = torch.arange(length, device=device)
     return CAUSAL[fault](positions[:, None], positions[None, :])
 
@@ -61,7 +61,7 @@ def _causal(length: int, fault: str, device: torch.device, dtype: torch.dtype) -
 
 
 def forget_masks() -> None:
-    """Free the memory of the masks that are remembered: those of very long sequences take much."""
+    """Free the memory of the cached masks: those of very long sequences are large."""
     for remembered in (_allowed, _causal):
         remembered.cache_clear()
 

@@ -1,4 +1,4 @@
-"""Recurrent layers: each position is computed from its input and the state that the position before left.
+"""Recurrent layers: each position is computed from its input and the state after the position before.
 
 Sources: Cho et al. 2014, Learning Phrase Representations using RNN Encoder-Decoder, section 2.3 (GRU); Hochreiter and
 Schmidhuber 1997, Long Short-Term Memory, with the forget gate of Gers et al. 2000. PyTorch's variants, in which each gate
@@ -17,11 +17,11 @@ from engine.model.activations import ActivationCache, record
 from engine.model.dropout import Dropout
 
 State: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
-"""What a layer carries from one position to the next: [1, batch, d_model], for an LSTM two of them."""
+"""The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""
 
 
 class Recurrent(nn.Module):
-    """Layers of one kind, one after the other, [batch, length, d_model] -> the same. Causal by construction."""
+    """Layers of one kind in sequence, [batch, length, d_model] -> the same. Causal by construction."""
 
     kind: type[nn.GRU] | type[nn.LSTM]
 
@@ -37,8 +37,8 @@ class Recurrent(nn.Module):
     def resume(
         self, x: Tensor, states: Sequence[State], cache: ActivationCache | None = None
     ) -> tuple[Tensor, list[State]]:
-        """The same after tokens that left each layer in one of ``states`` (None: before the first token); with the
-        states that these tokens leave."""
+        """The output after earlier tokens, after which the layers were in ``states`` (None: there are none); and the
+        states after these tokens."""
         left: list[State] = []
         for place, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             x, state = layer(x, state)

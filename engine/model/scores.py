@@ -1,4 +1,4 @@
-"""How a query is compared with a key, and how scores become an attention pattern."""
+"""The scores of queries and keys, and the attention pattern made of them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PREPARE: dict[str, Callable[[Tensor, Tensor], Pair]] = {
     "cosine": lambda q, k: (_unit(q) * q.shape[-1] ** 0.5, _unit(k)),
     "additive": lambda q, k: (q, k),
 }
-"""What is done to q and k before they are compared. The cosine is multiplied by sqrt(d_head), which is the scaled dot
-product of vectors whose components have variance one."""
+"""The preparation of q and k before they are compared. The cosine is multiplied by sqrt(d_head): a scaled dot product of
+vectors whose components have variance one."""
 
 
 class Pattern(nn.Module):
-    """Scores and their softmax, written out: the part of attention whose memory grows with length squared.
+    """Scores and their softmax as matrices: the part of attention whose memory grows with the square of the length.
 
     ``additive`` is w . tanh(q_i + k_j) (Bahdanau et al. 2015, appendix A.1.2), with one w a head.
     """
@@ -58,6 +58,6 @@ class Pattern(nn.Module):
             scores = scores + bias
         pattern = scores.softmax(self.axis)
         if mask is not None and self.axis == -2:
-            # A key that no query may see still shares out a weight of one.
+            # A key that no query may see would still get a column of weights that sums to one.
             pattern = pattern.masked_fill(mask.blocked, 0.0)
         return scores, pattern, self.dropout(pattern)

@@ -14,7 +14,7 @@ from engine.model.masks import Mask, causal_mask, padding_mask
 
 
 class Stack(nn.Module):
-    """One stack: a positional encoding, blocks one after the other, and with pre-LN a last norm.
+    """One stack: a positional encoding, a sequence of blocks, and with pre-LN a final norm.
 
     With ``share_layers`` there is one block, used at every depth. An encoding with ``per_layer`` in its spec (Shaw, CoPE) has a
     module for each block, any other has one for the stack. The inner tensors are recorded under ``name``: ``encoder`` or
@@ -52,9 +52,9 @@ class Stack(nn.Module):
         source_mask: Mask | None = None,
         cache: ActivationCache | None = None,
     ) -> Tensor:
-        """Token embeddings [batch, length, d_model] -> what the stack makes of them, [batch, length, d_model].
+        """Token embeddings [batch, length, d_model] -> the output of the last block, [batch, length, d_model].
 
-        ``source`` [batch, source length, d_model] is what cross-attention reads.
+        Cross-attention reads ``source`` [batch, source length, d_model].
         """
         x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, token_mask)))
         record(cache, self.embedding_name, x)
@@ -89,7 +89,7 @@ class Transformer(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The positional encoding of the stack that writes the answer (the first layer's, where each has one)."""
+        """The positional encoding of the stack that writes the answer (of its first layer, where each layer has one)."""
         return self.stack.encoding
 
     def forward(
@@ -105,11 +105,11 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
-        ``source`` [batch, source length] is what an encoder-decoder translates. ``token_mask`` and ``source_token_mask``, of
+        ``source`` [batch, source length] is the input of an encoder-decoder's encoder. ``token_mask`` and ``source_token_mask``, of
         the shapes of the tokens, are True where a real token stands. A dictionary given as ``cache`` is filled with inner
         tensors by name, in the order in which they are computed; attention is then written out, with the same numbers.
-        ``positions`` [length] and ``source_positions`` [source length] are the positions of the tokens, which else stand one
-        after the other from ``first_position``.
+        ``positions`` [length] and ``source_positions`` [source length] are the positions of the tokens; by default they
+        count up from ``first_position``.
 
         Raises PositionOutOfRange where a learned table has no row for a position.
         """

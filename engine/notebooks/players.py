@@ -11,7 +11,7 @@ from engine.notebooks.player import Play
 from engine.workers.limits import Limits
 from engine.workers.pool import NoRoom
 
-KEPT = 100
+MAX_KEPT = 100
 """Ended plays whose outputs are held, the newest."""
 
 
@@ -33,7 +33,7 @@ class Players:
             play = Play(notebook, limits, session)
             self._by_id[play.id] = play
             ended = [name for name, one in self._by_id.items() if one.state == "ended"]
-            for name in ended[: max(0, len(self._by_id) - KEPT)]:
+            for name in ended[: max(0, len(self._by_id) - MAX_KEPT)]:
                 del self._by_id[name]
             return play
 

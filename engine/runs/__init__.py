@@ -1,1 +1,1 @@
-"""A run as it goes and as it is kept: events, the run, its folder, the store of all runs, its summary."""
+"""Runs: events, the run in memory, its folder on disk, the store of all runs, its summary."""

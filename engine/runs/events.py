@@ -1,4 +1,4 @@
-"""What a training run says as it goes. Frozen; arrays are numpy; no torch, no screen."""
+"""The events of a training run: frozen dataclasses whose arrays are numpy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Progress:
     learning_rate: float
     tokens_per_second: float
     metrics: dict[str, float] = field(default_factory=dict)
-    """On the training batch."""
+    """The task's metrics on the training batch."""
     validation: dict[str, float] | None = None
     """``loss`` and the task's metrics on held-out sequences."""
     grad_norms: dict[str, float] | None = None
@@ -47,13 +47,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Sample:
-    """One probe sequence: what was read, what was right, what was predicted; -1 where nothing is asked."""
+    """One probe sequence: the tokens that were read, the right answers and the predictions; "" where no answer is asked."""
 
     tokens: list[str]
     targets: list[str]
     predictions: list[str]
     source: list[str] = field(default_factory=list)
-    """An encoder-decoder's source side."""
+    """The source tokens of an encoder-decoder; else empty."""
 
     @property
     def marks(self) -> list[bool | None]:
@@ -62,36 +62,36 @@ class Sample:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the model looks like at one step: a separate pass over a fixed probe batch, without gradient."""
+    """The model at one step: a separate pass over a fixed probe batch, without gradient."""
 
     step: int
     patterns: dict[str, np.ndarray]
     """``self``, and for an encoder-decoder ``encoder`` and ``cross``: [layer, head, query, key] of probe sample 0."""
     encoding: dict[str, np.ndarray]
-    """``matrix`` (what the encoding is: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]; where each
-    layer has an encoding of its own these are the first layer's, and the others stand beside them (:func:`of_layer`)."""
+    """``matrix`` (the encoding: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]. Where each
+    layer has an encoding of its own, these are the first layer's; further layers have names of their own (:func:`of_layer`)."""
     samples: list[Sample]
     prompt: str = ""
-    """A language model's: held-out text that it was given,"""
+    """The held-out text that a language model was given; else empty."""
     written: str = ""
-    """and what it wrote after it."""
+    """The text that a language model wrote after the prompt; else empty."""
     more_patterns: dict[str, np.ndarray] = field(default_factory=dict)
-    """The same as ``patterns`` of the probe samples after the first, as many as fit: [sample, layer, head, query, key]."""
+    """The patterns of the probe samples after the first, as many as fit, by the same names: [sample, layer, head, query, key]."""
 
 
 def of_layer(name: str, layer: int) -> str:
-    """The name of a layer's picture in :attr:`Snapshot.encoding`: ``matrix``, ``matrix.1``, ``matrix.2`` ..."""
+    """The name of a layer's array in :attr:`Snapshot.encoding`: ``matrix``, ``matrix.1``, ``matrix.2`` ..."""
     return f"{name}.{layer}" if layer else name
 
 
 def layers_kept(encoding: Iterable[str]) -> int:
-    """Of how many layers there are pictures under these names; 1 where all layers share an encoding."""
+    """The number of layers with a matrix among these names; 1 where all layers share an encoding."""
     return sum(name.partition(".")[0] == "matrix" for name in encoding)
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """All steps are done and the result is being measured. It only marks a place between two pieces of that work where a
+    """All steps are done and the result is being measured. The event marks a point between two pieces of that work at which a
     caller may do something else; it is neither stored nor sent."""
 
     step: int
@@ -105,10 +105,10 @@ class Finished:
     by_length: list[dict[str, Any]]
     """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") where it cannot be run."""
     memory: Memory
-    """Measured; the prediction where the run was not asked to measure it."""
+    """The measured memory; the predicted one where the run did not ask to measure it."""
     seconds: float
     measured: dict[str, float] = field(default_factory=dict)
-    """What the run was asked to measure on the trained model (:mod:`engine.analysis.measurements`), by name."""
+    """The numbers of the measurements that the run asked for (:mod:`engine.analysis.measurements`), by name."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended that neither finished nor failed by its own account: stopped, or its worker was lost."""
+    """The end of a run that neither finished nor failed: it was stopped, or its worker was lost."""
 
     step: int
     state: str
@@ -134,7 +134,7 @@ class Ended:
 
 
 ARRAYS = ("patterns", "more_patterns", "encoding")
-"""The fields of a snapshot that hold arrays by name: in a file of their own, never in a line of events."""
+"""The fields of a snapshot that hold arrays by name. They are stored in a file of their own, not in the line of the event."""
 
 Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended
 KINDS: dict[str, type[Any]] = {

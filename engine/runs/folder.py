@@ -17,20 +17,20 @@ from engine.foundation.files import replacing, write_whole
 from engine.runs.events import ARRAYS, Event, Progress, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
-"""Bytes of one run's snapshots; beyond that every second one between the first and the last is thinned out."""
+"""The most bytes of one run's snapshots; above it, every second snapshot between the first and the last is deleted."""
 
 
 class StoredArrays(Mapping[str, np.ndarray]):
-    """A snapshot's arrays, read from its file when somebody looks: a page does not hold every picture of every run.
+    """A snapshot's arrays, read from its file on access, so that a page does not hold the arrays of every run in memory.
 
-    Empty where the file was thinned out.
+    Empty where the file was deleted to save space.
     """
 
     def __init__(self, file: Path, group: str, held: Mapping[str, np.ndarray] | None = None) -> None:
         self._file, self._group, self._held = file, group, held
 
     def release(self) -> None:
-        """From now on read the file."""
+        """Drop the arrays from memory; later accesses read the file."""
         self._held = None
 
     def _arrays(self) -> Mapping[str, np.ndarray]:
@@ -78,7 +78,7 @@ class RunFolder:
         write_whole(self.path / "config.json", json.dumps(row, indent=1))
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
-        """Id, config, session and time of creation. Raises OSError or ValueError where this is no run's folder.
+        """Id, config, session and time of creation. Raises OSError or ValueError where the folder holds no run.
 
         Settings that this version does not know are left out.
         """
@@ -90,14 +90,14 @@ class RunFolder:
             raise ValueError(f"{self.path} holds no run") from error
 
     def write_events(self, events: Sequence[Event]) -> list[Event]:
-        """Append the events. Returns them with the snapshots' arrays in files of their own, the latest also held."""
+        """Append the events. Returns them with the snapshots' arrays in files of their own; the latest are also in memory."""
         kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
         with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
             file.writelines(_line(event) + "\n" for event in kept)
         return kept
 
     def read_events(self) -> list[Event]:
-        """The events in order; a line that was half written when the power went is left out."""
+        """The events in order; a last line that was only partly written is left out."""
         events: list[Event] = []
         try:
             lines = (self.path / "events.jsonl").read_text("utf-8").splitlines()
@@ -112,7 +112,7 @@ class RunFolder:
         return events
 
     def size(self) -> int:
-        """Bytes."""
+        """The size of the folder in bytes."""
         return sum(entry.stat().st_size for entry in self.path.rglob("*") if entry.is_file())
 
     def _snapshot_file(self, step: int) -> Path:
@@ -143,7 +143,7 @@ FINITE = json.JSONEncoder(allow_nan=False)
 
 
 def _line(event: Event) -> str:
-    """The event as ``to_json`` gives it, without arrays; ten times as fast for the thousands of plain steps."""
+    """One line of ``events.jsonl``: the event as ``to_json`` gives it, without arrays; ten times as fast for plain steps."""
     if isinstance(event, Snapshot):
         event = replace(event, **cast(Any, {group: {} for group in ARRAYS}))
     if isinstance(event, Progress):

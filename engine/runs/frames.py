@@ -1,4 +1,4 @@
-"""Runs as data frames. Pandas is imported here: import this module where a frame is wanted, since a worker wants none."""
+"""Runs as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a run passed the counting models, in sentences computed from its events. Torch-free."""
+"""The step at which a run's validation loss passed that of the counting models, in sentences computed from its events."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from engine.runs.events import Event, Progress
 
 @dataclass(frozen=True)
 class Passed:
-    """Where a run stands beside one counting model, on the same validation windows."""
+    """A run compared with one counting model on the same validation windows."""
 
     name: str
     nats: float
-    """The counting model's."""
+    """The counting model's loss, in nats."""
     step: int | None
-    """The first look at the validation at which the run was below it; None where it has not been."""
+    """The first validated step at which the run's loss was below the counting model's; None where there is none."""
     seconds: float | None
-    """Of training until then, looks left out."""
+    """Seconds of training up to that step, without the time of validation."""
     last: float
     """The run's latest validation loss, in nats."""
 
@@ -36,7 +36,7 @@ class Passed:
 
 
 def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:
-    """One row a counting model, as given; none before the first look at the validation."""
+    """One row for each counting model, in the given order; an empty list before the first validation."""
     looks = [event for event in events if isinstance(event, Progress) and event.validation is not None]
     if not looks:
         return []

@@ -1,11 +1,11 @@
-"""What a training run records along its way. Recording does not change the training."""
+"""What to record during a training run. Recording does not change the training."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SNAPSHOT_NOW = "snapshot now"
-"""Sent to a training generator, it is answered with a Snapshot of the present model."""
+"""The request for a Snapshot of the current model, sent to a training generator."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a caller asks for when it submits a run."""
+"""The request of a caller that submits a run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run as it was asked for. It travels unchanged from the caller through the pool into the worker."""
+    """A requested run. The request travels unchanged from the caller through the pool into the worker."""
 
     config: RunConfig
     session: str = ""
-    """The owner; empty where nobody owns the run."""
+    """The id of the owner's session; empty where the run has no owner."""
     pace: float | None = None
-    """Steps a second at the start; None is full speed."""
+    """Steps per second at the start; None is full speed."""
     paused: bool = False
     """Whether the run waits at step 0, with its first weights shown."""
     alone: bool = False
-    """Whether the other runs of its worker are held while this one goes, so that its time can be measured."""
+    """Whether the other runs of its worker pause while this run trains, so that its time can be measured."""
     record: RecordOptions = DEFAULT_RECORD

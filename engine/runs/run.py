@@ -1,4 +1,4 @@
-"""A run: its events and where it stands, in memory while it grows and on disk for good."""
+"""A run: its events and its state, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LIVE: tuple[State, ...] = ("queued", "running", "paused")
 
 
 class Run:
-    """One run: its events, and where it stands. Others read these attributes; only the methods here change them.
+    """One run: its events and its state. Other code reads these attributes; only the methods here change them.
 
-    Events only grow at the end, so others may read them meanwhile; an event's number is its index.
+    Events are only appended, so other threads may read them meanwhile; an event's number is its index.
     """
 
     def __init__(self, run_id: str, config: RunConfig, folder: RunFolder, session: str, created: float) -> None:
@@ -27,14 +27,14 @@ class Run:
         self.folder = folder.path
         self.state: State = "queued"
         self.queue_place: int | None = None
-        """1 for the run that starts next; None when it does not wait."""
+        """The place in the queue, from 1 for the run that starts next; None when the run does not wait."""
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None
         self.snapshot: Snapshot | None = None
-        """The latest."""
+        """The latest snapshot."""
         self.unsaved = ""
-        """One sentence where the events could not be written to disk; the run goes on in memory."""
+        """One sentence where the events could not be written to disk; the run continues in memory."""
         self._disk = folder
         self._events: list[Event] = []
         self._changed = Condition()
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def weights(self) -> Path | None:
-        """The trained weights, once the worker has left them."""
+        """The file of the trained weights, or None while the worker has not saved them."""
         return self._disk.weights if self._disk.weights.exists() else None
 
     def events_since(self, number: int) -> list[Event]:
@@ -63,12 +63,12 @@ class Run:
         return self._events[max(0, number) :]
 
     def wait_for(self, number: int, timeout: float | None = None) -> bool:
-        """Wait until so many events exist or the run is over; False when the time (s) was too short."""
+        """Wait until ``number`` events exist or the run is over; False when the time (s) was too short."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self._events) >= number or not self.live, timeout)
 
     def append(self, events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
-        """Write and add events, then change the state. An ending ends the run; what comes after it is dropped."""
+        """Write and add events, then change the state. An ending ends the run; later events are dropped."""
         with (
             self._writing
         ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
@@ -84,7 +84,7 @@ class Run:
                 _release(previous)
 
     def wait_in_queue(self, place: int | None) -> None:
-        """``None``: it waits no longer."""
+        """Set the place in the queue; None: the run no longer waits."""
         with self._changed:
             self.queue_place = place
             self._changed.notify_all()
@@ -120,7 +120,7 @@ class Run:
 
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:
-        """A run as it was left. One that never came to an end is lost: whoever ran it is gone."""
+        """A stored run. One without an ending is lost: the process that trained it is gone."""
         run_id, config, session, created = folder.read_config()
         run = cls(run_id, config, folder, session, created)
         run._add(folder.read_events())

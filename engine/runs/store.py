@@ -1,4 +1,4 @@
-"""The store of all runs: the live ones, and those on disk."""
+"""The store of all runs: those in memory and those on disk."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from engine.runs.run import Run
 __all__ = ["RUN_ID", "Run", "Runs"]
 
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
-"""What ``secrets.token_urlsafe(12)`` makes; nothing else ever reaches the disk."""
+"""The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
 HELD_EVENTS = 50_000
-"""Events of ended runs that are kept in memory; older ones are read from disk again."""
+"""The most events of ended runs kept in memory; older runs are read from disk again."""
 
 
 class Runs:
-    """Every run by its id: the live ones, and those on disk."""
+    """Every run by its id: those in memory and those on disk."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or data_folder() / "runs").resolve()
         self._lock = RLock()
         self._live: dict[str, Run] = {}
         self._ended: OrderedDict[str, Run] = OrderedDict()
-        self._reading: dict[str, Lock] = {}  # those whose folders are being read
+        self._reading: dict[str, Lock] = {}  # by id, for the runs whose folders are being read
         self._index: dict[str, tuple[float, str]] | None = None
 
     def create(self, config: RunConfig, session: str = "") -> Run:
@@ -56,7 +56,7 @@ class Runs:
             if (run := self._in_memory(run_id)) is not None:
                 return run
             reading = self._reading.setdefault(run_id, Lock())
-        with reading:  # a folder is read once, and nobody who asks for another run waits for it
+        with reading:  # a folder is read once, and requests for other runs do not wait for it
             with self._lock:
                 run = self._in_memory(run_id)
             try:
@@ -74,19 +74,19 @@ class Runs:
             return list(self._live.values())
 
     def recent(self, session: str | None = None, count: int = 10) -> list[Run]:
-        """The newest runs, newest first; of one session where it is given."""
+        """The newest runs, newest first; only those of ``session`` where it is given."""
         known = [(created, run_id) for run_id, (created, of) in self._known().items() if session in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
     def delete(self, run_id: str) -> None:
-        """Forget an ended run and its folder."""
+        """Delete an ended run and its folder."""
         run = self.get(run_id)
         if run is not None and not run.live:
             self._delete(RunFolder(self.folder / run_id), run_id)
 
     def prune(self, kept_runs: int, kept_bytes: int) -> None:
-        """Delete the oldest ended runs until what is left is within both bounds, and folders in which no run was ever written."""
+        """Delete the oldest ended runs until the rest is within both bounds, and folders to which no run was ever written."""
         known = self._known()
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
@@ -121,10 +121,10 @@ class Runs:
             run = Run.from_disk(RunFolder(self.folder / run_id))
         except (OSError, ValueError):
             return None
-        return run if run.id == run_id else None  # a disk may not tell capitals from small letters
+        return run if run.id == run_id else None  # some file systems ignore case
 
     def _sort_out(self) -> None:
-        """Move the runs that ended since from the live ones to those held for a while."""
+        """Move the runs that have ended from the live ones to those cached for a while."""
         for run in [run for run in self._live.values() if not run.live]:
             del self._live[run.id]
             self._hold(run)

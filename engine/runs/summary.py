@@ -1,4 +1,4 @@
-"""What a run showed, in sentences computed from its events. Nothing here is written before the run."""
+"""The summary of a run in sentences, all computed from its events."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from engine.foundation.formatting import counted
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 
 LEARNED = 0.99
-"""Accuracy from which a task counts as learned."""
+"""The accuracy from which a task counts as learned."""
 WORSE = 0.05
-"""Accuracy lost in writing the answer from which a success is called false."""
+"""The accuracy lost when the model writes its answer, from which a success is called false."""
 COPIES = "the mask lets each position see the symbol that it must predict, so the model copies it."
 GAP = 0.2
-"""Nats between validation and training loss from which a gap is worth a sentence."""
+"""The difference of validation and training loss, in nats, from which it is mentioned."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Finding:
     sentence: str
 
 
-def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
+def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
     """The findings of a run so far, the most important first."""
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)
@@ -39,20 +39,20 @@ def findings(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
     if started is None or not measured:
         return []
     finished = next((event for event in rows if isinstance(event, Finished)), None)
-    # With a leak, a good score is the leak showing: nothing is said of learning.
+    # With a leak, a good score only shows the leak: the summary then does not mention learning.
     leak = _leak(config, started, measured, finished)
-    # Only a run that came to its end shows whether its task is learned.
+    # Only a finished run shows whether its task is learned.
     learned = _learning(config, started, measured) if finished else _until_now(config, started, measured, rows)
     return [*(leak or learned), *_gap(measured)]
 
 
 def clearly_above(value: float, chance: float) -> bool:
-    """Whether an accuracy on the held-out sequences is further above chance than sampling explains (5 sigma)."""
+    """Whether an accuracy on the held-out sequences is further above chance than sampling noise explains (5 sigma)."""
     return value > chance + 5 * math.sqrt(chance * (1 - chance) / VALIDATION_SIZE)
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
-    """Where the mask shows the answers: a decoder cannot know the symbols of the question before it reads them."""
+    """The finding that the mask shows the answers: a decoder cannot know the question's symbols before it reads them."""
     last = measured[-1].validation or {}
     name, label = _main_metric(config)
     if mask_shows_answers(config) and not continues(config):
@@ -79,7 +79,7 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
 
 
 def _false_success(read: float, written: float) -> Finding:
-    """The second half twice, with the right answer to read and in the model's own writing, and what the two mean."""
+    """The second-half accuracy while reading the right answer and while writing its own, and what the two mean."""
     both = (
         f"Second-half accuracy is {read:.2f} while the model reads the right answer, and {written:.2f} when it must "
         "write the answer itself."
@@ -93,7 +93,7 @@ def _false_success(read: float, written: float) -> Finding:
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:
-    """Where a run stands that is paused, was stopped or was lost: its last validation may lie far back."""
+    """The last validation of a run that is paused, was stopped or was lost; it may lie many steps back."""
     ended = next((event for event in rows if isinstance(event, Ended)), None)
     what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
     at = max(event.step for event in rows if isinstance(event, Progress))
@@ -109,7 +109,7 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
 
 
 def _main_metric(config: RunConfig) -> tuple[str, str]:
-    """The accuracy to look at: its name, and how a sentence calls it."""
+    """The main accuracy: its name, and its name in a sentence."""
     name = metric_names(config)[0]
     return name, name.replace("_", "-").replace("-accuracy", " accuracy")
 

@@ -1,5 +1,5 @@
-"""The plain settings of every run: those that no registry adds to. Each one's name, bounds, default, label and help stand here
-once. The registries of tasks and encodings build on this; the composed configuration is made from both
+"""The plain settings of every run, which no registry adds to. The name, bounds, default, label and help of each are declared
+here only. The registries of tasks and encodings build on this; the composed configuration is made from both
 (:mod:`engine.config.run_config`).
 """
 

@@ -1,12 +1,12 @@
-"""Shapes and costs: the types in which a part of the model says what it learns, computes and keeps for the backward pass.
+"""Shapes and costs: the types in which a part of the model states its parameters, FLOPs and activation memory.
 
 FLOPs are floating-point operations of one training step. Counted are matrix products, convolutions and functions of
 single numbers; sums, look-ups, activations and masks count as nothing (:mod:`engine.estimate.prediction`). An encoding that
 only looks up and adds (a learned table, T5's buckets, ALiBi) therefore computes nothing. FLOPs are not time: gathering and
 summing along rows (Shaw, CoPE) moves many numbers for few operations and takes longer than its count says.
 
-Activation memory is in bytes: what autograd keeps for the backward pass (:mod:`engine.estimate.memory`). Look-ups and sums
-keep nothing.
+Activation memory is the number of bytes that autograd saves for the backward pass (:mod:`engine.estimate.memory`). Look-ups
+and sums save nothing.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from itertools import pairwise
 from engine.settings.base import BaseConfig
 
 Shape = tuple[int, ...]
-"""The shape of one tensor of parameters."""
+"""The shape of one parameter tensor."""
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of one number at each precision (the setting ``dtype``)."""
 SINGLE = BYTES["float32"]
-"""Networks on positions compute in single precision at any ``dtype``."""
+"""Bytes of one number in networks on positions, which compute in single precision at any ``dtype``."""
 
 
 def dense_shapes(inputs: int, outputs: int) -> list[Shape]:
-    """Weight and bias of a dense layer."""
+    """The shapes of weight and bias of a dense layer."""
     return [(outputs, inputs), (outputs,)]
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of one training step, part by part. ``scores`` is the share of ``saved`` that attention scores take."""
+    """The memory of one training step by part, in bytes. ``scores`` is the part of ``saved`` that attention scores take."""
 
     parameters: int
     gradients: int
     optimizer: int
     saved: int | None
-    """Saved for backward; None where there is no formula ("measured only")."""
+    """Bytes saved for backward; None where there is no formula ("measured only")."""
     scores: int | None
     peak: int | None = None
-    """Highest allocation during a step; measured only."""
+    """The highest allocation during a step; measured, never predicted."""
 
     @property
     def total(self) -> int | None:
@@ -50,11 +50,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class StackShape:
-    """The sizes of what one stack of attention layers reads in a training step."""
+    """The sizes of the input of one stack of attention layers in a training step."""
 
     config: BaseConfig
     length: int
-    """Tokens of each sequence."""
+    """The tokens of each sequence."""
     causal: bool
     """Whether the stack attends to earlier positions only."""
     padded: bool = False
@@ -62,17 +62,17 @@ class StackShape:
 
     @property
     def layers(self) -> int:
-        """Attention layers. What acts on scores, queries or keys is computed anew in each, also where layers share it."""
+        """The number of attention layers. Scores, queries and keys are computed in each, also where layers share weights."""
         return self.config.n_layers
 
     @property
     def pairs(self) -> int:
-        """Pairs of a query and a key in one sequence."""
+        """The number of pairs of a query and a key in one sequence."""
         return self.length**2
 
     @property
     def queries(self) -> int:
-        """Queries of every head and sequence of the batch, in one layer."""
+        """The number of queries of one layer, over all heads and sequences of the batch."""
         return self.config.batch_size * self.config.n_heads * self.length
 
     @property
@@ -86,9 +86,9 @@ class Flops:
     """Floating-point operations of one training step, forward and backward."""
 
     matmul: float = 0.0
-    """Of matrix products and convolutions, two for each multiply-add: what torch's own counter sees."""
+    """FLOPs of matrix products and convolutions, two for each multiply-add, as torch's own counter counts."""
     elementwise: float = 0.0
-    """Of functions of single numbers and of rotations, one for each operation; a logarithm or a cosine counts as one."""
+    """FLOPs of functions of single numbers and of rotations, one for each operation; a logarithm or a cosine counts as one."""
 
     @property
     def total(self) -> float:
@@ -102,7 +102,7 @@ class Flops:
 
 
 def matmul_flops(rows: int, inputs: int, outputs: int, *, passes: int = 3) -> Flops:
-    """Of [rows, inputs] times [inputs, outputs].
+    """The FLOPs of [rows, inputs] times [inputs, outputs].
 
     ``passes``: one forward, and one backward for each of the two factors that gradients reach.
     """
@@ -110,27 +110,27 @@ def matmul_flops(rows: int, inputs: int, outputs: int, *, passes: int = 3) -> Fl
 
 
 def elementwise_flops(numbers: int, operations: int, *, passes: int = 3) -> Flops:
-    """Of so many operations on each number.
+    """The FLOPs of ``operations`` operations on each of ``numbers`` numbers.
 
-    ``passes`` as for a matrix product: multiplying by a constant has one pass backward, by a learned number two.
+    ``passes`` as for a matrix product: multiplying by a constant has one backward pass, by a learned number two.
     """
     return Flops(elementwise=float(passes * numbers * operations))
 
 
 def mlp_flops(rows: int, widths: list[int], *, passes: int = 3) -> Flops:
-    """Of dense layers one after the other. ``passes`` are those of the first layer, whose input may be a constant."""
+    """The FLOPs of a sequence of dense layers. ``passes`` are those of the first layer, whose input may be a constant."""
     (first, *further) = pairwise(widths)
     return sum((matmul_flops(rows, *sizes) for sizes in further), matmul_flops(rows, *first, passes=passes))
 
 
 def rotation_flops(stack: StackShape, operations: int = 3) -> Flops:
-    """Of queries and keys rotated by constant angles in every layer: two products and a sum for each number."""
+    """The FLOPs of rotating queries and keys by constant angles in every layer: two products and a sum for each number."""
     return stack.layers * elementwise_flops(2 * stack.queries * stack.config.head_width, operations, passes=2)
 
 
 def mlp_activation_bytes(stack: StackShape, widths: list[int]) -> int:
-    """What a network on positions keeps: the numbers before and after each activation, and where the weights are stored in half
-    precision also their copies in single precision."""
+    """The bytes that a network on positions saves: the numbers before and after each activation, and where the weights are in
+    half precision also their copies in single precision."""
     values = SINGLE * 2 * stack.length * sum(widths[1:-1])
     weights = SINGLE * sum(inputs * outputs for inputs, outputs in pairwise(widths))
     return values + (weights if stack.bytes_per_number < SINGLE else 0)

@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in one sentence: which setting, what was given, what is allowed."""
+"""Errors about settings, each in one sentence: the setting, the given value, the allowed values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from engine.foundation.errors import Explained
 from engine.settings.fields import Setting, to_text
 
 LONGEST_SHOWN = 80
-"""Characters of a given text that a sentence repeats."""
+"""The most characters of a given text that a sentence repeats."""
 VISIBLE = {"\n": "↵", "\t": "⇥"}
 
 
 def shown(given: str) -> str:
-    """A given text as a sentence repeats it: in one line, shortened, with a sign for each character that cannot be seen."""
+    """A given text for use in a sentence: on one line, shortened, with a visible sign for each invisible character."""
     line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: LONGEST_SHOWN + 1])
     if not line.strip():
         return "empty"
@@ -25,7 +25,7 @@ def shown(given: str) -> str:
 
 
 def quoted(given: str) -> str:
-    """The same in quotation marks, for a sentence that names no setting. Nothing in it can end the quotation."""
+    """A given text in quotation marks, for a sentence that names no setting. No character in it can end the quotation."""
     inside = given.replace("“", '"').replace("”", '"')
     return f"“{shown(inside)}”"
 
@@ -41,7 +41,7 @@ class Problem:
 
 
 class ConfigError(Explained, ValueError):
-    """One or more settings do not fit; nothing was changed."""
+    """One or more settings are not allowed; nothing was changed."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
@@ -49,7 +49,7 @@ class ConfigError(Explained, ValueError):
 
 
 def problems_in(error: ValidationError, flat: Mapping[str, Any], rows: Sequence[Setting]) -> Iterator[Problem]:
-    """The problems a validation found, each setting once."""
+    """The problems that a validation found, at most one for each setting."""
     by_name = {row.name: row for row in rows}
     seen = set[str]()
     for item in error.errors(include_url=False):

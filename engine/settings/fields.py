@@ -1,6 +1,6 @@
-"""What a setting is: a typed field with its bounds, default, label and help, declared once.
+"""Settings: typed fields with bounds, default, label and help, each declared once.
 
-Widgets, command line, link and validation all walk the same :class:`Setting` rows.
+Widgets, command line, links and validation all use the same :class:`Setting` rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 AUTO = "auto"
-"""How ``None`` is written in a link or on the command line: the engine chooses."""
+"""The text for ``None`` in a link or on the command line: the engine chooses the value."""
 
 
 class Parameters(BaseModel):
@@ -33,14 +33,14 @@ def setting(
     ge: float | None = None,
     le: float | None = None,
 ) -> Any:
-    """A pydantic field that also carries what a person needs to see of it."""
+    """A pydantic field with the label, help, group and choice labels that a page shows."""
     shown: Any = {"group": group, "labels": labels or {}}
     return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting as the outside sees it."""
+    """The description of one setting, for widgets, links and the command line."""
 
     name: str
     kind: Literal["choice", "bool", "int", "float", "ints", "text"]
@@ -59,7 +59,7 @@ class Setting:
 
     @property
     def allowed(self) -> str:
-        """The allowed values in words, for a sentence that refuses another."""
+        """The allowed values in words, for the sentence that rejects a value."""
         if self.kind == "choice":
             return "one of " + ", ".join(self.choices)
         if self.kind == "bool":
@@ -74,10 +74,10 @@ class Setting:
 
 
 def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | None = None) -> Iterator[Setting]:
-    """The settings a parameter model declares, in order.
+    """The settings that a parameter model declares, in order.
 
-    ``choices`` gives, for a plain string field, its allowed names and their labels (registries grow
-    without the table being edited).
+    ``choices`` gives the allowed names and labels of plain string fields (registries can grow without an edit
+    of the field).
     """
     for name, field in model.model_fields.items():
         extra = field.json_schema_extra
@@ -118,7 +118,7 @@ def _is_optional(field: FieldInfo) -> bool:
 
 
 def from_text(values: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """Undo :func:`to_text` where pydantic would not: ``auto`` and lists. Other values pass unchanged."""
+    """Undo :func:`to_text` where pydantic does not: for ``auto`` and lists. Other values pass unchanged."""
     read = dict(values)
     for name, value in values.items():
         field = model.model_fields.get(name)
@@ -132,12 +132,12 @@ def from_text(values: Mapping[str, Any], model: type[BaseModel]) -> dict[str, An
 
 
 def whole_number(text: str, low: int, high: int) -> int | None:
-    """A whole number from ``low`` to ``high`` in ASCII digits, of whatever length the text is; None where it is none."""
+    """A whole number from ``low`` to ``high`` in ASCII digits, from text of any length; None where it is not one."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 and low <= int(text) <= high else None
 
 
 def to_text(value: Any) -> str:
-    """A setting's value as it stands in a link or on the command line; pydantic reads it back."""
+    """The text of a setting's value in a link or on the command line; pydantic reads it back."""
     if value is None:
         return AUTO
     if isinstance(value, bool):

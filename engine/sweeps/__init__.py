@@ -1,4 +1,4 @@
-"""What is compared in memory and time: attention in two implementations, and the families without it. Torch-free."""
+"""Sweeps of memory and time over the length or depth: two implementations of attention, and families without attention."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Kind:
-    """One of the models compared, as what it sets away from the rest."""
+    """One of the compared models, by its settings that differ from the others."""
 
     name: str
     label: str
     color: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     keeps: bool = False
-    """Whether the next token is also measured with the past kept: keys and values, or a state. Both implementations of
-    attention do the same there, so one is enough."""
+    """Whether the next token is also measured with a cache: keys and values, or a state. It costs the same in both
+    implementations of attention, so one is enough."""
 
     @property
     def attends(self) -> bool:

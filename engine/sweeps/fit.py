@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from statistics import fmean, linear_regression
 
 REACH = 8
-"""A fit takes the points from the largest place down to so small a part of it: three doublings. Below, what does not grow
-(weights, the start of a kernel) hides the law."""
+"""A fit takes only points within this factor of the largest length or depth: three doublings. Below, costs that do not grow
+(weights, the start of a kernel) hide the law."""
 FEWEST = 3
-"""Two points always lie on a line, which then says nothing about how sure it is."""
+"""The fewest points of a fit: two points always lie on a line and give no interval."""
 
 LAWS = {0.0: "a constant", 1.0: "n", 2.0: "n²"}
-"""Exponents, as they are written."""
+"""The names of the exponents."""
 SAME = 0.05
-"""An exponent so near to a law's is the law's: bytes have no noise, so their interval may be narrower than any law is exact."""
+"""The tolerance of an exponent: byte counts have no noise, so their interval may be narrower than the law is exact."""
 
 Points = Sequence[tuple[float, float]]
 
@@ -28,7 +28,7 @@ class Fit:
     exponent: float
     low: float
     high: float
-    """Of the exponent's 95 % interval: how far the points are from one line, by noise or by curvature."""
+    """The bounds of the exponent's 95 % interval: the deviation of the points from a line, by noise or by curvature."""
     intercept: float
     first: float
     last: float
@@ -39,7 +39,7 @@ class Fit:
 
     @property
     def says(self) -> str:
-        """What the interval allows to say about the law, in words."""
+        """The laws that the interval allows, in words."""
         agree = [words for law, words in LAWS.items() if self.low - SAME <= law <= self.high + SAME]
         if len(agree) == 1:
             return f"agrees with {agree[0]}"
@@ -53,7 +53,7 @@ class Fit:
 
 
 def upper_part(points: Points) -> list[tuple[float, float]]:
-    """The points that a fit takes, in order of their place."""
+    """The points that a fit takes, in order of x."""
     largest = max((place for place, _ in points), default=0.0)
     return sorted(point for point in points if point[0] * REACH >= largest and point[1] > 0)
 
@@ -67,7 +67,7 @@ def fit(points: Points) -> Fit | None:
         return None
     x, y = [math.log(place) for place, _ in taken], [math.log(value) for _, value in taken]
     slope, intercept = linear_regression(x, y)
-    # scipy's own regression has no error for a line that is level.
+    # scipy's own regression gives no error for a horizontal line.
     apart = sum((b - slope * a - intercept) ** 2 for a, b in zip(x, y, strict=True))
     error = math.sqrt(apart / (len(x) - 2) / sum((a - fmean(x)) ** 2 for a in x))
     half = float(stats.t.ppf(0.975, len(x) - 2)) * error
@@ -75,6 +75,6 @@ def fit(points: Points) -> Fit | None:
 
 
 def fit_all(lines: Mapping[str, Points]) -> dict[str, Fit]:
-    """By name; lines with too few points are left out."""
+    """The fits by name; lines with too few points are left out."""
     found = {name: fit(points) for name, points in lines.items()}
     return {name: one for name, one in found.items() if one is not None}

@@ -1,4 +1,4 @@
-"""Sweeps as data frames. Pandas is imported here: import this module where a frame is wanted, since a worker wants none."""
+"""Sweeps as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = [
 
 
 def visits_frame(result: Result) -> pd.DataFrame:
-    """A row for each visit. Times in seconds, memory in bytes; what was not measured is empty."""
+    """A row for each visit. Times in seconds, memory in bytes; empty cells where a quantity was not measured."""
     rows = [_cells(result.plan, visit) for visit in result.visits]
     return pd.DataFrame(rows, columns=COLUMNS).astype(
         dict.fromkeys(BYTES, "Int64")

@@ -1,4 +1,4 @@
-"""Whether a point may be started: its memory has to fit with room to spare, its time must not be out of all proportion."""
+"""The checks before a point of a sweep: its memory must fit with room to spare, its time must be within the limit."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.visit import Visit
 
 SPARE = 2
-"""The memory that is free must hold a point so many times."""
+"""The free memory must hold a point this many times."""
 TRANSIENT = 4
-"""Before a peak was measured: how many times what is kept a step may take at its highest."""
+"""The peak of a step over the memory that it keeps, assumed until a peak has been measured."""
 CAUTIOUS_RATE = 2e9
-"""Floating-point operations a second, before anything was timed: slower than any machine of today."""
+"""FLOPs per second assumed until a point has been timed: slower than any present machine."""
 STEEPEST = 2.5
-"""No cost here grows by more than this power."""
+"""The highest power with which any cost here grows."""
 
 
 def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], room: int) -> str | None:
-    """One sentence, or None where the point may be started.
+    """The reason not to start a point, in one sentence; None where it may be started.
 
-    ``before``: the kind's visits with their memory, along the axis; ``room``: bytes that are free.
+    ``before``: the kind's visits with measured memory, along the axis; ``room``: free bytes.
     """
     config, length = plan.config(kind, place), plan.length_at(place)
     sees = config.architecture.sees(config)
@@ -39,7 +39,7 @@ def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], ro
 
 
 def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> int:
-    """The peak to expect: along the kind's own peaks so far, and no less than the formula's total."""
+    """The expected peak in bytes: extrapolated from the kind's own peaks so far, at least the formula's total."""
     config, length = plan.config(kind, place), plan.length_at(place)
     memory = memory_at(config, length)
     peaks = [(v.place, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
@@ -50,7 +50,7 @@ def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> 
 
 
 def needed_seconds(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> float:
-    """The step time to expect: along the kind's own so far; of one point alone, as the arithmetic grows."""
+    """The expected seconds of a step: extrapolated from the kind's own times; with only one point, in proportion to the FLOPs."""
 
     def arithmetic(at: int) -> float:
         return flops_at(plan.config(kind, at), plan.length_at(at))
@@ -63,7 +63,7 @@ def needed_seconds(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -
 
 
 def onward(points: Sequence[tuple[int, float]], place: int) -> float:
-    """The value at a further place, by the power law through the last two points; of one point alone, by the square."""
+    """The value at a further x, by the power law through the last two points; with only one point, by the square."""
     (last, value), slope = points[-1], 2.0
     if len(points) > 1 and points[-2][1] > 0 < value:
         earlier, small = points[-2]

@@ -1,4 +1,4 @@
-"""The jobs of a sweep. Torch-free."""
+"""The jobs of a sweep: one visit, the machine's facts, the fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One visit: a model is built, timed and its memory counted, at a length of its own. Runs in a worker."""
+"""One visit of a sweep, in a worker: a model is built, timed and its memory counted, at a given length."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from engine.training.data import Batch
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
-PATIENCE = 0.2
-"""Seconds after which no further go of a piece of work is made in one visit: short ones are gone often, long ones once a round."""
+MAX_SECONDS = 0.2
+"""Seconds after which no further repetition is made in one visit: short work is repeated often, long work once a round."""
 
 
 def visit(
@@ -36,7 +36,7 @@ def visit(
 ) -> Visit:
     """Measure ``config``'s model on random tokens [batch_size, length].
 
-    ``device``: ``cpu`` or ``accelerator``. ``count_bytes``: also the memory, and what is kept of the past.
+    ``device``: ``cpu`` or ``accelerator``. ``count_bytes``: whether to measure the memory and the size of the cache, too.
     """
     on = torch_device(device)
     try:
@@ -55,7 +55,7 @@ def _visit(
     model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length).to(on)
     batch = random_batch(config.batch_size, length, sizes.n_tokens, sizes.n_outputs).to(on)
     optimizers = build_optimizers(config, model)
-    train, inference = step_seconds(model, optimizers, batch, PATIENCE)
+    train, inference = step_seconds(model, optimizers, batch, MAX_SECONDS)
     step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
     return Visit(
         kind,
@@ -65,7 +65,7 @@ def _visit(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         train=train,
         inference=inference,
-        cached=None if step is None else shortest(step, on, PATIENCE),
+        cached=None if step is None else shortest(step, on, MAX_SECONDS),
         cache_bytes=None if step is None or not count_bytes else step(),
         memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
@@ -73,15 +73,15 @@ def _visit(
 
 
 def random_batch(size: int, length: int, n_tokens: int, n_outputs: int) -> Batch:
-    """Tokens and answers without meaning, both [batch, length]: what they are does not matter for what they cost."""
+    """Random tokens and answers, both [batch, length]: their values do not affect the cost."""
     generator = torch.Generator().manual_seed(0)
     inputs = torch.randint(n_tokens, (size, length), generator=generator)
     return Batch(inputs, torch.randint(n_outputs, (size, length), generator=generator), {})
 
 
 def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], int] | None:
-    """The work of one more token after all but the last of ``inputs``, the past being kept; gives the bytes of what is
-    kept. None for a model that keeps nothing here."""
+    """The work of one more token after all but the last of ``inputs``, with a cache; it returns the bytes of the cache. None
+    for a model without a cache here."""
     if isinstance(model, Transformer):
         cached = cached_step(model.eval(), inputs)
         return lambda: cached().bytes
@@ -101,7 +101,7 @@ def _recurrent_step(model: Baseline, body: Recurrent, token: Tensor) -> Callable
 
 
 def torch_device(name: str) -> torch.device:
-    """Raises ValueError where there is no accelerator."""
+    """The torch device of ``cpu`` or ``accelerator``. Raises ValueError where there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
@@ -111,7 +111,7 @@ def torch_device(name: str) -> torch.device:
 
 
 def machine(device: str) -> Machine:
-    """Where a visit to ``cpu`` or ``accelerator`` would take place, and the memory free there now."""
+    """The machine of a visit to ``cpu`` or ``accelerator``, and its free memory now."""
     on = torch_device(device)
     if on.type == "cuda":
         return Machine(
@@ -122,7 +122,7 @@ def machine(device: str) -> Machine:
 
 
 def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's name as it says it; where it does not, its architecture."""
+    """The processor's name from the system; its architecture where there is none."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a sweep measures: which kinds, along which axis, at which sizes. One table for widgets, link and command line."""
+"""The plan of a sweep: kinds of models, axis, sizes. One table for widgets, link and command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.settings.reading import checked
 from engine.sweeps import KINDS
 
 SHORTEST = 64
-"""The first length; each further one is twice as long."""
+"""The first length; each further one is twice the one before."""
 
 
 class Plan(Parameters):
@@ -60,7 +60,7 @@ class Plan(Parameters):
 
     @property
     def places(self) -> tuple[int, ...]:
-        """The lengths, or the depths, that are measured."""
+        """The lengths, or the depths, to measure."""
         first, last = (SHORTEST, self.longest) if self.axis == "length" else (1, self.deepest)
         doubled = [first << power for power in range(20) if first << power < last]
         return (*doubled, last)
@@ -72,20 +72,20 @@ class Plan(Parameters):
         return self.n_layers if self.axis == "length" else place
 
     def config(self, kind: str, place: int) -> RunConfig:
-        """The model at one place; its length is :meth:`length_at`. Raises ConfigError."""
+        """The model's config at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
         own: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(place)}
         return parse(own | {"d_model": width_of(self, kind)})
 
 
 def _base(plan: Plan) -> dict[str, Any]:
-    """A decoder that names at each position the symbol before; sinusoids have no table that grows with the length."""
+    """Settings of a decoder that names the previous symbol at each position; sinusoids have no table that grows with the length."""
     sizes = {name: getattr(plan, name) for name in ("d_model", "n_heads", "batch_size")}
     return {"task": "k_back", "k": 1, "pos_encoding": "sinusoidal", "steps": 1, "device": "cpu", **sizes}
 
 
 @lru_cache(256)
 def width_of(plan: Plan, kind: str) -> int:
-    """The width at which a kind has as many parameters as the transformer: matched once, at the first depth."""
+    """The width at which a kind has as many parameters as the transformer, matched at the first depth."""
     if KINDS[kind].attends:
         return plan.d_model
     base = {**_base(plan), "n_layers": plan.depth_at(plan.places[0])}
@@ -96,7 +96,7 @@ SETTINGS = {row.name: row for row in settings_in(Plan)}
 
 
 def read_plan(flat: Mapping[str, Any]) -> Plan:
-    """Raises ConfigError with one sentence for each setting that does not fit, alone or with the others."""
+    """The plan of flat values. Raises ConfigError with one sentence for each setting that is not allowed, alone or with others."""
     plan = checked(Plan, flat)
     for kind in plan.kinds:
         plan.config(kind, plan.places[0])

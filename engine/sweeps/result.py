@@ -1,4 +1,4 @@
-"""A sweep as it stands: its plan, where it ran, its visits, and what they come to. Plain data, torch-free."""
+"""The result of a sweep so far as plain data: its plan, the machine, the visits, the fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.sweeps.visit import QUANTITIES, Machine, Skip, Visit
 
 @dataclass(frozen=True)
 class Level:
-    """A quantity at one place: the median of its visits and how far they spread."""
+    """A quantity at one length or depth: the median of its visits and their range."""
 
     place: int
     value: float
@@ -29,15 +29,15 @@ class Result:
     visits: tuple[Visit, ...]
     skips: tuple[Skip, ...]
     fits: Mapping[str, Fit]
-    """By :func:`line_name`."""
+    """The fits by :func:`line_name`."""
     state: str
     """``running``, ``finished``, ``stopped`` or ``failed``."""
     seconds: float
     created: float
-    """Seconds since 1970."""
+    """The time of creation in seconds since 1970."""
 
     def levels(self, kind: str, quantity: str) -> list[Level]:
-        """Along the axis; empty where the quantity was not measured for that kind."""
+        """The quantity along the axis; empty where it was not measured for that kind."""
         found: dict[int, list[float]] = {}
         for visit in self.visits:
             value = value_of(visit, quantity)
@@ -57,7 +57,7 @@ class Result:
 
     @property
     def lines(self) -> dict[str, list[tuple[float, float]]]:
-        """What is fitted: by name, place and median."""
+        """The lines to fit: by name, the lengths or depths and the medians."""
         return {
             line_name(kind, quantity): [(float(level.place), level.value) for level in self.levels(kind, quantity)]
             for kind in self.plan.kinds
@@ -70,7 +70,7 @@ def line_name(kind: str, quantity: str) -> str:
 
 
 def value_of(visit: Visit, quantity: str) -> float | None:
-    """``saved`` lies within the memory, where that was measured."""
+    """A quantity of a visit; ``saved`` is a part of the memory, where that was measured."""
     if quantity == "saved":
         return None if visit.memory is None else visit.memory.saved
     value: float | None = getattr(visit, quantity)

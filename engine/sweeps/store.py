@@ -1,4 +1,4 @@
-"""Sweeps on this machine: one JSON file each, found by their unguessable name."""
+"""The store of sweeps on this machine: one JSON file each, under an unguessable name."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
 
 FORMAT = 1
-KEPT = 200
-"""The newest files that are kept."""
+MAX_KEPT = 200
+"""The number of files that are kept, the newest."""
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 
@@ -30,12 +30,12 @@ def keep(name: str, result: Result) -> Path:
     """Write a sweep. Raises OSError where the disk does not take it."""
     file = folder() / f"{name}.json"
     write_whole(file, json.dumps(to_json(result), allow_nan=False))
-    keep_newest(folder(), "*.json", KEPT)
+    keep_newest(folder(), "*.json", MAX_KEPT)
     return file
 
 
 def find(name: str) -> Result | None:
-    """The sweep of that name; None where there is none to read."""
+    """The sweep of that name; None where there is none or it cannot be read."""
     if not NAME.fullmatch(name):
         return None
     try:
@@ -59,7 +59,7 @@ def to_json(result: Result) -> dict[str, Any]:
 
 
 def from_json(row: dict[str, Any]) -> Result:
-    """Raises KeyError, TypeError or ValueError where it is none."""
+    """The result in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     if row["format"] != FORMAT:
         raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
     return Result(

@@ -1,7 +1,7 @@
-"""A sweep on its way through the worker pool: point after point, each a short job on a worker that does nothing else.
+"""Running a sweep on the worker pool: point after point, each a short job on a worker that does nothing else.
 
-First every kind along the axis, the short points first, each only after the guard has looked at the ones before; then all points
-again, in shuffled order, so that whatever else the machine does meanwhile falls on all kinds alike.
+The first round measures every kind along the axis, the short points first, each only after the guard has checked the earlier
+ones. Further rounds repeat all points in shuffled order, so that other load on the machine affects all kinds alike.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from threading import Lock, RLock
 
 import psutil
 
-from engine.foundation.background import Work
+from engine.foundation.background import BackgroundTask
 from engine.sweeps.fit import Fit
 from engine.sweeps.guard import needed_seconds, reason_not_to
 from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
@@ -23,23 +23,23 @@ from engine.sweeps.visit import Machine, Skip, Visit
 from engine.workers.pool import JobError, Pool
 
 CLOCK = Lock()
-"""Held for one point: two sweeps take turns, so that neither is on the other's clock."""
+"""Held for one point: two sweeps alternate, so that neither slows the other's point."""
 BREATH = 0.005
-"""Seconds between two points, in which another sweep, or a picture, gets its turn."""
+"""Seconds between two points, in which another sweep or a short job gets its turn."""
 GUESS = 0.25
-"""Seconds that a visit takes at least: building a model, and goes until the clock can be trusted."""
+"""The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""
 FIRST, FURTHER = 6, 3
-"""Training steps that a visit takes as long as; the first also counts bytes."""
+"""The seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones."""
 
 
-class Sweep(Work):
-    """Every kind at every place, as far as the guard lets it; a stop waits for the point in hand."""
+class Sweep(BackgroundTask):
+    """Every kind at every length or depth, as far as the guard allows; a stop waits for the end of the current point."""
 
     def __init__(self, plan: Plan, pool: Pool, *, session: str = "") -> None:
         super().__init__("measurement", session)
         self.plan = plan
         self.now: tuple[str, int] | None = None
-        """The kind and place that are measured now."""
+        """The kind and the length or depth that is measured now."""
         self._pool = pool
         self._machine: Machine | None = None
         self._visits: list[Visit] = []
@@ -50,7 +50,7 @@ class Sweep(Work):
 
     @property
     def result(self) -> Result:
-        """Everything so far."""
+        """The result so far."""
         with self._lock:
             return Result(
                 self.plan, self._machine, tuple(self._visits), tuple(self._skips), dict(self._fits), self.state,
@@ -59,13 +59,13 @@ class Sweep(Work):
 
     @property
     def seconds_left(self) -> float:
-        """As the visits so far have it."""
+        """The predicted seconds left, from the visits so far."""
         with self._lock:
             return sum(self._expected(kind, place) * rounds for (kind, place), rounds in self._rounds_left().items())
 
     @property
     def done(self) -> float:
-        """Share of the time, from 0 to 1; what was spent on waiting for a worker does not count."""
+        """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
         if self.state != "running":
             return 1.0
         with self._lock:
@@ -84,7 +84,7 @@ class Sweep(Work):
             self.now = None
 
     def _go_along(self) -> None:
-        """The first round: outwards, as far as the guard lets each kind."""
+        """The first round: outwards along the axis, as far as the guard allows each kind."""
         for place in self.plan.places:
             kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):
@@ -112,7 +112,7 @@ class Sweep(Work):
                 began = time.monotonic()
                 job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
                 seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
-        except JobError as error:  # too much after all: the worker is replaced, the other kinds go on
+        except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
             self._leave_out(kind, place, str(error))
             return
         with self._lock:
@@ -129,7 +129,7 @@ class Sweep(Work):
             self._fits = fits
 
     def _room(self) -> int:
-        """Bytes that a point may count on: free, and not more than the host allows a step or a worker."""
+        """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
         limits = self._pool.limits
         if self._machine is not None and self._machine.kind == "cuda":
             return min(self._machine.free, int(limits.memory))
@@ -144,7 +144,7 @@ class Sweep(Work):
     # Time left
 
     def _rounds_left(self) -> dict[tuple[str, int], int]:
-        """How many visits every point still gets; those that the guard will not let through count, too, until it says so."""
+        """The number of visits left for every point; a point counts until the guard has rejected it."""
         taken: dict[tuple[str, int], int] = {}
         for visit in self._visits:
             taken[visit.kind, visit.place] = taken.get((visit.kind, visit.place), 0) + 1
@@ -157,7 +157,7 @@ class Sweep(Work):
         return {point: rounds for point, rounds in left.items() if rounds > 0}
 
     def _expected(self, kind: str, place: int) -> float:
-        """Seconds that a visit will take; 0 where the guard will not let it start."""
+        """The predicted seconds of a visit; 0 where the guard will reject it."""
         before = self._counted(kind)
         if not before:
             return GUESS

@@ -1,4 +1,4 @@
-"""What a sweep finds: visits, one a point and round, and what was left out and why. Plain data, torch-free."""
+"""The visits of a sweep, one for each point and round, and the points left out, with the reason. Plain data."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ QUANTITIES = {
     "cached": "time of the next token with the past kept",
     "saved": "bytes saved for backward",
 }
-"""What is followed along the axis and fitted; times in seconds."""
+"""The quantities that are followed along the axis and fitted; times in seconds."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One point, looked at once."""
+    """One measurement of one point."""
 
     kind: str
     place: int
-    """Tokens or layers, as the plan's axis says."""
+    """The length in tokens or the number of layers, depending on the plan's axis."""
     round: int
     width: int
     parameters: int
     train: float
-    """Seconds of a training step: forward, backward, optimizer. The shortest of a few goes, as all times here."""
+    """Seconds of a training step: forward, backward, optimizer. The shortest of a few repetitions, as all times here."""
     inference: float
-    """Seconds of one pass without gradient; this is also what the next token costs where nothing is kept."""
+    """Seconds of one pass without gradient; also the cost of the next token without a cache."""
     cached: float | None
-    """Seconds of the next token where keys and values, or the state, are kept; None where that is not measured."""
+    """Seconds of the next token with a cache of keys and values, or of the state; None where it is not measured."""
     cache_bytes: int | None
-    """Of what is kept, counted."""
+    """The measured bytes of the cache."""
     memory: Memory | None
-    """Of a training step; measured in the first round only, since it is the same in every one."""
+    """The memory of a training step; measured in the first round only, since it is the same in every one."""
     inference_peak: int | None
-    """Highest allocation of a pass without gradient, beyond the weights; first round only."""
+    """The highest allocation of a pass without gradient, beyond the weights; first round only."""
     took: float = 0.0
-    """Seconds that the whole visit took."""
+    """Seconds of the whole visit."""
 
 
 @dataclass(frozen=True)
 class Skip:
-    """A point that was not started, and with it every further one of its kind."""
+    """A point that was not started; further points of its kind are not started either."""
 
     kind: str
     place: int
@@ -52,13 +52,13 @@ class Skip:
 
 @dataclass(frozen=True)
 class Machine:
-    """Where it was measured."""
+    """The machine of a measurement."""
 
     device: str
-    """In words."""
+    """The device in words."""
     kind: str
-    """``cpu``, ``cuda`` ..."""
+    """The device type: ``cpu``, ``cuda`` ..."""
     torch: str
     threads: int
     free: int
-    """Bytes that were free before."""
+    """The free bytes before the measurement."""

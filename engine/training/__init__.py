@@ -1,1 +1,1 @@
-"""What training is made of: data, the loop, what is looked at, what is measured. Needs torch; workers import it."""
+"""Training: data, the loop, snapshots, evaluation, measurements. Needs torch, so only workers import it."""

@@ -1,4 +1,4 @@
-"""Batches: sequences drawn, answered, held out and framed for the family that reads them."""
+"""Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from engine.tasks.text_settings import TextSettings
 from engine.training.positions import drawn, spread
 
 HELD_OUT_SHARE = 5
-"""One distinct sequence in so many is never trained on."""
+"""One of this many distinct sequences is never trained on."""
 FEWEST_DISTINCT = 64
 """With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
 STREAM_STEP = 0x9E3779B1
-"""Between the seeds of two streams of held-out sequences; odd and large, so that those of nearby runs do not meet."""
+"""The difference between the seeds of two streams of held-out sequences; odd and large, so that the streams of nearby seeds do not meet."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a model reads and what it should answer."""
+    """The inputs and targets of one step."""
 
     inputs: Tensor
-    """[batch, length] tokens."""
+    """Tokens, [batch, length]."""
     targets: Tensor
-    """[batch, length] classes, IGNORE where nothing is asked."""
+    """Classes, [batch, length]; IGNORE where no answer is asked."""
     regions: dict[str, slice]
     """Metric name to the positions it counts."""
     source: Tensor | None = None
-    """[batch, source_length] tokens of the encoder side."""
+    """Tokens of the encoder side, [batch, source_length]."""
     token_mask: Tensor | None = None
-    """[batch, length] bool, True where a real token stands; None where all are real."""
+    """True where a real token stands, [batch, length] bool; None where all tokens are real."""
     positions: Positions | None = None
-    """Where the tokens stand, one for each of [length]; None where they stand at 0, 1, 2, ..."""
+    """The positions of the tokens, [length]; None where they are 0, 1, 2, ..."""
     source_positions: Positions | None = None
-    """The same for the encoder side."""
+    """The positions of the source tokens, [source_length]; None where they are 0, 1, 2, ..."""
     text: bool = False
-    """Whether it is a stretch of text, so that exp(loss) is the perplexity."""
+    """Whether the batch is a stretch of text, so that exp(loss) is the perplexity."""
 
     def to(self, device: torch.device) -> Batch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
@@ -61,7 +61,7 @@ def text_settings_of(config: RunConfig) -> TextSettings:
 
 
 class Data:
-    """The training and the held-out sequences of a run. Decided by the config alone."""
+    """The training and the held-out sequences of a run. They depend on the config alone."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
@@ -72,7 +72,7 @@ class Data:
         self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
 
     def _set_sizes(self) -> dict[int, int]:
-        """Length to number of sequences of a fixed training set, spread evenly; empty for fresh data."""
+        """The number of sequences of a fixed training set by length, spread evenly; empty for fresh data."""
         if self.config.dataset_size is None or self.corpus is not None:
             return {}
         return {n: max(1, self.config.dataset_size // len(self._lengths)) for n in self._lengths}
@@ -84,7 +84,7 @@ class Data:
         return own.distinct(n) >= FEWEST_DISTINCT
 
     def chance(self) -> float:
-        """How often the best constant guess is right."""
+        """The accuracy of the best constant guess."""
         if self.corpus is not None:
             return self.corpus.chance
         return self.config.task_settings.chance(self.config)
@@ -110,7 +110,7 @@ class Data:
         return list(law)[int(torch.multinomial(torch.tensor(list(law.values())), 1, generator=self.generator))]
 
     def _displaced(self, batch: Batch) -> Batch:
-        """Where positions are randomized: a training batch at freshly drawn ones."""
+        """The batch at freshly drawn positions where positions are randomized, else unchanged."""
         if self.config.randomized_positions == 1:
             return batch
         limit = shapes(self.config).position_range
@@ -138,7 +138,7 @@ class Data:
         return self.frame(source, self.task.answer(source, own))
 
     def validation_places(self) -> Tensor:
-        """Where in the held-out texts the windows of :meth:`validation_batch` stand, [row, length + 1]; of a corpus only."""
+        """The indices of the tokens of :meth:`validation_batch` in the held-out text, [row, length + 1]. Only for tasks with a corpus."""
         assert self.corpus is not None
         n = self.config.seq_len
         return self.corpus.places(validation_size(n), n, self._held_out_generator(stream=1), held_out=True)
@@ -159,7 +159,7 @@ class Data:
         return source, answer
 
     def _draw(self, size: int, n: int, own: TaskSettings, generator: torch.Generator, *, held_out: bool) -> Tensor:
-        """Sequences of one side of the split, which is a property of the sequence: [size, n]."""
+        """Sequences of the training side or of the held-out side, [size, n]. The side depends on the sequence alone."""
         if not self._can_hold_out(n, own):
             return self.task.draw(size, n, own, generator)
         kept: list[Tensor] = []
@@ -170,7 +170,7 @@ class Data:
         return torch.cat(kept)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
-        """Lay question and answer out for the family; both [batch, n]. Randomized positions stand spread out evenly."""
+        """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly."""
         batch, limit = self._laid_out(source, answer), shapes(self.config).position_range
         if self.config.randomized_positions == 1:
             return batch
@@ -196,7 +196,7 @@ class Data:
 
 
 def is_held_out(source: Tensor) -> Tensor:
-    """Which sequences belong to validation, [batch]: a fixed hash of the tokens, the same in every run."""
+    """True for sequences that belong to validation, [batch]: a fixed hash of the tokens, the same in every run."""
     weights = torch.randint(2**40, (source.size(1),), generator=torch.Generator().manual_seed(1)) * 2 + 1
     mixed = ((source + 1) * weights).sum(dim=1)
     for shift in (17, 29, 13):  # multiply and fold, so that every token reaches every bit

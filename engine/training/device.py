@@ -1,4 +1,4 @@
-"""Which device a run uses, and why."""
+"""The choice of a run's device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.estimate.prediction import CPU_IS_FASTER_BELOW
 
 
 def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.device, str]:
-    """The device and a note for the reader ("" where there is nothing to say).
+    """The device, and a note that explains the choice ("" where there is nothing to explain).
 
     Raises ValueError with one sentence where the config names a device that this machine lacks.
     """

@@ -1,4 +1,4 @@
-"""Where a value first stopped being finite, found by replaying the batch and recording its inner tensors."""
+"""Finding the first value that is not finite, by replaying the batch and recording its inner tensors."""
 
 from __future__ import annotations
 

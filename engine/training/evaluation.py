@@ -1,4 +1,4 @@
-"""Loss and accuracies of a model on a batch, with teacher forcing: at each position it reads the right answers before."""
+"""Loss and accuracies of a model on a batch with teacher forcing: at each position the model reads the right earlier answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.tasks.data import IGNORE
 from engine.training.data import Batch, Data
 
 LARGEST_EXPONENT = 700.0
-"""exp of more overflows."""
+"""The highest exponent whose exp is a finite float."""
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross entropy in nats over the positions that are asked.
+    """Mean cross entropy in nats over the positions at which an answer is asked.
 
     logits [batch, length, class], targets [batch, length].
     """
@@ -29,7 +29,7 @@ def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
-    """Share of right answers in each region of the batch; predictions [batch, length]."""
+    """The share of right answers in each region of the batch; predictions [batch, length]."""
     asked = batch.targets != IGNORE
     right = (predictions == batch.targets) & asked
     counts = torch.stack(
@@ -60,7 +60,7 @@ def predictions(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """``loss`` and the accuracies, without dropout."""
+    """``loss`` and the accuracies of a model on a batch, without dropout."""
     with in_mode(model, training=False):
         logits = forward(model, batch)
     loss = loss_of(logits.float(), batch.targets).item()
@@ -69,7 +69,7 @@ def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
 
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
-    """What blind guessing scores: metric name to value, ``loss`` in nats."""
+    """The scores of blind guessing: metric name to value, ``loss`` in nats."""
     sizes = labelled(config)
     guess = data.chance()
     uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()

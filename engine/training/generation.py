@@ -1,4 +1,4 @@
-"""Writing an answer token by token, each token after those that the model itself wrote before."""
+"""Writing an answer token by token: each token is predicted after those that the model itself wrote."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 
 Read = Callable[[Tensor], Tensor]
-"""All tokens so far [batch, length] -> logits of the token after them [batch, n_outputs]. Each call adds tokens at the
-end of those of the call before; into the first call any number goes, into each later one a single new token."""
+"""All tokens so far [batch, length] -> logits of the next token [batch, n_outputs]. Each call must repeat the tokens of the
+call before and add to them: the first call takes any number of tokens, each later call one more."""
 
 
 def generation_accuracy(
     config: RunConfig, model: nn.Module, batch: Batch, first: int
 ) -> Generator[Measuring, None, float]:
-    """Share of right answers from position ``first`` on when the model reads its own answers instead of the right ones.
+    """The share of right answers from position ``first`` on when the model reads its own answers instead of the right ones.
 
-    This is what a leaking mask cannot fake: while writing there is no future to look at. Yields after each position, so
-    that a caller can do other work in between.
+    A leaking mask cannot raise this number: while the model writes there are no later tokens to read. Yields after each
+    position, so that a caller can do other work in between.
     """
     inputs, written, length = batch.inputs.clone(), torch.zeros_like(batch.targets), batch.inputs.size(1)
     read = reader(config, model, batch)
@@ -45,7 +45,7 @@ def generation_accuracy(
 
 
 def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """How the model reads the sequences of a batch token by token: with what it computed before, where that stays valid."""
+    """The function that reads the sequences of a batch token by token; it keeps earlier results where they stay valid."""
     if keeps_past(config) and isinstance(model, Transformer):
         return _with_keys_and_values(model, batch)
     if keeps_past(config) and isinstance(model, Baseline) and isinstance(model.body, Recurrent):
@@ -80,7 +80,7 @@ def _with_states(model: Baseline, body: Recurrent) -> Read:
 
 
 def _from_the_start(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """The whole sequence again for each token, or as much of it as the model sees."""
+    """Reads the whole sequence again for each token, or the part that the model can see."""
     sees = config.architecture.sees(config)
 
     def read(tokens: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The job that times this machine. Torch-free."""
+"""The job that measures the training speed of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training loop: prepare a model, then one optimizer step after another, yielding what happened."""
+"""The training loop: prepare a model, then take one optimizer step after another and yield an event for each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def steps_of(
     prediction: Prediction | None = None,
     measure: MeasureByName = nothing_to_measure_with,
 ) -> Generator[Event, str | None, None]:
-    """The events of :func:`engine.training.train.train`, where a Failed event names no remedy yet."""
+    """The events of :func:`engine.training.train.train`, but Failed events name no remedy."""
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
     model = _untrained(config, device) if model is None else model
@@ -132,7 +132,7 @@ def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
 def gradient_norm(parameters: list[nn.Parameter]) -> float:
     """The global L2 norm, in float32 so that half precision does not overflow while summing.
 
-    The squares of a gradient above 1e19 overflow float32 while the gradient itself is finite: then in float64.
+    The squares of a gradient above 1e19 overflow float32 although the gradient itself is finite; the sum is then in float64.
     """
     grads = [p.grad if p.grad.dtype == torch.float32 else p.grad.float() for p in parameters if p.grad is not None]
     norm = float(get_total_norm(grads))

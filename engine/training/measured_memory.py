@@ -1,4 +1,4 @@
-"""Memory of one training step, measured: what autograd keeps, what the optimizer keeps, and the peak.
+"""Measured memory of one training step: what autograd saves, what the optimizer keeps, and the peak.
 
 On CUDA the peak is the allocator's. Elsewhere it is followed tensor by tensor: each storage that an operation creates is
 counted until it is freed; scratch space inside a kernel is not seen. The peak is that of forward and backward; the
@@ -28,14 +28,14 @@ from engine.training.evaluation import forward, loss_of
 
 @dataclass(frozen=True)
 class Saved:
-    """Bytes kept for backward, and the share of them that attention scores take."""
+    """Bytes saved for backward, and how many of them attention scores take."""
 
     total: int
     scores: int
 
 
 class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Follows the storages that operations create: which are alive, how many bytes, and the most there were."""
+    """Follows the storages that operations create: which are alive, their bytes, and the highest sum so far."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -54,7 +54,7 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         unknown = [
             leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor) and _storage_id(leaf) not in self.alive
         ]
-        if unknown:  # most of a recurrent layer's operations are views of what is known: they cost nothing more
+        if unknown:  # most operations of a recurrent layer return views of known storages: these add no bytes
             given = {_storage_id(leaf) for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)}
             for leaf in unknown:
                 if _storage_id(leaf) not in given:
@@ -78,7 +78,7 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextmanager
     def watching_scores(self, model: nn.Module) -> Iterator[None]:
-        """Tell apart what attention creates between q, k and the weighted sum of the values."""
+        """Count separately what attention creates between q, k and the weighted sum of the values."""
 
         def enter(*_: object) -> None:
             self._in_scores = True
@@ -101,10 +101,10 @@ def _storage_id(tensor: Tensor) -> int:
 
 
 def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, Saved, Allocations]:
-    """The loss, what autograd keeps of the forward pass that makes it, and the allocations so far.
+    """The loss, the memory that autograd saves in the forward pass, and the allocations so far.
 
-    Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch were
-    there before.
+    Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch
+    existed before.
     """
     allocations = Allocations()
     kept: dict[int, int] = {}
@@ -142,7 +142,7 @@ def measure_memory(
     model.zero_grad()
     with in_mode(model, training=True), torch.random.fork_rng(devices=[device] if cuda else []):
         with torch.no_grad():
-            loss()  # so that masks and tables are there before
+            loss()  # creates the cached masks and tables, so that they are not counted below
         if cuda:
             torch.cuda.reset_peak_memory_stats(device)
             before = torch.cuda.memory_allocated(device)
@@ -163,7 +163,7 @@ def measure_memory(
 
 
 def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
-    """The most that a piece of work without gradient allocates on top of what was there before."""
+    """The highest number of bytes that ``work`` allocates, without gradients, on top of those allocated before."""
     with torch.no_grad():
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)

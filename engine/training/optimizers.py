@@ -33,7 +33,7 @@ def _is_table(name: str) -> bool:
 
 
 def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Optimizer]:
-    """Weight decay falls on matrices only. Muon takes the matrices of the blocks; AdamW everything else.
+    """The optimizers of a config. Weight decay applies to matrices only. Muon takes the matrices of the blocks, AdamW the rest.
 
     Muon: Jordan et al. 2024; AdamW: Loshchilov and Hutter 2019.
     """
@@ -42,7 +42,7 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
     for name, parameter in model.named_parameters():
         if parameter.ndim < 2:
             vectors.append(parameter)
-        elif _is_table(name) or (by_muon and parameter.ndim > 2):  # Muon knows matrices only
+        elif _is_table(name) or (by_muon and parameter.ndim > 2):  # Muon is defined for matrices only
             tables.append(parameter)
         else:
             matrices.append(parameter)

@@ -1,8 +1,8 @@
-"""What a run trains on before its own sequences: plenty of a related task that has labels, or of unlabelled text.
+"""Pre-training: the steps before a run's own sequences, on a related task that has many labels or on unlabelled sequences.
 
-``sister``: the same rule with other symbols, in question and answer alike, so that what carries over is the rule and not
-the embedding of any symbol. ``next_token``: the task's own sequences without their answers; the next token is predicted.
-Both are drawn afresh for every step.
+``sister``: the same rule with other symbols in question and answer, so that the rule carries over and not the embedding
+of any symbol. ``next_token``: the task's own sequences without their answers; the model predicts the next token.
+Both draw fresh sequences for every step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.training.data import Batch, Data
 
 
 def sister(config: RunConfig, batch: Batch) -> Batch:
-    """Symbol s becomes the new token ``n_tokens + s``; answer a the new class ``n_answers + a``."""
+    """The batch in the symbols of the sister task: symbol s becomes token ``n_tokens + s``, answer a class ``n_answers + a``."""
     own, symbols = labelled(config), config.task_settings.sister_symbols
 
     def other(tokens: Tensor) -> Tensor:
@@ -35,7 +35,7 @@ def sister(config: RunConfig, batch: Batch) -> Batch:
 
 
 def next_token(config: RunConfig, batch: Batch) -> Batch:
-    """At each position but the last, the class ``n_answers + next token``."""
+    """The batch with the next token as target: class ``n_answers + next token`` at each position but the last."""
     targets = torch.full_like(batch.inputs, IGNORE)
     targets[:, :-1] = batch.inputs[:, 1:] + labelled(config).n_outputs
     if batch.token_mask is not None:
@@ -47,12 +47,12 @@ RELATED: dict[str, Callable[[RunConfig, Batch], Batch]] = {"sister": sister, "ne
 
 
 class Pretraining:
-    """The batches of the steps before the run's own."""
+    """Draws the batches of the pre-training steps."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
         self._data = Data(config.replace(dataset_size=None, label_noise=0.0))
-        # Else the first sister sequences would be the labelled ones in other symbols.
+        # With the run's own seed, the first sister sequences would be the labelled ones in other symbols.
         self._data.generator.manual_seed(2**33 + config.seed)
 
     def training_batch(self) -> Batch:

@@ -1,4 +1,4 @@
-"""Which setting would have kept a run finite: settings known to help, tried on the very same steps."""
+"""Settings that would have kept a failed run finite: known remedies, each tried on the very same steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.settings.fields import to_text
 from engine.training.loop import steps_of
 
 LONGEST_TRIAL = 60
-"""Remedies are tried by training again up to the failing step, if that is at most so many steps."""
+"""The highest failing step up to which remedies are tried; each trial trains again up to that step."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def remedies(config: RunConfig) -> list[dict[str, Any]]:
 
 
 def find_remedy(config: RunConfig, step: int) -> Remedy:
-    """The first remedy under which the same steps stay finite; untried where the run is too long to repeat."""
+    """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat."""
     for option in remedies(config):
         name = ", ".join(f"{setting}={to_text(value)}" for setting, value in option.items())
         try:

@@ -1,4 +1,4 @@
-"""What is measured once training has ended: held-out metrics, other lengths, memory, and what the run was asked for."""
+"""Measurements at the end of training: held-out metrics, other lengths, memory, and the measurements that the run asks for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def measured_result(
     prediction: Prediction,
     measure: MeasureByName,
 ) -> Generator[Measuring, None, Finished]:
-    """Yields Measuring after each piece of the work, so that a caller can do other work in between; returns Finished.
+    """Measure the trained model. Yields Measuring after each piece of work, so that a caller can do other work in between.
 
     ``validation``: the metrics of the validation pass after the last step. ``batch``: the last training batch, on which
     memory is measured. ``seconds``: how long training took. ``measure`` takes the measurements that ``record`` names.
@@ -46,7 +46,7 @@ def measured_result(
 
 
 def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:
-    """``written_accuracy`` on held-out sequences where the model writes its answer token by token, else nothing."""
+    """``written_accuracy`` on held-out sequences if the model writes its answer token by token, else an empty dictionary."""
     config = trained.config
     if not writes_answer(config):
         return {}

@@ -1,4 +1,4 @@
-"""Writing on from a prompt: temperature, top-k, and a window that slides when the text gets longer than it.
+"""Sampling text after a prompt: temperature, top-k, and a window that slides when the text gets longer than it.
 
 Sources: temperature as in Ackley, Hinton and Sejnowski 1985; top-k as in Fan, Lewis and Dauphin 2018, Hierarchical Neural
 Story Generation, section 5.4.
@@ -20,16 +20,16 @@ from engine.training.positions import spread
 
 
 def distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
-    """What is drawn from, [token]: softmax(logits / temperature) over the ``top_k`` likeliest tokens.
+    """Probabilities of the next token, [token]: softmax(logits / temperature) over the ``top_k`` likeliest tokens.
 
-    Temperature 0 and top-k 1 are greedy: all on the likeliest token, the first of equals.
+    Temperature 0 and top-k 1 are greedy: the likeliest token (the first of equals) has probability 1.
     """
     if temperature == 0 or top_k == 1:
         return torch.zeros_like(logits).index_fill_(0, logits.argmax(), 1.0)
     if top_k is not None and top_k < len(logits):
         kept = logits.topk(top_k).indices
         logits = torch.full_like(logits, -torch.inf).index_copy_(0, kept, logits[kept])
-    # Less the largest first: divided by a small temperature it would overflow.
+    # The largest logit is subtracted first: divided by a small temperature it would overflow.
     return ((logits - logits.max()) / temperature).softmax(0)
 
 
@@ -37,8 +37,8 @@ def distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = N
 def next_logits(config: RunConfig, model: nn.Module, tokens: Sequence[int]) -> Tensor:
     """The logits of the token after these, [token]; the model reads the last ``seq_len`` of them.
 
-    The unknown token is never written: it stands for many words and is none. Nor are numbers that stand for nothing, where the
-    text has fewer words than the vocabulary has room for.
+    The unknown token is never written, since it stands for many words. Token numbers without a word are never written
+    either; they exist where the text has fewer words than the vocabulary has room for.
     """
     device = next(model.parameters()).device
     window = torch.tensor([list(tokens[-config.seq_len :])], device=device)  # [1, length]
@@ -60,9 +60,9 @@ def write_on(
     top_k: int | None = None,
     seed: int = 0,
 ) -> list[int]:
-    """So many tokens after the prompt, which has at least one. The same seed writes the same.
+    """Write ``length`` tokens after the prompt, which has at least one token. The same seed gives the same tokens.
 
-    A window that slides moves every token to another position, so nothing computed for the last one can be kept.
+    When the window slides, every token moves to another position, so no earlier result can be kept.
     """
     generator = torch.Generator().manual_seed(seed)
     tokens = list(prompt)

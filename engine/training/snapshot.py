@@ -1,4 +1,4 @@
-"""A look at the model at one step: a pass over a fixed probe batch, without gradient or dropout."""
+"""Snapshots: the model's inner tensors and predictions at one step, on a fixed probe batch, without gradient or dropout."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from engine.training.evaluation import forward
 from engine.training.sampling import continuation, write_on
 
 LARGEST_PATTERNS = 1_000_000
-"""Weights in one snapshot; longer sequences are shown up to the position that fits."""
+"""The most attention weights in one snapshot; longer sequences are cut at the position that fits."""
 LARGEST_MORE = 250_000
-"""Weights of the probe samples after the first; only whole ones are kept."""
+"""The most attention weights of the probe samples after the first; samples are kept whole or not at all."""
 LARGEST_MATRICES = 1_000_000
-"""Numbers in one snapshot's matrices of encodings; beyond them further layers are left out."""
+"""The most numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out."""
 PROMPT, WRITTEN = 6, 32
-"""Tokens of held-out text that a language model reads before it writes, and tokens that it writes."""
+"""The number of held-out tokens that a language model reads, and the number of tokens that it then writes."""
 TEMPERATURE = 0.8
 LONGEST_MATRIX = 256
-"""Positions of the encoding shown; fewer where there are matrices of several layers, so that all of them take no more."""
+"""The most positions of the encoding that are shown; fewer with several layers, so that the total stays the same."""
 
 
 @torch.no_grad()
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
-    """Patterns of the probe samples that fit, the encoding's matrices, and the predictions on every probe sample."""
+    """A snapshot: patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
     cache: ActivationCache = {}
     with in_mode(model, training=False):
         predictions = forward(model, probe, cache).argmax(-1)
@@ -65,7 +65,7 @@ def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
 
 
 def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, str]:
-    """``prompt``, the first tokens of probe sample 0, and what the model has ``written`` after it, by a generator of its own."""
+    """``prompt``, the first tokens of probe sample 0, and ``written``, the model's continuation. The seed is the config's."""
     first = probe.inputs[0, :PROMPT].tolist()
     written = write_on(config, model, first, WRITTEN, temperature=TEMPERATURE, seed=config.seed)
     text = text_settings_of(config).encoded()
@@ -74,7 +74,7 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
 
 
 def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray]:
-    """The attention patterns of one sample by kind: [layer, head, query, key]."""
+    """The attention patterns of one sample by kind, each [layer, head, query, key]."""
     stacks: dict[str, list[Tensor]] = {}
     for name, value in cache.items():
         if name.endswith(".pattern"):
@@ -86,7 +86,7 @@ def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray
 
 
 def more_patterns_in(cache: ActivationCache, samples: int) -> dict[str, np.ndarray]:
-    """Those of the samples after the first by kind, [sample, layer, head, query, key]: as many as fit."""
+    """The attention patterns of the samples after the first by kind, each [sample, layer, head, query, key]: as many as fit."""
     size = sum(value[0].numel() for name, value in cache.items() if name.endswith(".pattern"))
     room = LARGEST_MORE // size if size else 0
     kept = [patterns_in(cache, sample) for sample in range(1, min(samples, 1 + room))]
@@ -104,7 +104,7 @@ def array(value: Tensor) -> np.ndarray:
 
 
 def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sample]:
-    """The probe sequences in words; a decoder that continues its question is judged on the answer only."""
+    """The probe sequences with named tokens; of a decoder that continues its question, only the answer has targets."""
     first = config.seq_len - 1 if continues(config) else 0
     answer = answer_namer(config)
     samples = []
@@ -123,7 +123,7 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
 
 
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
-    """Symbols by the name their task gives them; the tokens above them by what they mean."""
+    """The names of tokens: symbols as their task names them, the tokens above them by their meaning."""
     own, corpus = config.task_settings, task_data(config.task).corpus
     if corpus is not None:
         names = corpus(own, config).names

@@ -1,4 +1,4 @@
-"""How fast this machine trains: two short runs timed, one all overhead and one all arithmetic."""
+"""Measuring this machine's training speed: two short runs, one dominated by overhead and one by arithmetic."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from engine.training.loop import steps_of
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
 TIMED = {SMALL: 60, LARGE: 12}
-"""Steps of each run that are timed."""
+"""The number of timed steps of each run."""
 
 
 def measure_speed() -> Speed:
-    """Time both runs on the CPU (about a second), remember and return the fit."""
+    """Time both runs on the CPU (about a second), store the fitted speed and return it."""
     small, large = _seconds_per_step(SMALL), _seconds_per_step(LARGE)
     flops_small, flops_large = predict(SMALL).flops_per_step, predict(LARGE).flops_per_step
     layers_small, layers_large = SMALL.n_layers + 2, LARGE.n_layers + 2
@@ -32,7 +32,7 @@ def measure_speed() -> Speed:
 
 
 def _seconds_per_step(config: RunConfig) -> float:
-    """The fast tenth of a run's steps, without the passes that only look: the same beside other work as on a machine at rest."""
+    """Seconds of a step at the fastest tenth of a run's steps without validation: nearly independent of other load."""
     times, last = list[float](), perf_counter()
     for event in steps_of(config):
         if isinstance(event, Progress) and event.validation is None:

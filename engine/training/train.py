@@ -1,4 +1,4 @@
-"""train(config): a plain generator of events. It knows no screen, no thread, no file."""
+"""``train(config)``: a generator of events, independent of screen, threads and files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def train(
     prediction: Prediction | None = None,
     measure: MeasureByName = nothing_to_measure_with,
 ) -> Generator[Event, str | None, None]:
-    """Train, yielding Started, then Progress after every step with a Snapshot now and then, then Finished or Failed.
+    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed.
 
-    Before Finished come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` answers with a Snapshot of
-    the present; afterwards ``next`` goes on.
+    Before Finished come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` returns a Snapshot of
+    the current model; ``next`` then continues.
 
     The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
-    ``record`` says is recorded besides. Without ``model`` the config's own untrained one is prepared; ``prediction`` is
-    the config's, where it is known already. ``measure`` takes the measurements that ``record`` names, at the end. A
-    Failed event says what went wrong and, where one was found, the setting that would have prevented it.
+    ``record`` asks to record. Without ``model``, the config's untrained one is prepared. ``prediction`` is the config's
+    prediction where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end. A
+    Failed event gives the reason and, where one was found, the setting that would have prevented it.
     """
     run, request = steps_of(config, model, record, prediction, measure), None
     while True:

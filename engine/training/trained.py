@@ -14,7 +14,7 @@ from engine.training.data import Data
 
 @dataclass(frozen=True)
 class Trained:
-    """What a measurement is given."""
+    """A trained model, its config and its data: the input of every measurement."""
 
     config: RunConfig
     model: nn.Module
@@ -23,11 +23,11 @@ class Trained:
 
 
 Measure = Callable[[Trained], dict[str, float]]
-"""A measurement: numbers by name. It leaves weights, mode and the model's random state as they were."""
+"""A measurement: returns numbers by name. It must not change weights, mode or the model's random state."""
 MeasureByName = Callable[[str, Trained], dict[str, float]]
-"""Takes the measurement of that name."""
+"""A function that takes the measurement of the given name."""
 
 
 def nothing_to_measure_with(name: str, trained: Trained) -> dict[str, float]:
-    """For runs that record no measurements."""
+    """The ``measure`` of callers that ask for no measurements. Raises ValueError for any name."""
     raise ValueError(f"measurements is {name}; this training was given nothing to measure with.")

@@ -1,4 +1,4 @@
-"""Why the pool does not take a run, or gives no answer: each says so in one sentence."""
+"""The errors of the pool; the message of each is one sentence for a person."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from engine.foundation.errors import Explained
 
 
 class Refused(Explained, ValueError):
-    """The run was not started; the sentence says which setting to lower to what."""
+    """The run was not started; the sentence says which setting to lower and to which value."""
 
 
 class NoRoom(Refused):
-    """There is no room now; later there may be."""
+    """The run was not started because the queue is full; later there may be room."""
 
 
 class JobError(Explained, RuntimeError):

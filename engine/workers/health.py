@@ -14,11 +14,11 @@ class WorkerHealth:
     pid: int
     ready: bool
     runs: tuple[str, ...]
-    """The ids of the runs on it."""
+    """The ids of the runs on this worker."""
     answering: bool
-    """Whether it computes a job now."""
+    """Whether the worker computes a job now."""
     memory: int
-    """Resident bytes."""
+    """Resident memory in bytes."""
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -26,12 +26,12 @@ class WorkerHealth:
 class Health:
     workers: list[WorkerHealth]
     size: int
-    """Workers there should be."""
+    """The number of workers when all are up."""
     running: int
     paused: int
     queued: int
     problem: str = ""
-    """One sentence when workers cannot be started."""
+    """One sentence when workers cannot be started, else empty."""
 
     @property
     def ready(self) -> int:
@@ -39,7 +39,7 @@ class Health:
 
     @property
     def device(self) -> dict[str, Any]:
-        """What the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
+        """Facts that the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
         return next((worker.facts for worker in self.workers if worker.ready), {})
 
 

@@ -1,4 +1,4 @@
-"""What this machine offers: cores and memory, also inside a container that may use only a part of them."""
+"""The cores and the memory of this machine, also inside a container that may use only a part of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import psutil
 
 CGROUP = Path("/sys/fs/cgroup")
 WORKER_BYTES = 400 * 2**20
-"""What a worker with torch takes before it trains anything, generously."""
+"""The memory of a worker with torch before any training, in bytes, rounded up generously."""
 
 
 def cores(cgroup: Path = CGROUP) -> int:
-    """Physical cores this process may use; hyper-threads do not speed up matrix products."""
+    """The number of physical cores this process may use; hyper-threads do not speed up matrix products."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     physical: int = psutil.cpu_count(logical=False) or usable
     quota = _numbers(cgroup / "cpu.max")
@@ -27,7 +27,7 @@ def memory(cgroup: Path = CGROUP) -> int:
 
 
 def worker_count() -> int:
-    """One worker a core, as far as half of the memory holds them; never less than one."""
+    """The number of workers: one for each core while they fit into half of the memory, at least one."""
     return max(1, min(cores(), memory() // 2 // WORKER_BYTES))
 
 

@@ -1,4 +1,4 @@
-"""What a host allows. Everything is checked before a run starts, and a refusal says which setting to lower to what."""
+"""The limits of a host. They are checked before a run starts, and a refusal says which setting to lower and to which value."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from engine.workers import host
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30
 SHRINKABLE = ("batch_size", "seq_len", "n_layers")
-"""Settings that need less memory when lower, in the order in which lowering them is suggested."""
+"""Settings that need less memory when lower, in the order in which they are suggested."""
 
 
 class Limits(BaseModel):
-    """Generous for one's own computer; a public host lowers them by environment variables, ``ATTENTION_LAB_STEPS`` etc.
+    """The limits. The defaults suit one's own computer; a public host lowers them by environment variables such as
+    ``ATTENTION_LAB_STEPS``.
 
     Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds.
     """
@@ -54,7 +55,7 @@ class Limits(BaseModel):
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
-        """Raises ValueError with one sentence for the first variable that does not fit."""
+        """The limits in the environment. Raises ValueError with one sentence for the first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
         try:
             return cls.model_validate(given)
@@ -71,9 +72,9 @@ def variable_of(name: str) -> str:
 def refusal(
     config: RunConfig, prediction: Prediction, limits: Limits, predict: Callable[[RunConfig], Prediction]
 ) -> str | None:
-    """Why this host does not take a config, in one sentence that names the setting and a value that fits; else None.
+    """The reason why this host refuses a config, in one sentence that names the setting and a value that fits; else None.
 
-    ``prediction`` is the config's own; ``predict`` is asked about smaller ones only.
+    ``prediction`` is the config's own; ``predict`` is called for smaller configs only.
     """
     if config.steps > limits.steps:
         return f"steps is {config.steps}; this host allows at most {limits.steps}."
@@ -93,7 +94,7 @@ def refusal(
 
 
 def no_room(queued: int, of_session: int, limits: Limits) -> str | None:
-    """Why this host takes no further run now, given how many wait and how many of the session go or wait; else None."""
+    """The reason why this host takes no further run now, given the queued runs and those of the session; else None."""
     if queued >= limits.queue_length:
         return f"{queued} runs are waiting already; try again when some have ended."
     if of_session >= limits.runs_per_session:
@@ -103,12 +104,12 @@ def no_room(queued: int, of_session: int, limits: Limits) -> str | None:
 
 
 def most_steps(prediction: Prediction, seconds: float) -> int:
-    """Steps that end, with what is measured after them, within so many seconds; 0 or less where none do."""
+    """The most steps of which training and the measurements after it take no longer than ``seconds``; 0 or less for none."""
     return int((seconds - (prediction.result_seconds or 0.0)) * (prediction.steps_per_second or 0.0))
 
 
 def memory_of(prediction: Prediction) -> int:
-    """Predicted bytes of a step; without what is saved for backward where there is no formula for it."""
+    """The predicted bytes of a step, without the memory saved for backward where there is no formula for it."""
     memory = prediction.memory
     return memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
 

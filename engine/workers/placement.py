@@ -1,4 +1,4 @@
-"""Which worker takes a run or a job."""
+"""The choice of a worker for a run or a job."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from engine.workers.queued import QueuedJob, QueuedRun
 
 
 def worker_for_run(workers: Iterable[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
-    """The worker with the fewest runs that take turns; None while all have ``most`` runs or one that wants to be alone.
+    """The worker with the fewest running runs; None while every worker has ``most`` runs or one that must be alone.
 
-    A run that needs an accelerator goes to a worker that owns one. Where none does, any worker takes it, and the run
+    A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
     itself says that the device is missing.
     """
     available = [worker for worker in workers if worker.available]
@@ -24,8 +24,8 @@ def worker_for_run(workers: Iterable[WorkerProcess], queued: QueuedRun, most: in
 def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerProcess | None:
     """The worker that can answer soonest; None while none is ready.
 
-    A job has its worker to itself while it computes. One that wants to be alone goes to a worker without runs first,
-    so that no run has to wait for it.
+    A job has its worker to itself while it computes. A job that must run alone goes to a worker without runs if there is
+    one, so that no run has to wait for it.
     """
 
     def order(worker: WorkerProcess) -> tuple[int, int, int, int]:

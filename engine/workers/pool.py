@@ -1,7 +1,7 @@
-"""The pool of workers: every run is submitted and controlled here, and every short job asked.
+"""The pool of workers, through which every run is submitted and controlled and every short job is asked.
 
-Threads only, so it works inside any server. A run's events are appended by the reader thread of its worker alone, so
-their order is the worker's.
+It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends the run's events, so
+they are in the worker's order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CLOSING = "The app is closing."
 
 
 class Pool:
-    """Warm worker processes, the runs and jobs that wait for them and those that are on them.
+    """Warm worker processes, the runs and jobs on them, and those in the queue.
 
     All methods may be called from any thread.
     """
@@ -60,7 +60,7 @@ class Pool:
         self._predict = predict
         self._lock = RLock()
         self._queue: list[QueuedRun] = []
-        self._jobs: list[QueuedJob] = []  # those that wait for a worker
+        self._jobs: list[QueuedJob] = []  # jobs that wait for a worker
         prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
         self._supervisor = Supervisor(
             self.size, training, self.limits, self._lock,
@@ -68,14 +68,14 @@ class Pool:
         )  # fmt: skip
 
     def start(self) -> bool:
-        """Start the workers, one after another so that the first is ready soon; returns at once. False if it was done."""
+        """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
         if not self._supervisor.start():
             return False
         atexit.register(self.close)
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it. Runs that were going are lost, and say so."""
+        """End every worker and wait for it. Runs that were training are lost, and their events say so."""
         with self._lock:
             self._supervisor.closing.set()
             workers = self._supervisor.workers
@@ -98,7 +98,7 @@ class Pool:
     # Runs
 
     def submit(self, request: RunRequest) -> Run:
-        """A new run, which starts as soon as a worker has room. Raises Refused."""
+        """Create a run, which starts as soon as a worker has room. Raises Refused."""
         prediction = self._predict(request.config)
         if sentence := refusal(request.config, prediction, self.limits, self._predict):
             raise Refused(sentence)
@@ -117,22 +117,22 @@ class Pool:
         return run
 
     def pause(self, run_id: str) -> None:
-        """Pause after the step in progress, with a snapshot."""
+        """Pause a run after the step in progress, with a snapshot."""
         self._send(protocol.Pause(run_id))
 
     def step(self, run_id: str) -> None:
-        """Exactly one optimizer step, then a snapshot; a run that was going is paused by it."""
+        """Take exactly one optimizer step and a snapshot; a run that was training is paused by it."""
         self._send(protocol.Step(run_id))
 
     def resume(self, run_id: str) -> None:
         self._send(protocol.Resume(run_id))
 
     def set_pace(self, run_id: str, steps_per_second: float | None) -> None:
-        """``None`` is full speed."""
+        """Set the pace of a run; None is full speed."""
         self._send(protocol.SetPace(run_id, steps_per_second))
 
     def stop(self, run_id: str) -> None:
-        """End a run after the step in progress; its weights are kept. One that does not yield is ended by force."""
+        """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
         with self._lock:
             for queued in [queued for queued in self._queue if queued.run.id == run_id]:
                 self._queue.remove(queued)
@@ -148,11 +148,11 @@ class Pool:
     # Jobs
 
     def ask(self, job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
-        """The answer of a job, which a worker does between two slices of training.
+        """The answer to a job, which a worker computes between two slices of training.
 
-        Blocks. While a worker does a job, nothing else runs on it. ``alone``: for measuring time; the job goes to a
+        Blocks. While a worker computes a job, nothing else runs on it. ``alone``: for measuring time; the job goes to a
         worker without runs if there is one. Raises JobError with one sentence where the job raised, its worker died or
-        it took longer than ``timeout`` (s); a worker that is still at it then is ended.
+        it took longer than ``timeout`` (s); a worker that is still computing it is then killed.
         """
         queued = QueuedJob(protocol.Ask(secrets.token_hex(8), job), alone)
         with self._lock:
@@ -173,12 +173,12 @@ class Pool:
     # Facts
 
     def health(self) -> Health:
-        """Workers, runs and the device found, as facts for a page."""
+        """Facts about the pool for a page: workers, runs, and the device that was found."""
         with self._lock:
             return health_of(self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing)
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
-        """Wait until so many workers (by default all) are warm; False when the time (s) was too short."""
+        """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short."""
         deadline = time.monotonic() + timeout
         while self.health().ready < (workers or self.size):
             if time.monotonic() > deadline:
@@ -189,7 +189,7 @@ class Pool:
     # The queue
 
     def _dispatch(self) -> None:
-        """Give waiting jobs and runs to the workers that have room for them, first come first served."""
+        """Give waiting jobs and runs to the workers that have room for them, in the order of submission."""
         for job in list(self._jobs):
             worker = worker_for_job(self._supervisor.workers, job)
             if worker is not None:
@@ -218,7 +218,7 @@ class Pool:
     # The workers
 
     def _send(self, control: protocol.Control) -> None:
-        """Send it to the run's worker, or keep it until the run has one. A run that has ended does not get it."""
+        """Send a control to the run's worker, or keep it until the run has one. An ended run does not get it."""
         with self._lock:
             for worker in self._supervisor.workers:
                 if control.run_id in worker.runs:
@@ -228,7 +228,7 @@ class Pool:
                     queued.control_early(control)
 
     def _abandon(self, job: QueuedJob, timeout: float) -> None:
-        """Nobody waits for the job any more. A worker that computes it is killed: it cannot be interrupted."""
+        """Give up a job that its caller no longer waits for. A worker that computes it is killed: it cannot be interrupted."""
         job_id = job.ask.job_id
         with self._lock:
             if job in self._jobs:
@@ -242,7 +242,7 @@ class Pool:
                     worker.send(protocol.Forget(job_id))
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
-        """Runs on the reader thread of the worker."""
+        """Handle a report. Runs on the reader thread of the worker."""
         match report:
             case protocol.RunUpdate(run_id, events, state):
                 queued = worker.runs[run_id]
@@ -263,7 +263,7 @@ class Pool:
                     self._dispatch()
 
     def _end_tasks_of(self, worker: WorkerProcess) -> None:
-        """The worker is gone: its runs are lost and say why."""
+        """End the runs and jobs of a worker that is gone, with the reason."""
         with self._lock:
             for queued in worker.runs.values():
                 queued.run.append([worker.ending_of(queued)])

@@ -1,4 +1,4 @@
-"""The pool's side of one worker process: its pipes, its death, and what it is busy with."""
+"""The pool's side of one worker process: its pipes, its end, and the run or job it computes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from engine.workers.queued import QueuedJob, QueuedRun
 ROOT = Path(__file__).resolve().parents[2]
 """The folder in which ``python -m engine.workers.worker`` finds the package."""
 KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
-"""Bytes. By default glibc returns a step's large blocks to the system and maps every page of them anew in the next step."""
+"""In bytes. By default glibc returns a step's large blocks to the system and maps every page of them again in the next step."""
 AGAIN = " The same settings and seed give the same run again."
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-"""For NumPy's products as well as PyTorch's: the cores are shared out among the workers already."""
+"""The variable holds for NumPy as well as for PyTorch: the workers already share the cores."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class KillReason:
     """Why the pool killed a worker process."""
 
     what: str
-    """What the worker did, as in "it ... and was ended"."""
+    """The worker's fault, to complete the sentence "it ... and was ended"."""
     culprit: str | None = None
     """The id of the run or job that did it; None when it was the worker as a whole."""
 
@@ -57,12 +57,12 @@ class WorkerProcess:
         self.runs: dict[str, QueuedRun] = {}
         self.jobs: dict[str, QueuedJob] = {}
         self.busy_with: str | None = None
-        """The id of the run or job that it computes now."""
+        """The id of the run or job that the worker computes now."""
         self.started_at = self.last_report_at = time.monotonic()
         self.memory_when_ready = 0
-        """Resident bytes."""
+        """The resident memory in bytes when the worker became ready."""
         self.kill_reason: KillReason | None = None
-        """None when the pool did not kill this worker."""
+        """The reason why the pool killed this worker; None when it did not."""
         self._on_report, self._on_death = on_report, on_death
         self._outbox: SimpleQueue[protocol.Command | None] = SimpleQueue()
         self.process = subprocess.Popen(
@@ -79,12 +79,12 @@ class WorkerProcess:
         self._writer.start()
 
     def send(self, command: protocol.Command) -> None:
-        """Queue a command. It never blocks, not even when the worker hangs with a full pipe."""
+        """Queue a command. Never blocks, not even when the worker hangs with a full pipe."""
         self._outbox.put(command)
 
     @property
     def available(self) -> bool:
-        """Whether it takes runs and jobs."""
+        """Whether the worker takes runs and jobs."""
         return self.ready and self.kill_reason is None
 
     @property
@@ -94,7 +94,7 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        """The number of runs that take turns on it."""
+        """The number of runs on the worker that are not paused."""
         return sum(queued.paused_at is None for queued in self.runs.values())
 
     @property
@@ -110,21 +110,21 @@ class WorkerProcess:
         self._outbox.put(None)
 
     def join(self, timeout: float) -> None:
-        """Wait until it is gone; after the timeout (s) it is killed. Leaves neither process nor thread behind."""
+        """Wait until the process is gone; after the timeout (s) it is killed. Leaves neither process nor thread behind."""
         self._reader.join(timeout)
         if self._reader.is_alive():
             self.process.kill()
             self._reader.join(timeout)
 
     def memory(self) -> int:
-        """Resident bytes; 0 when it is gone."""
+        """The resident memory in bytes; 0 when the process is gone."""
         try:
             return int(psutil.Process(self.process.pid).memory_info().rss)
         except psutil.Error:
             return 0
 
     def why_it_ended(self, task_id: str) -> str:
-        """One sentence for one of its runs or jobs, once the process has ended."""
+        """One sentence for one of the worker's runs or jobs on why the process ended. Call it after the end."""
         code = self.process.returncode
         if self.kill_reason is None:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -136,7 +136,7 @@ class WorkerProcess:
         return f"Its worker was ended because something else on it {self.kill_reason.what}."
 
     def ending_of(self, queued: QueuedRun) -> Ended:
-        """The ending of one of its runs, once the process has ended."""
+        """The ending of one of the worker's runs. Call it after the process has ended."""
         run = queued.run
         if queued.stop_asked_at is not None:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")

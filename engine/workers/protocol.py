@@ -1,4 +1,4 @@
-"""The messages between the pool and a worker: small frozen dataclasses, pickled, each after its length.
+"""The messages between the pool and a worker: small frozen dataclasses, pickled, each with its length in front.
 
 The pipes are private to the two processes, so pickle is safe here. :func:`read_value` refuses whatever would import
 torch into the page process.
@@ -26,7 +26,7 @@ class Start:
     request: RunRequest
     prediction: Prediction
     folder: str
-    """Absolute; the worker leaves the weights there."""
+    """An absolute path, in which the worker saves the weights."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,15 @@ class Ask:
 
 @dataclass(frozen=True)
 class Forget:
-    """Nobody waits for this job any more."""
+    """A job that its caller no longer waits for."""
 
     job_id: str
 
 
 Control = Pause | Step | Resume | Stop | SetPace
-"""To a run that was started."""
+"""A command for a run that was started."""
 Command = Start | Control | Ask | Forget
-"""From the pool to a worker."""
+"""A message from the pool to a worker."""
 
 
 @dataclass(frozen=True)
@@ -84,32 +84,32 @@ class Ready:
 
 @dataclass(frozen=True)
 class Busy:
-    """The run or job that the worker computes from now on, so that one which never comes back can be named."""
+    """The run or job that the worker computes from now on, so that one which never returns can be named."""
 
     task_id: str | None
 
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """All that a worker says of a run: its next events, and its state where that has changed."""
+    """The report on a run: its next events, and its state where that has changed."""
 
     run_id: str
     events: list[Event] = field(default_factory=list)
     state: Literal["running", "paused", "over"] | None = None
-    """``over``: these are its last events, and its place on the worker is free."""
+    """``over``: these are the last events, and the run's place on the worker is free."""
 
 
 @dataclass(frozen=True)
 class Answer:
     job_id: str
     value: bytes = b""
-    """Pickled by :func:`write_value`."""
+    """The answer, pickled by :func:`write_value`."""
     error: str = ""
-    """One sentence; empty when all is well."""
+    """One sentence where the job failed, else empty."""
 
 
 Report = Ready | Busy | RunUpdate | Answer
-"""From a worker to the pool."""
+"""A message from a worker to the pool."""
 
 
 def send(stream: BinaryIO, message: Command | Report) -> None:
@@ -119,7 +119,7 @@ def send(stream: BinaryIO, message: Command | Report) -> None:
 
 
 def receive(stream: BinaryIO) -> Any:
-    """The next message. Raises EOFError when the other side is gone, also in the middle of a message."""
+    """The next message. Raises EOFError when the other process is gone, also in the middle of a message."""
     header = stream.read(LENGTH.size)
     if len(header) < LENGTH.size:
         raise EOFError
@@ -142,5 +142,5 @@ class _WithoutTorch(pickle.Unpickler):
 
 
 def read_value(body: bytes) -> Any:
-    """What :func:`write_value` wrote. Raises TypeError where it holds anything of torch."""
+    """The value that :func:`write_value` pickled. Raises TypeError where it holds anything of torch."""
     return _WithoutTorch(io.BytesIO(body)).load()

@@ -1,4 +1,4 @@
-"""Runs and jobs on their way through the pool, from submission to their last message."""
+"""Runs and jobs in the pool, from submission to their last message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class QueuedRun:
     request: RunRequest
     prediction: Prediction
     early_steps: int = 0
-    """Single steps asked for before it had a worker."""
+    """The single steps asked for before the run had a worker."""
     paused_at: float | None = None
     stop_asked_at: float | None = None
 
@@ -30,7 +30,7 @@ class QueuedRun:
         return self.prediction.flops_per_step >= CPU_IS_FASTER_BELOW if device == "auto" else device != "cpu"
 
     def control_early(self, control: protocol.Control) -> None:
-        """Remember what the owner asks for while the run waits for a worker."""
+        """Remember a control that the owner sends while the run waits for a worker."""
         match control:
             case protocol.Pause():
                 self.request = replace(self.request, paused=True)
@@ -52,7 +52,7 @@ class QueuedJob:
     value: bytes = b""
     """The pickled answer, once it is done."""
     error: str = ""
-    """One sentence where the job failed."""
+    """One sentence where the job failed, else empty."""
 
     def finish(self, answer: protocol.Answer) -> None:
         self.value, self.error = answer.value, answer.error

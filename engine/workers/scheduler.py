@@ -17,9 +17,9 @@ from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
 from engine.runs.request import RunRequest
 
 SLICE = 0.05
-"""Seconds of one run before the next one's turn, at most."""
+"""The most seconds that one run trains before the next run's turn."""
 SHORT_SLICE = 0.01
-"""The same while a command or a short job waits: it has its answer soon, and no flood of them stops the training."""
+"""The same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training."""
 ROUND = 0.25
 """Seconds within which every run has its turn; with many runs the slices get shorter."""
 BATCH = 0.1
@@ -27,13 +27,13 @@ BATCH = 0.1
 SNAPSHOT_EVERY = 2.0
 """Seconds between snapshots while running at full speed."""
 SNAPSHOT_EVERY_PACED = 0.5
-"""The same for a run slow enough to narrate."""
+"""Seconds between snapshots of a run with a limited pace."""
 SNAPSHOT_SHARE = 20
 """A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
 
 
 class Training(Protocol):
-    """The module that trains: ``engine.training.train``, or a stand-in for tests."""
+    """The training module: ``engine.training.train``, or a stand-in for tests."""
 
     def prepare(self, config: RunConfig, prediction: Prediction | None) -> Any: ...
     def train(
@@ -59,9 +59,9 @@ class LiveRun:
         self.paused = request.paused
         self.over = False
         self.announced_pause = False
-        """Whether the pool knows that this run waits."""
+        """Whether the pool has been told that this run waits."""
         self.urgent = True
-        """Whether the next delivery should not wait for its batch."""
+        """Whether the next delivery is sent at once instead of in the next batch."""
         self._shown = False
         self._allowed = 0  # optimizer steps that a paused run may still take
         self._training, self._prediction, self._clock = training, prediction, clock
@@ -79,17 +79,17 @@ class LiveRun:
 
     @property
     def waiting(self) -> bool:
-        """Paused, with no single step asked for; a run that starts paused shows its first weights first."""
+        """Whether the run is paused with no single step asked for; a run that starts paused first shows its first weights."""
         return self.paused and self._allowed == 0 and self._shown
 
     @property
     def due(self) -> float:
-        """When the next step may be taken."""
+        """The time at which the next step may be taken."""
         return self._due
 
     @property
     def delivery_due(self) -> float:
-        """When its events should be sent."""
+        """The time at which the run's events should be sent."""
         return 0.0 if self.urgent else self._sent_at + BATCH
 
     @property
@@ -123,13 +123,13 @@ class LiveRun:
         self._note(Ended(self.step, "stopped", reason))
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Train until the slice is used up, the pace or a pause says wait, or the run is over; less long in a ``hurry``."""
+        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
         began = self._clock()
         while not self.over:
             event = self._next()
             now = self._clock()
             if isinstance(event, Progress):
-                # A run that fell behind its pace may catch up one slice, not its whole backlog.
+                # A run that is behind its pace may catch up by one slice, not by its whole backlog.
                 self._due = max(self._due + self._interval, now - SLICE) if self._interval else now
                 if self.paused:
                     self._allowed -= 1
@@ -144,9 +144,9 @@ class LiveRun:
                 return
 
     def deliver(self) -> list[Event]:
-        """The events since the last delivery."""
+        """The events since the last delivery, which are then counted as sent."""
         events, self.unsent = self.unsent, []
-        # The facts and the first point of the curve are worth a delivery of their own.
+        # The facts and the first point of the curve are each sent at once.
         self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
         self._sent_at = self._clock()
         return events
@@ -155,7 +155,7 @@ class LiveRun:
         return max(SNAPSHOT_EVERY_PACED if self._interval else SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
 
     def _take_snapshot(self) -> None:
-        """Ask for a snapshot of now; only after a step, since nothing else has changed the model."""
+        """Take a snapshot of the current model; only after a step, since nothing else changes the model."""
         if isinstance(self._last, Progress) and self.request.record.snapshots:
             began = self._clock()
             self._next(SNAPSHOT_NOW)
@@ -190,7 +190,7 @@ class LiveRun:
 
 
 class RoundRobin:
-    """The runs of one worker, in the order in which their turns come."""
+    """The runs of one worker in the order of their turns."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._runs: deque[LiveRun] = deque()
@@ -200,7 +200,7 @@ class RoundRobin:
         return iter(self._runs)
 
     def add(self, run: LiveRun) -> None:
-        # In front: a new run answers at once, then takes its turn with the others.
+        # In front: a new run starts at once, then takes turns with the others.
         self._runs.appendleft(run)
 
     def remove(self, run: LiveRun) -> None:
@@ -210,7 +210,7 @@ class RoundRobin:
         return next((run for run in self._runs if run.run_id == run_id), None)
 
     def next(self) -> LiveRun | None:
-        """The run whose turn it is, or None while every run waits for its pace or its owner."""
+        """The run whose turn it is, or None while every run waits for its pace or is paused."""
         now = self._clock()
         for run in self._moving():
             if run.due <= now:
@@ -220,11 +220,11 @@ class RoundRobin:
         return None
 
     def slice(self) -> float:
-        """Seconds that one turn takes now."""
+        """The seconds of one turn with the present number of runs."""
         return min(SLICE, ROUND / max(1, len(self._moving())))
 
     def seconds_to_next(self) -> float | None:
-        """How long nothing needs to be done; None when only a command can change that."""
+        """Seconds until there is something to do; None when only a command can change that."""
         moments = [run.due for run in self._moving()]
         moments += [run.delivery_due for run in self._runs if run.unsent]
         return max(0.0, min(moments) - self._clock()) if moments else None
@@ -232,13 +232,13 @@ class RoundRobin:
     def _moving(self) -> list[LiveRun]:
         moving = [run for run in self._runs if not run.waiting]
         alone = [run for run in moving if run.request.alone]
-        # Somebody has just pressed Train: until its first point a run goes first.
+        # A run goes first until its first point: somebody has just pressed Train.
         new = [run for run in moving if run.step == 0]
         return alone[:1] or new[:1] or moving
 
 
 def in_words(error: BaseException) -> str:
-    """An exception as one sentence for a person."""
+    """The message of an exception as one sentence for a person."""
     lines = str(error).strip().splitlines()
     if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
         return "The machine ran out of memory; a smaller batch_size or seq_len needs less."

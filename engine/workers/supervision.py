@@ -1,4 +1,4 @@
-"""Checks after which a worker is killed, because it hangs or takes too much memory, or a run is stopped."""
+"""The supervisor's checks: they kill workers that hang or take too much memory and stop runs that were left paused."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from engine.workers.process import KillReason, WorkerProcess
 from engine.workers.protocol import Stop
 
 START_SECONDS = 120.0
-"""A worker that is not ready by then is killed."""
+"""Seconds after which a worker that is not ready is killed."""
 
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
-    """Kill workers in which a run does not yield: after the grace time where a stop was asked for, else much later.
+    """Kill workers in which a run does not yield: after the grace time where a stop was asked for, otherwise much later.
 
     A job has a time limit of its own, which the caller of the job keeps.
     """
@@ -32,7 +32,7 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
 
 
 def stop_left_paused(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
-    """Stop runs that were left paused, so that their memory and their place are free."""
+    """Stop runs that were left paused, to free their memory and their place."""
     for worker in workers:
         for queued in worker.runs.values():
             if queued.paused_at is not None and now - queued.paused_at > limits.paused_seconds:
@@ -41,7 +41,7 @@ def stop_left_paused(workers: Iterable[WorkerProcess], limits: Limits, now: floa
 
 
 def kill_oversized(workers: Iterable[WorkerProcess], limits: Limits) -> None:
-    """Kill workers above the memory limit, and idle ones that have grown half way to it."""
+    """Kill workers above the memory limit, and idle workers that have grown to half of it."""
     for worker in workers:
         if not worker.ready:
             continue

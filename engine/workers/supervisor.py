@@ -1,4 +1,4 @@
-"""Keeps the worker processes up: starts them, kills those that hang or grow too large, replaces those that died."""
+"""The supervisor of the worker processes: starts them, kills those that hang or grow too large, replaces those that died."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TICK = 0.1
 MEMORY_EVERY = 1.0
 TIDY_EVERY = 600.0
 ASLEEP = 5.0
-"""A round that comes so late (s) means that the computer slept, not the workers."""
+"""Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
 LONGEST_BACKOFF = 30.0
 FAILING_AFTER = 3
-"""Failed starts in a row after which starting workers counts as failing."""
+"""The number of failed starts in a row from which the supervisor reports that workers cannot be started."""
 
 
 class Supervisor:
     """``size`` worker processes and one thread that checks them.
 
-    ``on_report`` and ``on_death`` are called on the reader thread of the worker concerned, ``tidy`` now and then on the
-    supervisor's own. ``lock`` guards the workers and what each is busy with.
+    ``on_report`` and ``on_death`` are called on the worker's reader thread, ``tidy`` now and then on the supervisor's own
+    thread. ``lock`` guards the workers and the tasks that each computes.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Supervisor:
 
     @property
     def workers(self) -> list[WorkerProcess]:
-        """Those that are up or starting."""
+        """The workers that are up or starting."""
         return list(self._workers.values())
 
     @property
@@ -63,7 +63,7 @@ class Supervisor:
         return self._failed_starts >= FAILING_AFTER
 
     def start(self) -> bool:
-        """Start one worker after another, so that the first is ready soon. False where this was done, or closed, before."""
+        """Start one worker after another, so that the first is ready soon. False if already started or closed."""
         with self._lock:
             if self._thread.ident or self.closing.is_set():
                 return False
@@ -110,7 +110,7 @@ class Supervisor:
             try:
                 with self._lock:
                     workers = self.workers
-                    if now - last_round > ASLEEP:  # it was this process that did not respond
+                    if now - last_round > ASLEEP:  # this process was suspended, not the workers
                         for worker in workers:
                             worker.last_report_at = now
                     kill_unresponsive(workers, self._limits, now)
@@ -127,7 +127,7 @@ class Supervisor:
             last_round = now
 
     def _start_next(self) -> None:
-        """Start a missing worker, unless another one is still starting: then the page is served meanwhile."""
+        """Start a missing worker, unless another is still starting: one start at a time leaves cores for the page."""
         with self._lock:
             starting = any(not worker.ready for worker in self._workers.values())
             free = next((slot for slot in range(self._size) if slot not in self._workers), None)
@@ -140,6 +140,6 @@ class Supervisor:
                 self._back_off()
 
     def _back_off(self) -> None:
-        """A worker that could not be started is tried again after a pause that doubles each time."""
+        """Retry a failed start after a pause that doubles each time."""
         self._failed_starts += 1
         self._start_after = time.monotonic() + min(LONGEST_BACKOFF, 0.25 * 2**self._failed_starts)

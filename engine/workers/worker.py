@@ -1,8 +1,8 @@
-"""``python -m engine.workers.worker``: one child process that trains.
+"""``python -m engine.workers.worker``: one worker process that trains.
 
-Commands come in on stdin and reports go out on stdout (see :mod:`engine.workers.protocol`). Between two slices of training
-it takes commands and answers short jobs, so that a click or a picture never waits for a run. It ends when its
-parent does.
+Commands arrive on stdin and reports leave on stdout (see :mod:`engine.workers.protocol`). Between two slices of training
+the worker takes commands and answers short jobs, so that a click never waits for a run. It ends when its parent
+does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.workers.scheduler import LiveRun, RoundRobin, Training, in_words
 
 
 class Worker:
-    """The loop: commands, then waiting jobs, then one slice of the run whose turn it is."""
+    """The worker's loop: take commands, answer waiting jobs, then train one slice of the run whose turn it is."""
 
     def __init__(
         self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
@@ -47,7 +47,7 @@ class Worker:
     def work(self) -> None:
         while True:
             self._take_commands()
-            for _ in range(len(self._jobs)):  # those that come meanwhile wait for one slice
+            for _ in range(len(self._jobs)):  # jobs that arrive meanwhile wait for one slice
                 self._answer(self._jobs.popleft())
             run = self._runs.next()
             self._set_busy(run.run_id if run else None)
@@ -57,7 +57,7 @@ class Worker:
                 self._deliver(other)
 
     def _take_commands(self) -> None:
-        """Take every command that is there; wait for one while there is nothing else to do."""
+        """Take every command that has arrived; wait for one if there is nothing else to do."""
         patience = 0.0 if self._jobs else self._runs.seconds_to_next()
         try:
             if patience != 0.0:
@@ -106,7 +106,7 @@ class Worker:
         self._deliver(run)
 
     def _deliver(self, run: LiveRun) -> None:
-        """Send a run's events, if it is time, and finish it when it is over."""
+        """Send a run's events if they are due, and finish the run when it is over."""
         if run.over:
             self._finish(run)
             return
@@ -118,7 +118,7 @@ class Worker:
         run.announced_pause = run.waiting
 
     def _finish(self, run: LiveRun) -> None:
-        """Save the weights, then send the last events: whoever reads the ending finds the weights."""
+        """Save the weights, then send the last events: code that reads the ending then finds the weights."""
         events = run.deliver()
         self._runs.remove(run)
         if not any(isinstance(event, Failed) for event in events):
@@ -129,7 +129,7 @@ class Worker:
         free_memory()
 
     def _save_weights(self, run: LiveRun) -> None:
-        """Save the weights in the run's folder."""
+        """Save the weights in the run's folder, if there is a model."""
         if run.model is None:
             return
         try:
@@ -148,7 +148,7 @@ class Worker:
 
 
 def save_weights(model: Any, path: Path) -> None:
-    """A model's parameters and buffers, those of shared layers once; the file appears whole or not at all."""
+    """Save a model's parameters and buffers, those of shared layers once; the file appears whole or not at all."""
     from safetensors.torch import save_model
 
     with replacing(path) as half_written:
@@ -157,13 +157,13 @@ def save_weights(model: Any, path: Path) -> None:
 
 def free_memory() -> None:
     gc.collect()
-    torch = sys.modules.get("torch")  # a stand-in for the training brings no torch
+    torch = sys.modules.get("torch")  # with a stand-in for the training, torch is not loaded
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
 
 
 def warm_up(training: Training, slot: int) -> dict[str, Any]:
-    """Train one step, so that no run pays what only the first step costs. Returns the facts about this worker's device."""
+    """Train one step, so that no run pays the costs of the first step. Returns the facts about this worker's device."""
     facts = describe_device(slot)
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
     for event in training.train(config, training.prepare(config, None), DEFAULT_RECORD, None, take_measurement):
@@ -175,7 +175,7 @@ def warm_up(training: Training, slot: int) -> dict[str, Any]:
 
 
 def describe_device(slot: int) -> dict[str, Any]:
-    """One thread a worker; worker i owns GPU i, and those beyond the last GPU train on the CPU."""
+    """Set one thread for this worker and choose its device: worker i owns GPU i; workers beyond the last GPU use the CPU."""
     torch = sys.modules.get("torch")
     if torch is None:
         return {}
@@ -191,7 +191,7 @@ def describe_device(slot: int) -> dict[str, Any]:
 
 
 def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep stdin and stdout for the protocol; any other reader of stdin finds nothing, any other print goes to stderr."""
+    """Keep stdin and stdout for the protocol; other code reads an empty stdin and prints to stderr."""
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -202,7 +202,7 @@ def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def listen(inward: BinaryIO, commands: SimpleQueue[protocol.Command]) -> None:
-    """Queue the commands; when the parent is gone, exit, even in the middle of a step."""
+    """Queue the commands; exit when the parent is gone, even in the middle of a step."""
     try:
         while True:
             commands.put(protocol.receive(inward))

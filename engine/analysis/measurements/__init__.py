@@ -1,4 +1,4 @@
-"""The registry of measurements: numbers taken from a trained model. Torch-free; workers import the implementations.
+"""The registry of measurements: numbers taken from a trained model. Only workers import the implementations, which need torch.
 
 To add one: write ``engine/analysis/measurements/<name>.py`` with ``measure(trained) -> dict[str, float]``, and add one row here.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MeasurementRow:
-    """One measurement: what it is called, what its numbers mean, and where it was published."""
+    """One measurement: its name, the meaning of its numbers, and its source."""
 
     name: str
     label: str

@@ -1,7 +1,7 @@
-"""Accuracy against exposure: how well a position is answered that was met so many times in training.
+"""Accuracy against exposure: the accuracy at a position by the number of times it was met in training.
 
-With lengths that follow a law, position i is met by every sequence longer than i: in expectation
-batch_size x steps x P(length > i) times. Sequences of the full length are tested, and positions of like exposure pooled.
+When lengths follow a distribution, position i is met by every sequence longer than i: in expectation
+batch_size x steps x P(length > i) times. Sequences of the full length are tested, and positions of similar exposure pooled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    """``accuracy_seen_100_to_300`` and so on: bands of exposure, the lower edge included; only those that occur."""
+    """``accuracy_seen_100_to_300`` and so on: bands of exposure, the lower bound included; only bands that occur."""
     batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
     asked = batch.targets != IGNORE
     right = ((predictions(trained.model, batch) == batch.targets) & asked).sum(dim=0).tolist()
@@ -33,7 +33,7 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def exposures(config: RunConfig) -> list[float]:
-    """How many training sequences reach each position that the model reads, in expectation, [position]."""
+    """The expected number of training sequences that reach each position that the model reads, [position]."""
     sequences, law = config.batch_size * config.steps, length_law(config)
     reads = {shapes(config, n).length: share for n, share in law.items()}
     return [
@@ -43,7 +43,7 @@ def exposures(config: RunConfig) -> list[float]:
 
 
 def band(times: float) -> str:
-    """``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
+    """The name of an exposure's band: ``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
     above = bisect_right(EDGES, times)
     if above == len(EDGES):
         return f"accuracy_seen_from_{EDGES[-1]}"

@@ -1,4 +1,4 @@
-"""Held-out metrics on sequences from which the correlation of training has been removed: what is left without it."""
+"""Held-out metrics on sequences without the correlation that training has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How differently the blocks' dense layers answer one and the same input."""
+"""The difference between the outputs of the blocks' MLPs on the same input."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SEQUENCES = 32
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    """``dense_difference``: 0 where all blocks' MLPs compute the same, about 1 where they have nothing in common; mean over
-    pairs of depths. ``init_`` before it: with the first weights of the same run. Nothing for one block, or without MLPs.
+    """``dense_difference``: 0 where all blocks' MLPs compute the same, about 1 where their outputs are unrelated; mean over
+    pairs of depths. With ``init_`` in front: with the run's first weights. Empty for one block, or without MLPs.
     """
     config = trained.config
     if config.n_layers < 2 or not config.mlp:
@@ -38,7 +38,7 @@ def measure(trained: Trained) -> dict[str, float]:
 
 @torch.no_grad()
 def dense_difference(model: Transformer, batch: Batch, config: RunConfig) -> float:
-    """On the tokens that the run's own blocks put out, brought to mean 0 and variance 1 as LayerNorm would."""
+    """The mean difference on the outputs of the run's own blocks, normalised to mean 0 and variance 1 as by LayerNorm."""
     cache: ActivationCache = {}
     with in_mode(model, training=False):
         forward(model, batch, cache)

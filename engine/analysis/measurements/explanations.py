@@ -1,6 +1,6 @@
-"""Explanations of one answer: a score for each position read, by six methods. Batches are read as they come.
+"""Explanations of one answer: a score for each position read, by six methods. Batches are used as given.
 
-Every function gives [batch, key]: how much position ``key`` counts for the answer at the last position.
+Every function gives [batch, key]: the importance of position ``key`` for the answer at the last position.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def rollout(patterns: Tensor) -> Tensor:
 
 
 def flow_through(patterns: Tensor) -> Tensor:
-    """The product over layers of half attention, half identity: the skip connection carries as much as attention.
+    """Attention rollout: the product over layers of half attention, half identity (the skip counts as much as attention).
 
-    What each position holds of each token after every layer, [layer, batch, query, token] as the patterns.
+    The share of each token in each position after every layer, [layer, batch, query, token] as the patterns.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
@@ -49,7 +49,7 @@ def flow_through(patterns: Tensor) -> Tensor:
 
 
 def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Gradient times input, and the gradient's norm; of the predicted answer's logit, for what the first block reads.
+    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input.
 
     Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
     """
@@ -62,7 +62,7 @@ def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
-    """By how much the predicted answer's log probability falls where nobody may attend to a position.
+    """The fall of the predicted answer's log probability when no query may attend to a position.
 
     Source: Li et al. 2016, Understanding Neural Networks through Representation Erasure.
     """

@@ -1,7 +1,7 @@
-"""The gradient before the first step, by part of the model: what depth alone does to it.
+"""The gradient before the first step, by part of the model: the effect of depth alone.
 
-Queries and keys only decide whom a token reads. Once all tokens are alike it does not matter whom, and their gradient
-vanishes while that of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
+Queries and keys only decide which tokens are read. Once all tokens are alike the choice does not matter, and the gradient of
+queries and keys vanishes while that of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.training.trained import Trained
 
 def measure(trained: Trained) -> dict[str, float]:
     """``first_grad.<layer>.q`` and so on as in ``grad.<part>``; ``first_grad.first.q`` and ``first_grad.last.q`` for the
-    first and the last block, ``first_grad.first`` for all of a block, ``first_grad`` for all there is. L2 norms on the
+    first and the last block, ``first_grad.first`` for a whole block, ``first_grad`` for the whole model. L2 norms on the
     run's first training batch.
     """
     batch = Data(trained.config).training_batch().to(trained.device)
@@ -37,7 +37,7 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def gradients_by_part(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """L2 norm of the loss's gradient by part. ``model`` is one of the measurement's own: its gradients are overwritten."""
+    """L2 norm of the loss's gradient by part. Pass a model of your own: its gradients are overwritten."""
     named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     model.eval()
     loss = loss_of(forward(model, batch).float(), batch.targets)

@@ -1,4 +1,4 @@
-"""Head pruning: how many heads can go without loss, by gradient importance and in random order.
+"""Head pruning: the number of heads that can be removed without loss, by gradient importance and in random order.
 
 Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4.1, equation 2.
 """
@@ -21,16 +21,16 @@ from engine.training.evaluation import accuracies, forward
 from engine.training.trained import Trained
 
 SAMPLES = 512
-"""Held-out sequences: half to judge importance, half to count answers."""
+"""The number of held-out sequences: half to compute importance, half to measure accuracy."""
 RANDOM_ORDERS = 4
 COST = 0.01
-"""Accuracy that may be lost "at no cost"."""
+"""The accuracy that may be lost "at no cost"."""
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    """``heads.removable``: share of heads that can go in order of importance before accuracy falls by more than .01;
-    ``heads.random_removable`` the same in random order; ``heads.half_accuracy`` and ``heads.random_half_accuracy``: with half
-    of the heads gone. Random numbers are means of four orders.
+    """``heads.removable``: the share of heads that can be removed in order of importance before accuracy falls by more than
+    .01; ``heads.random_removable`` the same in random order; ``heads.half_accuracy`` and ``heads.random_half_accuracy``: with
+    half of the heads removed. Random numbers are means of four orders.
     """
     model = trained.model
     batch = trained.data.validation_batch(size=SAMPLES).to(trained.device)
@@ -51,7 +51,7 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def removable(curve: Sequence[float]) -> float:
-    """Share of the heads before the first removal that costs; ``curve`` is the accuracy with 0, 1, ... heads gone."""
+    """The share of the heads before the first removal that costs; ``curve`` is the accuracy with 0, 1, ... heads removed."""
     kept = next((gone for gone, accuracy in enumerate(curve) if accuracy < curve[0] - COST), len(curve))
     return (kept - 1) / (len(curve) - 1)
 
@@ -80,7 +80,7 @@ def importance(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def accuracy_along(model: nn.Module, batch: Batch, order: Sequence[int]) -> list[float]:
-    """Accuracy with the first 0, 1, ..., all heads of an order gone."""
+    """The accuracy with the first 0, 1, ..., all heads of an order removed."""
     n_layers, n_heads = len(attentions(model)), attentions(model)[0].n_heads
     gates = torch.ones(n_layers * n_heads, device=batch.inputs.device)
     curve = [_accuracy(model, batch, gates.view(n_layers, n_heads))]
@@ -99,7 +99,7 @@ def _accuracy(model: nn.Module, batch: Batch, gates: Tensor) -> float:
 
 @contextmanager
 def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None = None) -> Iterator[None]:
-    """Every head's output multiplied by its gate, [layer, head]; the rows are those of ``attentions(model)`` or ``modules``."""
+    """Inside the block each head's output is multiplied by its gate, [layer, head]; rows as in ``attentions(model)`` or ``modules``."""
 
     def gate(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         row = gates[layer_of[module]]

@@ -1,7 +1,7 @@
-"""What writing one more token costs a decoder after ``seq_len`` tokens, with and without keeping keys and values.
+"""The cost of one more token of a decoder after ``seq_len`` tokens, with and without a key-value cache.
 
 ``kv_cache_bytes`` of one sequence, counted from the cache: 2 x layers x tokens x heads x d_head numbers. ``cached_ms`` and
-``recomputed_ms`` of the next token, each the shortest of several goes. Nothing for other families.
+``recomputed_ms`` of the next token, each the shortest of several repetitions. Empty for other families.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], KeyValueCache]:
-    """One more token after all but the last of ``inputs`` [batch, length], whose keys and values are kept; gives the cache."""
+    """One more token after all but the last of ``inputs`` [batch, length], whose keys and values are cached; returns the cache."""
     config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
-    # What stands in the cache does not matter for what it costs.
+    # The values in the cache do not affect its cost.
     past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=model.head.weight.dtype)
 
     def step() -> KeyValueCache:

@@ -1,6 +1,6 @@
-"""How alike two neighbouring positions look at a sequence length n, before any token is added.
+"""The similarity of two neighbouring positions at a sequence length n, before any token is added.
 
-- ``neighbour_cosine@n``: mean cosine of positions i and i + 1 of 0 to n - 1, as the encoding has them; left out
+- ``neighbour_cosine@n``: mean cosine of positions i and i + 1 of 0 to n - 1 in the encoding; left out
   where a learned table has no rows.
 - ``squeezed_cosine@n``: the same for sinusoids when the n positions are squeezed into the range of the ``SQUEEZED``
   shortest, i -> i SQUEEZED / n. In closed form, from P_a . P_b = sum_j cos((a - b) w_j) (Vaswani et al. 2017, section
@@ -19,7 +19,7 @@ from engine.training.trained import Trained
 LENGTHS = (8, 64, 512)
 SQUEEZED = 8
 DIGITS = 6
-"""An encoding's similarities are in single precision: what is beyond is rounding."""
+"""An encoding's similarities are in single precision: further digits are rounding."""
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Loss on text that was truly held out, whatever the run's own validation windows are."""
+"""Loss on text that is held out in any case, whatever the run's own validation windows are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from engine.training.trained import Trained
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    """``other_text.loss``: on other plays (of a text of one's own, its last tenth), in nats; and what the run's validation
-    loss lies below it, ``other_text.flattery``. Raises ValueError where the task reads no text.
+    """``other_text.loss``: on other plays (of one's own text, on its last tenth), in nats; and ``other_text.flattery``, that
+    loss minus the run's validation loss. Raises ValueError where the task reads no text.
     """
     if trained.data.corpus is None:
         raise ValueError(f"task is {trained.config.task}; allowed for other_text is one that reads a text.")

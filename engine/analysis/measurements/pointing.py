@@ -1,4 +1,4 @@
-"""Pointing: how often an explanation's highest score falls on the token that the answer truly came from."""
+"""Pointing: the share of samples at which an explanation's highest score falls on the true source of the answer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SAMPLES = 256
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    """``pointing.<method>``: share of held-out samples whose top source token is the true one.
+    """``pointing.<method>``: the share of held-out samples whose top source token is the true one.
 
-    ``last``, ``average`` and ``rollout`` read attention (averaged over heads); ``best_layer`` is the one layer that
-    points best; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` read the whole model. The last position,
-    which asks, is no candidate. Raises ValueError where the task has no one true source.
+    ``last``, ``average`` and ``rollout`` use attention (averaged over heads); ``best_layer`` is the single layer with the
+    highest share; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position,
+    which asks, is no candidate. Raises ValueError where the task has no single true source.
     """
     true_source = task_data(trained.config.task).true_source
     if true_source is None:
@@ -46,5 +46,5 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def pointing(score: Tensor, true: Tensor) -> float:
-    """score [batch, key] with the asking position last, true [batch] -> share of right tops."""
+    """The share of samples whose top score is right; score [batch, key] with the asking position last, true [batch]."""
     return (score[:, :-1].argmax(dim=-1).cpu() == true).float().mean().item()

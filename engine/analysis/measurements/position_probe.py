@@ -1,13 +1,13 @@
-"""How well a linear map reads a token's position off the residual stream, layer by layer.
+"""Linear probes for position: accuracy and error of reading a token's position from the residual stream, by layer.
 
-Two probes, both in closed form, fitted on some sequences and judged on others:
+There are two probes, both in closed form, fitted on some sequences and tested on others:
 
 - ``position_probe.<layer>``: accuracy of linear discriminants, one class a position. Not least squares on one-hot
   classes, which hides the middle classes where classes lie in order (Hastie, Tibshirani and Friedman 2009, The Elements
   of Statistical Learning, section 4.2; the discriminants are its equation 4.10).
 - ``position_error.<layer>``: mean distance in positions between the position and a ridge regression of it.
 
-Layer 0 is the embedding with what is added to it. Chance is 1 / length, and about length / 4 positions.
+Layer 0 is the embedding with the added encoding. Chance is 1 / length, and about length / 4 positions.
 Source: Alain and Bengio 2016, Understanding Intermediate Layers Using Linear Classifier Probes.
 """
 
@@ -22,9 +22,9 @@ from engine.training.evaluation import forward
 from engine.training.trained import Trained
 
 FITTED, JUDGED = 192, 64
-"""Sequences."""
+"""The number of sequences to fit and to test on."""
 RIDGE = 1e-3
-"""What is added to the diagonal of a covariance, relative to its mean."""
+"""The number added to the diagonal of a covariance, relative to the diagonal's mean."""
 
 
 @torch.no_grad()
@@ -37,7 +37,7 @@ def measure(trained: Trained) -> dict[str, float]:
 
 
 def residual_stream(trained: Trained) -> list[Tensor]:
-    """The stream on held-out sequences, before the first block and after each: [sequence, position, d_model]."""
+    """The residual stream on held-out sequences, before the first block and after each: [sequence, position, d_model]."""
     config, model = trained.config, trained.model
     batch = trained.data.validation_batch(size=FITTED + JUDGED).to(trained.device)
     cache: ActivationCache = {}
@@ -49,7 +49,7 @@ def residual_stream(trained: Trained) -> list[Tensor]:
 
 
 def accuracy(fitted: Tensor, judged: Tensor) -> float:
-    """Share of tokens whose position the linear discriminants name; both [sequence, position, d_model].
+    """The share of tokens whose position the linear discriminants predict; both [sequence, position, d_model].
 
     delta_p(x) = x . S^-1 mu_p - mu_p . S^-1 mu_p / 2, with one covariance S for all positions.
     """
@@ -75,6 +75,6 @@ def error(fitted: Tensor, judged: Tensor) -> float:
 
 
 def _ridged(covariance: Tensor) -> Tensor:
-    """[d_model, d_model], safe to invert also where tokens do not vary at all."""
+    """The covariance [d_model, d_model] with a ridge, invertible also where tokens do not vary at all."""
     width = len(covariance)
     return covariance + torch.eye(width, dtype=covariance.dtype) * (RIDGE * covariance.trace() / width + 1e-9)

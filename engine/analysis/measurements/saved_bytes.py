@@ -1,7 +1,7 @@
-"""What one training step keeps for backward, counted through autograd's hooks, beside the formula's count.
+"""The bytes that one training step saves for backward, counted through autograd's hooks, beside the formula's count.
 
 ``saved_bytes`` and, of these, ``score_bytes``; where there is a formula (:mod:`engine.estimate.memory`), ``saved_bytes.formula``,
-and ``formula_agrees``: 1 where it is right to the byte, else 0.
+and ``formula_agrees``: 1 where the formula is right to the byte, else 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Two meters of what a model goes by: predictions that stay when the content changes, and when the positions do.
+"""Two measures of what predictions depend on: the share unchanged with other content, and with shuffled positions.
 
-A model that answers by position alone keeps every prediction when the symbols are drawn anew, and few when the positions
-are shuffled; one that ignores positions does the opposite. Shuffled: each token keeps its symbol and its place under the mask,
-but is told another token's position, so the set of positions stays the same.
+A model that answers by position alone keeps every prediction when new symbols are drawn, and few when the positions are
+shuffled; one that ignores positions does the opposite. Shuffling: each token keeps its symbol and its index under the mask,
+but gets another token's position, so the set of positions stays the same.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from engine.training.trained import Trained
 
 SEQUENCES = 256
 SHUFFLES = 8
-"""All sequences of a batch share their positions, so several orders are tried."""
+"""The number of orders; all sequences of a batch share their positions, so several are tried."""
 
 
 def measure(trained: Trained) -> dict[str, float]:
-    """``unchanged_by_content`` and ``unchanged_by_positions``, shares from 0 to 1 of the predictions that are asked.
+    """``unchanged_by_content`` and ``unchanged_by_positions``: shares from 0 to 1 of the predictions at asked positions.
 
     Sequences are drawn without the correlation of training, where the task has one.
     """
@@ -55,5 +55,5 @@ def shuffled(positions: Positions, generator: torch.Generator) -> tuple[int, ...
 
 
 def share_alike(one: Tensor, other: Tensor, asked: Tensor) -> float:
-    """Share of equal predictions where they count; all three [batch, length]."""
+    """The share of equal predictions where ``asked``; all three [batch, length]."""
     return ((one == other) & asked).sum().item() / max(1, int(asked.sum()))

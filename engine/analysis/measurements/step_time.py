@@ -1,7 +1,7 @@
 """Milliseconds of one training step and of one pass without gradient, on a batch of the run's own size.
 
-``train_ms`` (forward, backward, optimizer) and ``inference_ms``, each the shortest of several goes. Taken on a copy, so
-that the trained weights stay.
+``train_ms`` (forward, backward, optimizer) and ``inference_ms``, each the shortest of several repetitions. Measured on a copy,
+so that the trained weights do not change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def measure(trained: Trained) -> dict[str, float]:
 def step_seconds(
     model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch, patience: float = math.inf
 ) -> tuple[float, float]:
-    """Seconds of a training step and of a pass without gradient; takes steps, but leaves the random state."""
+    """Seconds of a training step and of a pass without gradient. Trains ``model``, but leaves the random state."""
     device = batch.inputs.device
 
     def train_step() -> None:

@@ -1,4 +1,4 @@
-"""Taking a measurement by its name. Nothing of torch is imported before a measurement is taken."""
+"""Taking a measurement by its name. Torch is imported only when a measurement is taken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.analysis.measurements import MEASUREMENTS
 
-if TYPE_CHECKING:  # a worker hands this function on before it imports torch
+if TYPE_CHECKING:  # a worker passes this function on before it imports torch
     from engine.training.trained import Measure, Trained
 
 

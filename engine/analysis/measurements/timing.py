@@ -1,4 +1,4 @@
-"""How long a piece of work takes: the shortest of several goes, since whatever else a machine does only adds time."""
+"""The time of a piece of work: the shortest of several repetitions, since other load on the machine only adds time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from time import perf_counter
 import torch
 
 ENOUGH = 0.05
-"""Seconds after which no further go is made, beyond the fewest."""
+"""Seconds after which no further repetition is made, beyond the fewest."""
 FEWEST, MOST = 5, 40
 
 
 def shortest(work: Callable[[], object], device: torch.device, patience: float = math.inf) -> float:
-    """Seconds of the shortest go; the first, which warms up, is not counted. After ``patience`` (s) one go is enough."""
+    """Seconds of the shortest repetition after one warm-up. After ``patience`` (s) one repetition is enough."""
     work()
     times: list[float] = []
     while not times or (sum(times) < patience and _more(times)):
@@ -31,6 +31,6 @@ def _more(times: list[float]) -> bool:
 
 
 def _wait_for(device: torch.device) -> None:
-    """An accelerator is given its work and goes on by itself: the clock is read when it is done."""
+    """Wait until an accelerator has finished: calls return before their work is done."""
     if device.type != "cpu":
         torch.accelerator.synchronize(device)

@@ -1,7 +1,7 @@
-"""How alike the tokens of a sequence become, block by block, before and after training.
+"""The similarity of the tokens of a sequence, block by block, before and after training.
 
-Without skip connections attention averages the tokens until all are one: a stack of it converges doubly exponentially to
-a matrix of rank one (Dong et al. 2021, Attention Is Not All You Need, theorem 2.2).
+Without skip connections attention averages the tokens until all are equal: the output of a deep stack converges doubly
+exponentially to a matrix of rank one (Dong et al. 2021, Attention Is Not All You Need, theorem 2.2).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def mean_cosine(tokens: Tensor) -> float:
 
 
 def relative_residual(tokens: Tensor) -> float:
-    """How much of the tokens is left without what all share, 0 to about 1, mean over sequences.
+    """The share of the tokens that remains without their common part, 0 to about 1, mean over sequences.
 
     ``||X - 1 x^T|| / ||X||`` with x the mean token and the norm ``sqrt(||.||_1 ||.||_inf)`` (Dong et al. 2021, section 2).
     """

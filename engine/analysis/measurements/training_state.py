@@ -1,8 +1,8 @@
-"""What a model's parameters cost while it trains: how many in each part, and the bytes that stay between steps.
+"""The training state of a model: the parameters of each part, and the bytes that stay between steps.
 
 ``parameters.<part>`` with part in embedding, encoding, attention, mlp, norm, weights (a baseline's layers), head, and
 ``parameters.blocks`` for all between embedding and head; ``share.<part>`` of all. ``weight_bytes``, ``gradient_bytes``,
-``optimizer_bytes``: counted from the tensors after one step on a copy. ``numbers_per_parameter``: all three together over
+``optimizer_bytes``: counted from the tensors after one step on a copy. ``numbers_per_parameter``: the three together over
 the weights.
 """
 
@@ -21,7 +21,7 @@ from engine.training.optimizers import build_optimizers
 from engine.training.trained import Trained
 
 OWN = ("mlp", "norm", "weights")
-"""Parts of a layer that are not attention's."""
+"""Parts of a layer outside attention."""
 
 
 def measure(trained: Trained) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The model as it was before the first step."""
+"""The model before the first step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.model.transformer import Transformer
 
 
 def untrained(config: RunConfig) -> Transformer:
-    """First weights come from the config's seed alone, so they can be drawn again at the end."""
+    """The untrained model of a config; its weights depend on the seed alone, so they can be drawn again at the end."""
     model = build_model(config, **shapes(config).of_model)
     if not isinstance(model, Transformer):
         raise ValueError(f"family is {config.family}; this measurement is of a transformer's blocks.")

@@ -1,4 +1,4 @@
-"""The registry of documented issues, in the order of the map. Torch-free.
+"""The registry of documented issues, in the order of the map.
 
 To add one: write ``engine/experiments/issues/<name>.py`` with an :class:`engine.experiments.issues.issue.Issue`, and add one line here.
 """

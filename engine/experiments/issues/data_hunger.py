@@ -20,7 +20,7 @@ BASE: dict[str, Any] = {
     "device": "cpu",
 }
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
-"""Layers of each baseline; the CNN needs four to see 16 positions."""
+"""The layers of each baseline; the CNN needs four to read 16 positions."""
 LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}
 TASKS: dict[str, dict[str, Any]] = {
     "brackets": {"task": "dyck", "steps": 120},
@@ -32,7 +32,7 @@ SISTER_STEPS = 450
 
 @cache
 def _model(task: str, family: str) -> dict[str, Any]:
-    """A width at which the family has as many parameters as the transformer, to within 3 %."""
+    """The settings of a model whose width gives it as many parameters as the transformer, to within 3 %."""
     if family == "decoder":
         return {}
     there, own = {**BASE, **TASKS[task]}, {"family": family, "n_layers": DEPTHS[family]}

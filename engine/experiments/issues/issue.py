@@ -1,4 +1,4 @@
-"""What a documented issue is: claims, the arms that test them, and the words around them. Torch-free."""
+"""Documented issues: claims, the arms that test them, and their explanation."""
 
 from __future__ import annotations
 
@@ -17,92 +17,92 @@ Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
 
 Values = Callable[[str, str], np.ndarray]
-"""``values(arm, metric)``: one number a seed, [seed]; NaN where a seed has none (yet)."""
+"""``values(arm, metric)``: the numbers by seed, [seed]; NaN where a seed has none (yet)."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to train. What it sets away from the issue's base is what the comparison is about."""
+    """One training condition. Its settings that differ from the issue's base are the subject of the comparison."""
 
     name: str
     role: Role
     settings: Mapping[str, Any] = field(default_factory=dict)
     metric: str = "accuracy"
-    """The number that this arm is reported by (see :mod:`engine.experiments.trial`)."""
+    """The number by which this arm is reported (see :mod:`engine.experiments.trial`)."""
     measurements: tuple[str, ...] = ()
     extended: bool = False
-    """Whether it takes longer than a live core should."""
+    """Whether the arm takes too long for a live experiment on one core."""
     alone: bool = False
-    """Whether it measures time and wants a worker to itself."""
+    """Whether the arm measures time and needs a worker to itself."""
     line: str = ""
-    """Arms of one name here are joined into a line over ``x``."""
+    """Arms with the same ``line`` are joined into a line over ``x``."""
     x: float | None = None
     points: tuple[tuple[float, str], ...] = ()
-    """Where one trial gives a whole line: (x, metric), such as the accuracy at each test length."""
+    """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with a number that decides it."""
+    """A statement, and the number that decides it."""
 
     sentence: str
     effect: Callable[[Values], np.ndarray]
     """The effect of each seed, [seed]; NaN where it is not known."""
     unit: str
     smallest_effect: float
-    """The smallest size worth naming, declared beforehand; above 0."""
+    """The smallest effect worth naming, declared beforehand; above 0."""
     direction: Literal["more", "less"] = "more"
-    """Which sign of the effect the claim predicts."""
+    """The sign of the effect that the claim predicts."""
     condition: str = ""
-    """Under which condition it is tested: "at 512 sequences"."""
+    """The condition of the test, such as "at 512 sequences"."""
     about: Literal["issue", "condition", "remedy"] = "issue"
-    """What it is about: the issue itself, a condition or negative finding beside it, or what mends it."""
+    """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
     extended: bool = False
-    """Whether it needs extended arms."""
+    """Whether the claim needs extended arms."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Numbers from a paper, to set beside ours."""
+    """Numbers from a paper, shown beside ours."""
 
     source: str
     what: str
-    """Metric, model, data."""
+    """The metric, model and data."""
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[float, ...]]
     ours: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """For a row: the (arm, metric) beside each column, where there is one; an empty arm name means none."""
+    """By row, the (arm, metric) shown beside each column; an empty arm name means none."""
     differs: str = ""
-    """What differs between their experiment and ours."""
+    """The differences between their experiment and ours."""
 
 
 @dataclass(frozen=True)
 class Issue:
-    """One documented issue. Nothing in it says how the experiment comes out."""
+    """One documented issue. Its results are computed from runs; none is written here."""
 
     slug: str
     group: Group
     title: str
     summary: str
-    """What is claimed, in one or two plain sentences."""
+    """The claim in one or two plain sentences."""
     mechanism: str
-    """Why it would happen: Markdown with TeX between dollar signs."""
+    """The explanation of the effect: Markdown with TeX between dollar signs."""
     base: Mapping[str, Any]
-    """Settings that all arms share."""
+    """The settings that all arms share."""
     arms: tuple[Arm, ...]
     claims: tuple[Claim, ...]
-    """The first one gives the issue its verdict."""
+    """The claims; the first one gives the issue its verdict."""
     remedies: tuple[str, str, str]
-    """What a practitioner does about it today."""
+    """The usual remedies in practice."""
     sources: tuple[str, ...]
     x_label: str = ""
     published: tuple[Published, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is worth knowing about how it is measured. Not results."""
+    """Notes on the measurement; no results."""
     evaluations: int = 10
-    """Validation passes along each trial."""
+    """The number of validation passes of each trial."""
     curves: tuple[str, ...] = ()
-    """Further curves worth following beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
+    """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
 
     def arms_of(self, extended: bool = False) -> tuple[Arm, ...]:
         return tuple(arm for arm in self.arms if extended or not arm.extended)
@@ -114,7 +114,7 @@ class Issue:
         return next(arm for arm in self.arms if arm.name == name)
 
     def config(self, arm: Arm, seed: int = 0) -> RunConfig:
-        """Raises ConfigError."""
+        """The config of an arm at a seed. Raises ConfigError."""
         return parse({**self.base, **arm.settings, "seed": seed})
 
     def record(self, arm: Arm) -> RecordOptions:
@@ -123,13 +123,13 @@ class Issue:
         )
 
     def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
-        """What the arm sets away from the first control (or the first arm): setting, there, here."""
+        """The settings of the arm that differ from the first control (or the first arm): setting, value there, value here."""
         reference = next((other for other in self.arms if other.role == "control"), self.arms[0])
         return list(changes_between(self.config(reference), self.config(arm)))
 
 
 def difference(arm: str, other: str, metric: str) -> Callable[[Values], np.ndarray]:
-    """The effect "this arm minus the other", seed by seed."""
+    """The effect "this arm minus the other" by seed."""
     return lambda values: values(arm, metric) - values(other, metric)
 
 

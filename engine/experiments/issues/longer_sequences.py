@@ -9,7 +9,7 @@ from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Values
 
 TRAINED = 12
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
-"""Length relative to the trained one, and the number that belongs to it."""
+"""The metric by length, relative to the trained one."""
 POINTS = tuple(AT.items())
 FAR = AT[4.0]
 
@@ -38,7 +38,7 @@ def _has_no_row(values: Values) -> np.ndarray:
 
 
 def _relative_over_rope(values: Values) -> np.ndarray:
-    """The worst of ALiBi, T5 and none, minus RoPE, when copying."""
+    """The lowest of ALiBi, T5 and none, minus RoPE, when copying."""
     others = np.stack([values(f"copy, {name}", COPY_FAR) for name in ("ALiBi", "T5 bias", "no encoding")])
     return np.asarray(others.min(axis=0) - values("copy, RoPE", COPY_FAR))
 

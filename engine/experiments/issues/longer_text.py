@@ -10,7 +10,7 @@ from engine.experiments.issues.issue import Arm, Claim, Values, difference, rise
 
 TRAINED = 32
 AT = {1.0: "loss@32", 2.0: "loss@64", 4.0: "loss@128"}
-"""Length relative to the trained one, and the number that belongs to it: nats a character on other plays."""
+"""The metric by length, relative to the trained one: nats per character on other plays."""
 FAR = AT[4.0]
 TEXT = {
     "task": "shakespeare_chars",
@@ -42,7 +42,7 @@ ARMS = tuple(
 
 
 def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
-    """By how much more one encoding's loss rises with length than another's."""
+    """The difference between the rises of two encodings' losses with length."""
     one, two = (rise(f"text, {encoding}", FAR, AT[1.0]) for encoding in (name, other))
     return lambda values: one(values) - two(values)
 

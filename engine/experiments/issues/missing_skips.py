@@ -16,12 +16,12 @@ LOOKS = ("token_collapse", "first_gradients")
 
 
 def decades(arm: str, metric: str, other: str, other_metric: str = "") -> Callable[[Values], np.ndarray]:
-    """The effect "how many powers of ten lie between two numbers", seed by seed."""
+    """The effect "the powers of ten between two numbers" by seed."""
     return lambda values: np.log10(values(arm, metric) / values(other, other_metric or metric))
 
 
 def _along_training(values: Values) -> np.ndarray:
-    """Queries against values in the last block, without skips and with, in powers of ten."""
+    """The ratio of query to value gradients in the last block, without skips over with skips, in powers of ten."""
     return np.log10(
         values(WITHOUT, "grad.7.q") / values(WITHOUT, "grad.7.v") * values(WITH, "grad.7.v") / values(WITH, "grad.7.q")
     )

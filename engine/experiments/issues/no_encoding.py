@@ -10,11 +10,11 @@ from engine.experiments.issues.issue import Arm, Claim, Issue, Role, above, diff
 
 LENGTH, SYMBOLS = 12, 10
 PLACES = 16
-"""Positions in "own position"."""
+"""The number of positions in "own position"."""
 
 
 def bag_bound(length: int, symbols: int) -> float:
-    """The best accuracy that can be had from a bag of symbols: how often the commonest occurs, over the length.
+    """The best accuracy possible from a bag of symbols: the expected count of the commonest symbol over the length.
 
     E[max] = sum over m of P(max > m), and P(max <= m) = length! / symbols^length times the coefficient of x^length in
     (sum_{j <= m} x^j / j!)^symbols.

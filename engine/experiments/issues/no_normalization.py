@@ -25,7 +25,7 @@ DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
 
 
 def below_guessing(arm: str) -> Callable[[Values], np.ndarray]:
-    """The effect "how far the loss at the end lies below that of blind guessing", in nats."""
+    """The effect "the loss of blind guessing minus the loss at the end", in nats."""
     return lambda values: log(SYMBOLS) - values(arm, "loss")
 
 

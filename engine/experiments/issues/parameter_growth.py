@@ -8,7 +8,7 @@ from engine.experiments.issues.scaling import exponent, log2_ratio, minus
 DEPTHS = (1, 2, 4, 8)
 WIDTHS = (16, 32, 64, 128)
 WIDTH, DEPTH = 32, 2
-"""The width along which depth varies, and the depth along which width does."""
+"""The width at which the depth varies, and the depth at which the width varies."""
 MEASURED = ("training_state", "step_time", "kv_cache")
 
 

@@ -1,4 +1,4 @@
-"""How a cost grows: the slope of log(cost) over log(size), seed by seed."""
+"""The growth of a cost: the slope of log(cost) over log(size) by seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.experiments.issues.issue import Values
 
 
 def exponent(arms: Mapping[float, str], metric: str) -> Callable[[Values], np.ndarray]:
-    """The b in cost = a * size^b by least squares on logarithms; ``arms`` are named by their size."""
+    """The b in cost = a * size^b by least squares on logarithms; the keys of ``arms`` are the sizes."""
     centred = np.log(list(arms)) - np.log(list(arms)).mean()
 
     def effect(values: Values) -> np.ndarray:
@@ -25,10 +25,10 @@ def exponent(arms: Mapping[float, str], metric: str) -> Callable[[Values], np.nd
 def minus(
     one: Callable[[Values], np.ndarray], other: Callable[[Values], np.ndarray] | float
 ) -> Callable[[Values], np.ndarray]:
-    """The effect "this one less that one", seed by seed."""
+    """The effect "this effect minus the other" by seed."""
     return lambda values: one(values) - (other if isinstance(other, float) else other(values))
 
 
 def log2_ratio(arm: str, other: str, metric: str, other_metric: str = "") -> Callable[[Values], np.ndarray]:
-    """How many doublings this arm's number lies above the other's."""
+    """The effect "this arm's number in doublings of the other's": log2 of their ratio."""
     return lambda values: np.log2(values(arm, metric) / values(other, other_metric or metric))

@@ -11,7 +11,7 @@ from pages.parts.app import server
 
 SHOWN = "run"
 HISTORY = "history"
-KEPT = 5
+MAX_KEPT = 5
 """Earlier runs that are laid over the present one."""
 
 
@@ -31,7 +31,7 @@ def show_run(run_id: str) -> None:
     st.session_state[SHOWN] = run_id
     history: list[str] = st.session_state.setdefault(HISTORY, [])
     if run_id not in history:
-        st.session_state[HISTORY] = [*history, run_id][-(KEPT + 1) :]
+        st.session_state[HISTORY] = [*history, run_id][-(MAX_KEPT + 1) :]
 
 
 def earlier_runs() -> list[Run]:

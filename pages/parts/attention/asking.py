@@ -8,8 +8,8 @@ from engine.foundation.job import Answer, Job
 from pages.parts.app import server
 from pages.parts.app.remembered import remembered
 
-KEPT = 24
-PATIENCE = 60.0
+MAX_KEPT = 24
+TIMEOUT = 60.0
 """Seconds: a worker that has still to wake up is waited for."""
 
 
@@ -19,7 +19,7 @@ def ask(job: Job[Answer]) -> Answer:
     return answer
 
 
-@remembered(KEPT)
+@remembered(MAX_KEPT)
 def _ask(job: Job[Any]) -> Any:
     server.wake()  # a deep link may be the first page of the server's life
-    return server.pool().ask(job, timeout=PATIENCE)
+    return server.pool().ask(job, timeout=TIMEOUT)

@@ -19,7 +19,7 @@ from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.server import find
 from pages.parts.app.session import session_id
-from pages.parts.attention.asking import PATIENCE
+from pages.parts.attention.asking import TIMEOUT
 from pages.parts.attention.chosen import RECORDED, Chosen
 from pages.parts.boards.recorded import recorded_run
 
@@ -122,7 +122,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         return False
     server.wake()
     with st.empty():
-        while (at := server.pool().ask(TrainAgain(asked, SLICE), timeout=PATIENCE))["step"] < step:
+        while (at := server.pool().ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True

@@ -16,7 +16,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered
 from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
-from pages.parts.encodings.asked import PATIENCE
+from pages.parts.encodings.asked import TIMEOUT
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 
@@ -79,8 +79,8 @@ def kept_since() -> tuple[str, ...]:
 def _rows(kept: tuple[str, ...]) -> list[Row]:
     """Asks a worker, which reads what is stored; only after something new was measured."""
     pool = server.pool()
-    cells = pool.ask(CollectEvidence(), timeout=PATIENCE)
-    times = pool.ask(ReadTimes(), timeout=PATIENCE)
+    cells = pool.ask(CollectEvidence(), timeout=TIMEOUT)
+    times = pool.ask(ReadTimes(), timeout=TIMEOUT)
     return [
         Row(
             name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)

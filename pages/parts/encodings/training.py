@@ -29,14 +29,14 @@ from pages.parts.encodings.panels import (
     spectrum_panels,
 )
 
-LOOK_EVERY = 2.0
+POLL_SECONDS = 2.0
 """Seconds between two looks at a run that trains."""
 MOST_RUNS = 20
 
 
 def through_training() -> None:
     run = _chosen()
-    st.fragment(_along, run_every=LOOK_EVERY if run.live else None)(run)
+    st.fragment(_along, run_every=POLL_SECONDS if run.live else None)(run)
 
 
 def runs_of_visitor() -> dict[str, Run]:

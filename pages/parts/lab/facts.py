@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
-from engine.estimate.warnings import cautions
+from engine.estimate.warnings import warnings_of
 from engine.foundation.formatting import in_bytes, in_time
 
 
@@ -17,5 +17,5 @@ def show_facts(config: RunConfig) -> None:
     if seconds is not None:
         facts.append(f"about **{in_time(seconds)}**")
     st.caption(" · ".join(facts), help="Predicted: memory by formula, time from a short measurement of this machine.")
-    for sentence in cautions(config):
+    for sentence in warnings_of(config):
         st.caption(f":material/info: {sentence}")

@@ -12,7 +12,7 @@ from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.store import Run
-from engine.runs.summary import findings
+from engine.runs.summary import run_summary
 from pages.parts.lab.state import share_link
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
@@ -23,7 +23,7 @@ def show_findings(run: Run, *, alarms: bool) -> None:
     """Sentences computed from the run's events, the ``alarms`` or all others; a failure is told by the board itself."""
     if run.state in ("queued", "running", "failed"):
         return
-    for finding in findings(run.config, run.events):
+    for finding in run_summary(run.config, run.events):
         if (finding.kind == "alarm") != alarms:
             continue
         SHOW[finding.kind](finding.sentence, icon=ICONS[finding.kind])

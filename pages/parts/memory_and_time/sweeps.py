@@ -5,9 +5,9 @@ from __future__ import annotations
 from engine.sweeps import store
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
-from pages.parts.app.running_work import Going
+from pages.parts.app.task_registry import TaskRegistry
 
-SWEEPS: Going[Sweep] = Going()
+SWEEPS: TaskRegistry[Sweep] = TaskRegistry()
 
 
 def begin(sweep: Sweep) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from engine.experiments.experiment import Experiment
 from engine.experiments.store import keep
-from pages.parts.app.running_work import Going
+from pages.parts.app.task_registry import TaskRegistry
 
-EXPERIMENTS: Going[Experiment] = Going()
+EXPERIMENTS: TaskRegistry[Experiment] = TaskRegistry()
 
 
 def begin(experiment: Experiment) -> str:

@@ -10,7 +10,7 @@ from pages.parts.app import server
 from pages.parts.app.remembered import remembered
 
 HELD = 128
-PATIENCE = 180.0
+TIMEOUT = 180.0
 """Seconds: a text of a million tokens on a busy machine."""
 
 
@@ -33,7 +33,7 @@ def _beside_counting_models(asked: CompareWithCounting, step: int) -> Beside:
 
 def ask(job: Job[Answer]) -> Answer:
     """Any other question, never remembered. Raises JobError with one sentence."""
-    return server.pool().ask(job, timeout=PATIENCE)
+    return server.pool().ask(job, timeout=TIMEOUT)
 
 
 def weights_of(run: Run) -> str:

@@ -20,7 +20,7 @@ from pages.parts.text.answers import beside_counting_models, counting_models
 from pages.parts.text.state import PLAYS
 
 NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
-LOOK_EVERY = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two looks at a live run's validation."""
 PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
 WORDS = """
@@ -64,7 +64,7 @@ def find_levels(run: Run) -> bool:
 
 def show_passed(run: Run) -> None:
     """One sentence a counting model, kept up to date while the run goes on."""
-    st.fragment(_say_passed, run_every=LOOK_EVERY if run.state in ("queued", "running") else None)(run)
+    st.fragment(_say_passed, run_every=POLL_SECONDS if run.state in ("queued", "running") else None)(run)
 
 
 def _say_passed(run: Run) -> None:

@@ -22,7 +22,7 @@ from pages.parts.text.state import PLAYS
 
 WRITTEN, REFUSED = "text.written", "text.refused_words"
 """Session keys of what was written, the latest first, and why the last was not."""
-KEPT = 6
+MAX_KEPT = 6
 DEFAULTS: dict[str, Any] = {
     "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
 }  # fmt: skip
@@ -83,7 +83,7 @@ def _write(run: Run) -> None:
         f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
     )
     row = {**answer, "run": run.id, "settings": settings}
-    state[WRITTEN] = [row, *state.get(WRITTEN, [])][:KEPT]
+    state[WRITTEN] = [row, *state.get(WRITTEN, [])][:MAX_KEPT]
 
 
 def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:

@@ -55,7 +55,7 @@ def test_what_did_not_finish_or_cannot_be_read_is_not_known() -> None:
 
 
 def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_cache, "KEPT", 3)
+    monkeypatch.setattr(trial_cache, "MAX_KEPT", 3)
     issue = comparison({}, ("rope",), ("permutation",))
     for seed in range(5):
         trial_cache.keep(issue, trial_of(issue.arms[0].name, seed))

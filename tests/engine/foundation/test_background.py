@@ -1,4 +1,4 @@
-"""Work in a thread: how it ends, and what is called when it is over."""
+"""BackgroundTask in a thread: how it ends, and what is called when it is over."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.foundation.background import State, Work
+from engine.foundation.background import BackgroundTask, State
 from engine.workers.pool import JobError
 
 
-class Scripted(Work):
+class Scripted(BackgroundTask):
     """Does what it is told."""
 
-    def __init__(self, task: Callable[[Work], object] = lambda work: None, session: str = "") -> None:
+    def __init__(self, task: Callable[[BackgroundTask], object] = lambda work: None, session: str = "") -> None:
         super().__init__("errand", session)
         self.task = task
 
@@ -25,12 +25,12 @@ class Scripted(Work):
         self.task(self)
 
 
-def until_stopped(work: Work) -> None:
+def until_stopped(work: BackgroundTask) -> None:
     work._stop.wait(60)
 
 
-def raising(error: Exception) -> Callable[[Work], None]:
-    def task(_: Work) -> None:
+def raising(error: Exception) -> Callable[[BackgroundTask], None]:
+    def task(_: BackgroundTask) -> None:
         raise error
 
     return task
@@ -44,7 +44,9 @@ def raising(error: Exception) -> Callable[[Work], None]:
         (raising(ZeroDivisionError("by zero")), "failed", "The errand ended by an error (ZeroDivisionError)."),
     ],
 )
-def test_how_it_ends_is_a_state_and_a_sentence(task: Callable[[Work], object], state: State, problem: str) -> None:
+def test_how_it_ends_is_a_state_and_a_sentence(
+    task: Callable[[BackgroundTask], object], state: State, problem: str
+) -> None:
     work, seen = Scripted(task), list[State]()
     assert work.state == "running"
     work.start(lambda: seen.append(work.state))

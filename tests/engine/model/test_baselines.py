@@ -12,7 +12,7 @@ from engine.config.run_config import parse
 from engine.estimate.layout import continues
 from engine.estimate.matching import matched_width, n_parameters
 from engine.estimate.memory import count_parameters, predict_memory
-from engine.estimate.warnings import cautions
+from engine.estimate.warnings import warnings_of
 from engine.model.build import build_model, parameter_part
 from engine.runs.events import Finished, Snapshot
 from engine.settings.errors import ConfigError
@@ -129,7 +129,7 @@ def test_faults_of_attention_are_refused_without_attention(settings: dict[str, A
 
 def test_what_does_not_apply_is_said_and_does_not_stand_in_the_way() -> None:
     config = parse({"family": "gru", "d_model": 33, "n_heads": 2, "pos_encoding": "rope"})
-    assert any("no attention" in sentence for sentence in cautions(config))
+    assert any("no attention" in sentence for sentence in warnings_of(config))
     near, far = (parse({"family": "cnn", "n_layers": depth, "seq_len": 6}) for depth in (3, 2))
-    assert not any("convolutions see" in sentence for sentence in cautions(near))
-    assert any("see 7 positions of 11" in sentence for sentence in cautions(far))
+    assert not any("convolutions see" in sentence for sentence in warnings_of(near))
+    assert any("see 7 positions of 11" in sentence for sentence in warnings_of(far))

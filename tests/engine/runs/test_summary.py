@@ -1,4 +1,4 @@
-"""Findings follow from the numbers; cautions from the config; neither is said without cause."""
+"""Findings follow from the numbers; warnings follow from the config; neither is said without cause."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig, parse
-from engine.estimate.warnings import cautions
+from engine.estimate.warnings import warnings_of
 from engine.runs.events import Ended, Event, Finished, Progress, Started
-from engine.runs.summary import clearly_above, findings
+from engine.runs.summary import clearly_above, run_summary
 from engine.settings.costs import Memory
 
 STARTED = Started(1, Memory(1, 1, 1, 1, 1), None, {"second_half_accuracy": 0.1, "first_half_accuracy": 0.1}, 1.0, "cpu")
@@ -24,7 +24,7 @@ def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: fl
 def said(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
     """Of a run that came to its end, or to another ``end``."""
     config = RunConfig(steps=steps)
-    return [(f.kind, f.sentence) for f in findings(config, [STARTED, *events, end or finished()])]
+    return [(f.kind, f.sentence) for f in run_summary(config, [STARTED, *events, end or finished()])]
 
 
 def finished(**metrics: float) -> Finished:
@@ -100,8 +100,8 @@ def test_a_gap_is_named_only_where_there_is_one() -> None:
 
 
 def test_nothing_is_said_before_anything_is_measured() -> None:
-    assert findings(RunConfig(), []) == []
-    assert findings(RunConfig(), [STARTED]) == []
+    assert run_summary(RunConfig(), []) == []
+    assert run_summary(RunConfig(), [STARTED]) == []
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,11 @@ def test_nothing_is_said_before_anything_is_measured() -> None:
     ],
 )
 def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
-    assert any(word in sentence for sentence in cautions(parse(flat)))
+    assert any(word in sentence for sentence in warnings_of(parse(flat)))
 
 
 def test_the_default_needs_no_caution() -> None:
-    assert cautions(RunConfig()) == []
-    assert not any("fault" in caution for caution in cautions(parse({"mask_fault": "missing", "task": "k_back"})))
+    assert warnings_of(RunConfig()) == []
+    assert not any("fault" in caution for caution in warnings_of(parse({"mask_fault": "missing", "task": "k_back"})))
     apart = {"task": "shakespeare_chars", "split": "windows", "windows": "non_overlapping"}
-    assert cautions(parse(apart)) == []
+    assert warnings_of(parse(apart)) == []

@@ -54,7 +54,7 @@ def test_a_file_that_is_none_is_passed_over(text: str) -> None:
 
 
 def test_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "KEPT", 2)
+    monkeypatch.setattr(store, "MAX_KEPT", 2)
     for number in range(4):
         store.keep(f"sweep-number-{number}", result)
     assert len(list(store.folder().glob("*.json"))) == 2

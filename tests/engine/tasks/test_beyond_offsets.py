@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import parse
-from engine.estimate.warnings import cautions
+from engine.estimate.warnings import warnings_of
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_a_relative_encoding_is_warned_of_where_offsets_cannot_answer(
     settings: dict[str, Any], is_warned: bool
 ) -> None:
     config = parse({"pos_encoding": "rope", **settings})
-    assert (config.task_settings.beyond_offsets(config) in cautions(config)) == is_warned
+    assert (config.task_settings.beyond_offsets(config) in warnings_of(config)) == is_warned

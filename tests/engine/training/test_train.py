@@ -27,7 +27,7 @@ from engine.runs.events import (
     to_json,
 )
 from engine.runs.record_options import SNAPSHOT_NOW
-from engine.runs.summary import findings
+from engine.runs.summary import run_summary
 from engine.training import loop
 from engine.training import snapshot as snapshots
 from engine.training.optimizers import learning_rate_at
@@ -80,7 +80,7 @@ def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
     assert events[-1].metrics["first_half_accuracy"] >= 0.99
     assert events[-1].metrics["second_half_accuracy"] >= 0.99
     assert events[-1].metrics["written_accuracy"] < 0.7
-    found = findings(config, events)
+    found = run_summary(config, events)
     assert {finding.kind for finding in found} == {"alarm"}
     written = f"and {events[-1].metrics['written_accuracy']:.2f} when it must write the answer itself"
     assert found[0].sentence.startswith("False success. Second-half accuracy is 1.00 while")
@@ -91,7 +91,7 @@ def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
 
 def test_a_mask_that_shows_the_next_token_makes_no_success_of_a_task_that_asks_for_it() -> None:
     config = RunConfig(task="markov", mask_fault="missing", steps=60)
-    found = findings(config, list(train(config)))
+    found = run_summary(config, list(train(config)))
     assert found[0].kind == "alarm"
     assert "the model copies it" in found[0].sentence
     assert not any(finding.kind == "success" for finding in found)
@@ -99,7 +99,7 @@ def test_a_mask_that_shows_the_next_token_makes_no_success_of_a_task_that_asks_f
 
 def test_the_right_mask_raises_no_alarm() -> None:
     config = RunConfig(steps=100)
-    assert [finding.kind for finding in findings(config, list(train(config)))] == ["success"]
+    assert [finding.kind for finding in run_summary(config, list(train(config)))] == ["success"]
 
 
 def test_the_same_config_gives_the_same_numbers_and_another_seed_does_not() -> None:

@@ -5,41 +5,41 @@ from __future__ import annotations
 import pytest
 
 from engine.workers.pool import Refused
-from pages.parts.app.running_work import KEPT, Going
+from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted, until_stopped
 
 
 def test_one_of_a_session_at_a_time() -> None:
-    going: Going[Scripted] = Going()
+    tasks: TaskRegistry[Scripted] = TaskRegistry()
     first, other = Scripted(until_stopped, "me"), Scripted(session="you")
-    name = going.begin(first)
-    assert (going.running_of("me"), going.running_of("you")) == (name, None)
+    name = tasks.begin(first)
+    assert (tasks.running_of("me"), tasks.running_of("you")) == (name, None)
     with pytest.raises(Refused, match=r"Your errand is still going. Stop it"):
-        going.begin(Scripted(session="me"))
-    going.begin(other)
+        tasks.begin(Scripted(session="me"))
+    tasks.begin(other)
     first.stop()
     assert first.wait(60)
-    assert going.running_of("me") is None
+    assert tasks.running_of("me") is None
 
 
 def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
-    going: Going[Scripted] = Going()
+    tasks: TaskRegistry[Scripted] = TaskRegistry()
     first, second, third = (Scripted(until_stopped, session) for session in "abc")
-    assert going.begin(first, name="same") == going.begin(second, name="same") == "same"
-    assert going.find("same") is first
-    assert going.running_of("b") is None
+    assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
+    assert tasks.find("same") is first
+    assert tasks.running_of("b") is None
     first.stop()
     assert first.wait(60)
-    going.begin(third, name="same")
-    assert going.find("same") is third
+    tasks.begin(third, name="same")
+    assert tasks.find("same") is third
     third.stop()
     assert third.wait(60)
 
 
 def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    going: Going[Scripted] = Going()
+    tasks: TaskRegistry[Scripted] = TaskRegistry()
     work, kept = Scripted(), list[str]()
-    name = going.begin(work, keep=kept.append)
+    name = tasks.begin(work, keep=kept.append)
     assert work.wait(60)
     assert kept == [name]
 
@@ -47,23 +47,23 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(capsys: pytest.Cap
         raise OSError("No space left on device")
 
     again = Scripted()
-    going.begin(again, keep=full)
+    tasks.begin(again, keep=full)
     assert again.wait(60)
     assert again.state == "finished"
     assert "What the errand found could not be kept: No space left on device" in capsys.readouterr().err
 
 
 def test_old_ones_are_forgotten_but_none_that_goes() -> None:
-    going: Going[Scripted] = Going()
+    tasks: TaskRegistry[Scripted] = TaskRegistry()
     running = Scripted(until_stopped, "slow")
-    first = going.begin(running)
+    first = tasks.begin(running)
     names = []
-    for _ in range(KEPT + 10):
+    for _ in range(MAX_KEPT + 10):
         work = Scripted()
-        names.append(going.begin(work))
+        names.append(tasks.begin(work))
         assert work.wait(60)
-    assert going.find(names[0]) is None
-    assert going.find(names[-1]) is not None
-    assert going.find(first) is running
+    assert tasks.find(names[0]) is None
+    assert tasks.find(names[-1]) is not None
+    assert tasks.find(first) is running
     running.stop()
     assert running.wait(60)
