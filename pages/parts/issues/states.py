@@ -1,4 +1,4 @@
-"""How each issue stands on this machine."""
+"""The state of each issue on this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLORS: dict[State, Literal["gray", "blue", "green", "orange"]] = {
 
 
 def state_of(issue: Issue, session: str) -> State:
-    """Running in this session, else the newest verdict that was measured here."""
+    """Running if it runs in this session, else the newest verdict measured on this machine."""
     going = EXPERIMENTS.running_of(session)
     experiment = EXPERIMENTS.find(going) if going else None
     if experiment is not None and experiment.issue.slug == issue.slug:

@@ -16,11 +16,11 @@ from pages.parts.lab.form import fill_form, form_config
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
 PACE = "pace"
 REFUSED = "refused"
-"""Session key of the sentence with which a run was refused, shown once."""
+"""The session key of the sentence with which a run was refused; it is shown once."""
 
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
-    """Start a run and show it; a refusal is kept to be shown, and nothing else changes."""
+    """Start a run and show it; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
         pace = PACES[st.session_state[PACE]]
         run = server.pool().submit(RunRequest(config, session_id(), pace=pace, paused=paused))
@@ -31,7 +31,7 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
-    """``config`` is what the form asks for, None where it does not fit together."""
+    """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     st.session_state.setdefault(PACE, "Full speed")
     live = run is not None and run.live
     going = live and run is not None and run.state != "paused"
@@ -73,7 +73,7 @@ def _train() -> None:
 
 
 def _step(run: Run | None) -> None:
-    """One step of the run shown, or of a new one where it has ended."""
+    """Take one step of the shown run, or of a new one if it has ended."""
     if run is None or not run.live:
         submit(form_config(), paused=True)
         run_id = st.session_state.get(SHOWN)
