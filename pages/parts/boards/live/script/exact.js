@@ -1,6 +1,6 @@
 // The run's own numbers behind its pictures, which are drawn from bytes: for the saved data, and for the tip once the run has ended.
 
-const KEPT = 6 // arrays; one asked for again later is fetched again
+const MAX_KEPT = 6 // arrays; one asked for again later is fetched again
 
 /** Gives a function that asks for an array of the snapshot shown: what is `there` now, and a promise of when it `comes`.
  *
@@ -14,7 +14,7 @@ function exactNumbers(board) {
       const numbers = { there: null }
       numbers.comes = fetchNumbers(path).then((found) => (numbers.there = found)).catch(() => (asked.delete(path), null))
       asked.set(path, numbers)
-      if (asked.size > KEPT) asked.delete(asked.keys().next().value)
+      if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value)
     }
     return asked.get(path)
   }
