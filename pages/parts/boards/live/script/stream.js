@@ -1,6 +1,6 @@
-// Where news comes from: one event stream or, where that is swallowed on the way, the page's own polling.
+// The source of new events: one event stream or, where a proxy blocks it, the page's polling.
 
-const TIMEOUT = 3000 // milliseconds until a silent stream is given up
+const TIMEOUT = 3000 // milliseconds after which a silent stream is given up
 
 function openStream(board, { onNews, onSilence }) {
   const address = new URL(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`, appAddress())
