@@ -34,7 +34,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     st.session_state.setdefault(PACE, "Full speed")
     live = run is not None and run.live
-    going = live and run is not None and run.state != "paused"
+    running = live and run is not None and run.state != "paused"
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
@@ -42,7 +42,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         if run is not None and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_pool, args=("resume", run))
         else:
-            st.button("Pause", icon=":material/pause:", disabled=not going, on_click=_pool, args=("pause", run))
+            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_pool, args=("pause", run))
         st.button(
             "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", disabled=config is None,
             on_click=_step, args=(run,),

@@ -26,8 +26,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         if run is not None and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_tell, args=("resume", run))
         else:
-            going = run is not None and run.live
-            st.button("Pause", icon=":material/pause:", disabled=not going, on_click=_tell, args=("pause", run))
+            running = run is not None and run.live
+            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_tell, args=("pause", run))
         live = run is not None and run.live
         st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
     if sentence := st.session_state.pop(REFUSED, ""):
