@@ -11,12 +11,12 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.server import find
 from pages.parts.app.session import earlier_runs, show_run, shown_run
 from pages.parts.boards.live.board import live_board, overlay
-from pages.parts.lab.address import read_address, write_address
 from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.differences import difference, named_by_difference
 from pages.parts.lab.facts import show_facts
-from pages.parts.lab.form import asked_for, fill_form, form_config, main_settings, other_settings
+from pages.parts.lab.form import main_settings, other_settings
 from pages.parts.lab.outcome import show_findings, show_lengths, take_away
+from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
 
 
 def take_preset() -> None:
@@ -27,8 +27,8 @@ def take_preset() -> None:
         st.session_state["look_at"] = slug
 
 
-linked_run, ignored = read_address()
-if linked_run is not None:
+link, ignored = SETTINGS.open_address()
+if (linked_run := link.get(RUN)) is not None:
     if (found := find(linked_run)) is None:
         st.warning(
             f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected.",
@@ -69,10 +69,12 @@ with right:  # before the form, so that the board learns of a new run first
         take_away(run, config)
 
 with left:
-    st.selectbox(
-        "Preset", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
-        format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
-    )  # fmt: skip
+    if SETTINGS.drawn(PRESET):
+        st.selectbox(
+            "Preset", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
+            format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
+            disabled=SETTINGS.locks(PRESET),
+        )  # fmt: skip
     main_settings()
     if unfit:
         st.error(unfit, icon=":material/error:")
@@ -83,6 +85,6 @@ with left:
         show_findings(run, alarms=False)
     other_settings()
 
-write_address(asked_for(), run)
+write_address(run)
 if run is not None and run.state != state:
     st.rerun()  # the run changed state during this script run: rerun so that the buttons match

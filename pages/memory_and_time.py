@@ -18,9 +18,11 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.session import session_id
 from pages.parts.memory_and_time import form
-from pages.parts.memory_and_time.address import SHOWN, open_address, write_address
 from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
+from pages.parts.memory_and_time.state import SETTINGS
+from pages.parts.memory_and_time.state import plan as asked_plan
+from pages.parts.memory_and_time.state import view as asked_view
 from pages.parts.memory_and_time.sweeps import SWEEPS, begin, result_of
 from pages.parts.memory_and_time.tables import show_longest
 
@@ -30,7 +32,7 @@ REFUSED = "costs.refused"
 def measure(plan: Plan) -> None:
     """Start a measurement; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
-        st.session_state[SHOWN] = begin(Sweep(plan, server.pool(), session=session_id()))
+        SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), session=session_id()))})
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
 
@@ -70,25 +72,25 @@ def device_words(result: Result | None) -> str:
     )
 
 
-ignored = open_address()
+_, ignored = SETTINGS.open_address()
 st.title("Memory and time", anchor=False)
 st.markdown(
     "Attention compares every position with every other: n² scores a head. A recurrent or convolutional model does the same work"
     " once a token. What that costs depends on how it is computed. Measure it on this machine, beside what the formulas predict."
 )
 say_ignored(ignored)
-name = st.session_state.get(SHOWN)
+name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
 result = result_of(name) if name else None
 running = sweep is not None and sweep.state == "running"
-view = form.view()
+view = asked_view()
 plan: Plan | None = None
 
 left, right = st.columns([1, 3.2], gap="medium")
 with left:
     form.plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     try:
-        plan = form.plan()
+        plan = asked_plan()
     except ConfigError as error:
         st.error(in_markdown(error), icon=":material/error:")
     with st.container(horizontal=True):
@@ -118,12 +120,12 @@ with right:
 
 st.subheader("The longest sequence that fits", anchor=False)
 with st.container(horizontal=True):
-    for setting in ("memory", "seconds"):
+    for setting in SETTINGS.drawn("memory", "seconds"):
         with st.container(width=180):
             form.widget(setting)
 if plan is not None:
     show_longest(plan, result, view)
 show_models(view)
-write_address()
+SETTINGS.write_address(SETTINGS.query())
 if sweep is not None and running and sweep.state != "running":
     st.rerun()  # the sweep changed state during this script run: rerun so that the buttons match

@@ -7,19 +7,22 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
-from pages.parts.app.server import find
 from pages.parts.boards.live.board import live_board
 from pages.parts.lab.facts import show_facts
-from pages.parts.text.address import open_address, share_link, write_address
 from pages.parts.text.attending import show_attending
 from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words
 from pages.parts.text.controls import controls, way_to_lab
-from pages.parts.text.form import RUN, form_config, show_form
-from pages.parts.text.own_text import choose_text, waits_for_text
+from pages.parts.text.form import show_form
+from pages.parts.text.own_text import choose_text, show_which, waits_for_text
+from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_named, share_link, shown_run
 from pages.parts.text.writing import show_writing
 
-ignored = open_address()
-run = find(st.session_state.get(RUN) or "")
+link, ignored = SETTINGS.open_address()
+if link:
+    show_which("plays" if SETTINGS.values()["text"] == PLAYS else "own")
+    linked_run, _ = run_named(link)
+    st.session_state[RUN] = linked_run.id if linked_run is not None else None
+run = shown_run()
 state = run.state if run else None
 st.title("Text", anchor=False)
 say_ignored(ignored)
@@ -68,6 +71,6 @@ with right:
         if run.state != "paused":
             show_beside(run)
 
-write_address()
+SETTINGS.write_address(address())
 if learned or (run is not None and run.state != state):
     st.rerun()  # the run changed state during this script run, or the counting models' losses are known now

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -13,10 +12,8 @@ from engine.cli.arguments import add_settings, config_from
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.jobs import Cell
 from engine.experiments.properties import QUALITIES
-
-if TYPE_CHECKING:
-    from engine.experiments.jobs import Cell
 
 HELP = "list the positional encodings"
 

@@ -19,6 +19,7 @@ from engine.cli.tables import memory_table
 from engine.config.run_config import RunConfig
 from engine.runs import events
 from engine.runs.folder import RunFolder
+from engine.runs.record_options import RecordOptions
 from engine.tasks import TASKS
 from engine.text import own
 
@@ -45,7 +46,10 @@ def run(given: argparse.Namespace) -> int:
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
     model = prepare(config)
-    run_events: Iterable[events.Event] = train(config, model)
+    shown = (
+        given.json or given.save is not None
+    )  # on the terminal nobody sees a snapshot, which takes as long as many steps
+    run_events: Iterable[events.Event] = train(config, model, RecordOptions(snapshots=shown))
     if given.save is not None:
         run_events = saving(run_events, config, model, given.save)
     show = show_as_json if given.json else show_to_person

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import (
     BaseModel,
-    SerializeAsAny,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -17,15 +16,13 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from engine.architectures import ARCHITECTURES, Architecture
+from engine.architectures import ARCHITECTURES
+from engine.config.composed import ComposedConfig
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
-from engine.encodings.spec import EncodingSettings, EncodingSpec
-from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem, problems_in, shown
 from engine.settings.fields import Parameters, Setting, from_text, settings_in, to_text
 from engine.tasks import TASKS
-from engine.tasks.spec import TaskSettings
 
 COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
     "task": ("task_settings", {name: spec.settings for name, spec in TASKS.items()}),
@@ -40,11 +37,9 @@ CHOICES: dict[str, dict[str, str]] = {
 """Labels of the allowed values by name, for each field that chooses from a registry."""
 
 
-class RunConfig(BaseConfig):
+class RunConfig(ComposedConfig):
     """All settings that determine a run's numbers. Frozen; the training path depends on nothing else."""
 
-    task_settings: SerializeAsAny[TaskSettings] = TaskSettings()
-    encoding_settings: SerializeAsAny[EncodingSettings] = EncodingSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -76,30 +71,9 @@ class RunConfig(BaseConfig):
             raise PydanticCustomError("rule", "{allowed}", vars(broken))
         return self
 
-    @property
-    def architecture(self) -> Architecture:
-        """The facts about the architecture."""
-        return ARCHITECTURES[self.family]
-
-    @property
-    def encoding(self) -> EncodingSpec:
-        """The registry row of the chosen encoding, adapted to its settings."""
-        return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
-
-    @property
-    def causal(self) -> bool:
-        """Whether a position sees only itself and earlier positions."""
-        return self.architecture.causal
-
     def flat(self) -> dict[str, Any]:
         """Every setting by its unique name, including the parameters of the chosen rows."""
         return {row.name: self.value(row.name) for row in settings_of(self)}
-
-    def value(self, name: str) -> Any:
-        for place in (self, self.task_settings, self.encoding_settings):
-            if name in type(place).model_fields:
-                return getattr(place, name)
-        raise KeyError(name)
 
     def replace(self, **changes: Any) -> RunConfig:
         """A config with some settings changed; parameters of a row no longer chosen are dropped.

@@ -18,6 +18,8 @@ class RecordOptions:
     """The approximate number of validation passes of a run, each with the gradient norms by part."""
     memory: bool = True
     """Whether the memory of one step is measured at the end."""
+    remedy: bool = True
+    """Whether, after a failure, a setting that would have prevented it is looked for."""
     measurements: tuple[str, ...] = ()
     """Names from ``engine.analysis.measurements.MEASUREMENTS``, measured on the trained model at the end."""
 

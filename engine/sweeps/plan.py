@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from pydantic import ValidationError, field_validator
+from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.matching import matched_width, n_parameters
-from engine.settings.errors import ConfigError, Problem, problems_in
-from engine.settings.fields import Parameters, from_text, setting, settings_in
+from engine.settings.fields import Parameters, setting, settings_in
+from engine.settings.reading import checked
 from engine.sweeps import KINDS
 
-M = TypeVar("M", bound=Parameters)
 SHORTEST = 64
 """The first length; each further one is twice the one before."""
 
@@ -102,33 +101,3 @@ def read_plan(flat: Mapping[str, Any]) -> Plan:
     for kind in plan.kinds:
         plan.config(kind, plan.places[0])
     return plan
-
-
-def checked(model: type[M], flat: Mapping[str, Any]) -> M:
-    """A table of settings of flat names and values; values may be text. Raises ConfigError."""
-    try:
-        return model.model_validate(from_text(dict(flat), model))
-    except ValidationError as error:
-        rows = list(settings_in(model))
-        listed = {
-            str(item["loc"][0]): item["msg"] for item in error.errors() if item["loc"] and item["type"] == "choice"
-        }
-        raise ConfigError(
-            [
-                Problem(problem.setting, problem.given, listed.get(problem.setting, problem.allowed))
-                for problem in problems_in(error, flat, rows)
-            ]
-        ) from None
-
-
-def leniently(flat: Mapping[str, Any], read: Callable[[Mapping[str, Any]], M]) -> tuple[M, list[Problem]]:
-    """The allowed values, and one problem for each setting that is not allowed (it keeps its default)."""
-    kept, ignored = dict(flat), list[Problem]()
-    while True:
-        try:
-            return read(kept), ignored
-        except ConfigError as error:
-            for problem in error.problems:
-                ignored.append(problem)
-                # A rule between settings may name one that is at its default: then the last given setting is dropped.
-                del kept[problem.setting if problem.setting in kept else next(reversed(kept))]

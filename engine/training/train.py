@@ -33,8 +33,7 @@ def train(
     The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
     ``record`` asks to record. Without ``model``, the config's untrained one is prepared. ``prediction`` is the config's
     prediction where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end. A
-    Failed event gives the reason and, where one was found, the setting that would have prevented it; no such setting is
-    searched for where no snapshots are recorded.
+    Failed event gives the reason and, where one was found, the setting that would have prevented it.
     """
     run, request = steps_of(config, model, record, prediction, measure), None
     while True:
@@ -42,7 +41,7 @@ def train(
             event = run.send(request)
         except StopIteration:
             return
-        if isinstance(event, Failed) and record.snapshots:
+        if isinstance(event, Failed) and record.remedy:
             remedy = find_remedy(config, event.step)
             event = replace(event, reason=f"{event.reason} {remedy.sentence}".strip(), remedy=remedy.setting)
         request = yield event

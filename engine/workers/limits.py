@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
 from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
 from engine.foundation.formatting import in_bytes, in_time
 from engine.settings.errors import ConfigError
 from engine.workers import host
-
-if TYPE_CHECKING:
-    from engine.estimate.prediction import Prediction
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30

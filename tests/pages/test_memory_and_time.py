@@ -15,8 +15,7 @@ from engine.sweeps.fit import Fit
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
 from pages.parts.memory_and_time import tables
-from pages.parts.memory_and_time.address import SHOWN
-from pages.parts.memory_and_time.form import FORM
+from pages.parts.memory_and_time.state import SETTINGS
 from pages.parts.memory_and_time.sweeps import SWEEPS
 from pages.parts.memory_and_time.view import View
 
@@ -42,16 +41,16 @@ def test_it_opens_alive_with_predictions(open_page: Open) -> None:
     assert "Press Measure" in said(app)
     assert "124,439,808" in said(app)
     assert dict(app.query_params) == {}
-    assert app.get_by_key(f"{FORM}.set.longest").value == 4096
+    assert app.get_by_key(SETTINGS.widget_key("longest")).value == 4096
 
 
 def test_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
     app = open_page(PAGE, **SMALL, memory="2.5", models="llama3-70b", context="100000")
-    assert app.get_by_key(f"{FORM}.set.longest").value == 256
-    assert app.get_by_key(f"{FORM}.set.memory").value == 2.5
+    assert app.get_by_key(SETTINGS.widget_key("longest")).value == 256
+    assert app.get_by_key(SETTINGS.widget_key("memory")).value == 2.5
     assert "Llama 3 70B" in said(app)
     assert "100,000" in said(app)
-    assert SHOWN not in app.session_state or app.session_state[SHOWN] is None
+    assert app.session_state[SETTINGS.key]["sweep"] is None
     assert dict(app.query_params) == {
         **SMALL, "memory": "2.5", "models": "llama3-70b", "context": "100000",
     }  # fmt: skip
@@ -67,12 +66,12 @@ def test_what_is_wrong_in_a_link_is_named_and_ignored(open_page: Open) -> None:
         "`sweep` is `../../etc/passwd`",
     ):
         assert words in said(app)
-    assert app.get_by_key(f"{FORM}.set.d_model").value == 48
+    assert app.get_by_key(SETTINGS.widget_key("d_model")).value == 48
 
 
 def test_settings_that_do_not_go_together_cannot_be_measured(open_page: Open) -> None:
     app = open_page(PAGE)
-    app.get_by_key(f"{FORM}.set.n_heads").set_value(5).run()
+    app.get_by_key(SETTINGS.widget_key("n_heads")).set_value(5).run()
     assert "`n_heads` is `5`" in app.error[0].value
     assert button(app, "Measure").disabled  # type: ignore[attr-defined]
 
@@ -81,7 +80,7 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open) -> None:
     app = open_page(PAGE, **SMALL)
     button(app, "Measure").click()  # type: ignore[attr-defined]
     app.run()
-    name = app.session_state[SHOWN]
+    name = app.session_state[SETTINGS.key]["sweep"]
     sweep = SWEEPS.find(name)
     assert sweep is not None
     assert sweep.wait(120)
@@ -92,7 +91,7 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open) -> None:
     assert "the exponent and its 95 % interval" in said(app)
     assert "Measured on" in said(app)
     again = open_page(PAGE, sweep=name)
-    assert again.get_by_key(f"{FORM}.set.longest").value == 256
+    assert again.get_by_key(SETTINGS.widget_key("longest")).value == 256
     assert "Measured on" in said(again)
     SWEEPS._by_name.pop(name)  # as after a restart of the server
     kept = open_page(PAGE, sweep=name)
@@ -103,7 +102,7 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     app = open_page(PAGE, **SMALL | {"rounds": "15"})
     button(app, "Measure").click()  # type: ignore[attr-defined]
     app.run()
-    sweep = SWEEPS.find(app.session_state[SHOWN])
+    sweep = SWEEPS.find(app.session_state[SETTINGS.key]["sweep"])
     assert sweep is not None
     while not sweep.result.visits:
         time.sleep(0.01)
@@ -140,7 +139,7 @@ def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None
 
 CODE = """
 import sys
-import pages.parts.memory_and_time.board, pages.parts.memory_and_time.at_scale, pages.parts.memory_and_time.address
+import pages.parts.memory_and_time.board, pages.parts.memory_and_time.at_scale, pages.parts.memory_and_time.state
 from engine.sweeps.plan import Plan
 from pages.parts.memory_and_time.board import UNMEASURED
 UNMEASURED.lines

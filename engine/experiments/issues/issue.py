@@ -118,7 +118,9 @@ class Issue:
         return parse({**self.base, **arm.settings, "seed": seed})
 
     def record(self, arm: Arm) -> RecordOptions:
-        return RecordOptions(snapshots=False, evaluations=self.evaluations, memory=False, measurements=arm.measurements)
+        return RecordOptions(
+            snapshots=False, evaluations=self.evaluations, memory=False, remedy=False, measurements=arm.measurements
+        )
 
     def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
         """The settings of the arm that differ from the first control (or the first arm): setting, value there, value here."""

@@ -5,14 +5,20 @@ In the session stand the query that a page wrote last and the one that it met la
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 
-def take_link(page: str) -> dict[str, str] | None:
-    """The query, where it is a link; None where the page wrote it itself or has met it in its last run."""
-    query = st.query_params.to_dict()
+def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
+    """The query, where it is a link; None where the page wrote it itself or has met it in its last run.
+
+    ``marks``: names that the page never writes itself and every link within the app has one of. After the first query of a
+    session only such a link counts, however late the addresses come that the page has written.
+    """
+    query, met = st.query_params.to_dict(), st.session_state.get(f"{page}.met")
     # A quick second click arrives with the address of before the first: that is no link.
-    known = query in (written(page), st.session_state.get(f"{page}.met"))
+    known = query in (written(page), met) or bool(met is not None and marks and query.keys().isdisjoint(marks))
     st.session_state[f"{page}.met"] = query
     return None if known else query
 

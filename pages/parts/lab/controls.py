@@ -11,7 +11,7 @@ from engine.workers.pool import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.session import SHOWN, session_id, show_run
-from pages.parts.lab.form import fill_form, form_config
+from pages.parts.lab.state import fill_form, form_config
 
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
 PACE = "pace"

@@ -13,7 +13,7 @@ from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.store import Run
 from engine.runs.summary import run_summary
-from pages.parts.lab.address import share_link
+from pages.parts.lab.state import share_link
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
 ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}
@@ -48,7 +48,7 @@ def take_away(run: Run | None, config: RunConfig) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Share", icon=":material/link:"):
             st.caption("This link opens the lab with every setting in place. It never starts training.")
-            st.code(share_link(config, run.id if run else None), language=None, wrap_lines=True)
+            st.code(share_link(config, run), language=None, wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
                 # Functions, not values: the files are made only when somebody downloads them.

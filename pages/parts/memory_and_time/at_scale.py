@@ -10,6 +10,7 @@ from engine.foundation.formatting import in_bytes
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.scale import scale_figure
 from pages.parts.memory_and_time.form import models, widget
+from pages.parts.memory_and_time.state import SETTINGS
 from pages.parts.memory_and_time.tables import round_down, table
 from pages.parts.memory_and_time.view import View
 
@@ -19,7 +20,7 @@ def show_models(view: View) -> None:
     st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
     models()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name in ("precision", "context", "sequences"):
+        for name in SETTINGS.drawn("precision", "context", "sequences"):
             with st.container(width=330 if name == "precision" else 150):
                 widget(name)
         widget("written")

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from engine.estimate.at_scale import PRECISIONS
 from engine.estimate.published import WELL_KNOWN
-from engine.settings.fields import Parameters, setting, settings_in
+from engine.settings.fields import Parameters, setting
 from engine.sweeps import KINDS
 
 GIB = 2**30
@@ -38,7 +38,7 @@ class View(Parameters):
 
     @field_validator("models")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known_models(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not set(value) <= WELL_KNOWN.keys():
             names = ", ".join(WELL_KNOWN)
             raise PydanticCustomError("choice", "some of {names}, separated by commas", {"names": names})
@@ -48,6 +48,3 @@ class View(Parameters):
     def bytes(self) -> int:
         """The memory limit in bytes."""
         return int(self.memory * GIB)
-
-
-SETTINGS = {row.name: row for row in settings_in(View)}

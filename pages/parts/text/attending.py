@@ -16,7 +16,7 @@ from pages.parts.charts.attention import small, upright
 from pages.parts.charts.colors import sequential
 from pages.parts.charts.heat import heat, heat_figure
 from pages.parts.text.answers import ask, weights_of
-from pages.parts.text.form import PLAYS
+from pages.parts.text.state import PLAYS
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
 FIRST = "To be, or not to be: that is the question"

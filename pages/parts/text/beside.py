@@ -17,7 +17,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.table import table
 from pages.parts.charts.text import by_read_figure
 from pages.parts.text.answers import beside_counting_models, counting_models
-from pages.parts.text.form import PLAYS
+from pages.parts.text.state import PLAYS
 
 NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0

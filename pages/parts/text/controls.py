@@ -12,7 +12,7 @@ from engine.workers.pool import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.session import session_id
-from pages.parts.text.form import RUN, form_config
+from pages.parts.text.state import RUN, form_config
 
 REFUSED = "text.refused_run"
 

@@ -6,25 +6,30 @@ import streamlit as st
 
 from engine.text import own
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.text.form import PLAYS, fill_form, form_values
+from pages.parts.text.state import PLAYS, SETTINGS
 
 KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"
 KINDS = {"plays": "Shakespeare", "own": "Your own"}
 
 
 def choose_text() -> None:
-    given = form_values()["text"] != PLAYS
+    """Nothing is drawn where the link hides it; where it locks it, the text stays as it is."""
+    given = SETTINGS.values()["text"] != PLAYS
     st.session_state.setdefault(KIND, "own" if given else "plays")
+    if not SETTINGS.drawn("text"):
+        return
+    locked = SETTINGS.locks("text")
     st.segmented_control(
-        "Text", list(KINDS), format_func=KINDS.__getitem__, required=True, key=KIND, width="stretch", on_change=_turn
-    )
-    if st.session_state[KIND] == "own":
+        "Text", list(KINDS), format_func=KINDS.__getitem__, required=True, key=KIND, width="stretch", on_change=_turn,
+        disabled=locked,
+    )  # fmt: skip
+    if st.session_state[KIND] == "own" and not locked:
         _ask_for_text()
 
 
 def waits_for_text() -> bool:
     """Whether the reader chose a text of their own but has not given it."""
-    return bool(st.session_state[KIND] == "own" and form_values()["text"] == PLAYS)
+    return bool(st.session_state[KIND] == "own" and SETTINGS.values()["text"] == PLAYS)
 
 
 def show_which(kind: str) -> None:
@@ -35,13 +40,13 @@ def show_which(kind: str) -> None:
 def _turn() -> None:
     """Switch to the plays, or back to the text that was given last."""
     if st.session_state[KIND] == "plays":
-        fill_form({"text": PLAYS})
+        SETTINGS.put({"text": PLAYS})
     elif LAST in st.session_state:
-        fill_form({"text": st.session_state[LAST]})
+        SETTINGS.put({"text": st.session_state[LAST]})
 
 
 def _ask_for_text() -> None:
-    name = form_values()["text"]
+    name = SETTINGS.values()["text"]
     if name != PLAYS:
         try:
             st.caption(
@@ -66,4 +71,4 @@ def _keep() -> None:
     except ValueError as error:
         st.session_state[REFUSED] = in_markdown(error)
         return
-    fill_form({"text": st.session_state[LAST]})
+    SETTINGS.put({"text": st.session_state[LAST]})

@@ -18,7 +18,7 @@ from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.text import next_figure
 from pages.parts.text.answers import ask, weights_of
-from pages.parts.text.form import PLAYS
+from pages.parts.text.state import PLAYS
 
 WRITTEN, REFUSED = "text.written", "text.refused_words"
 """Session keys of the written texts, the latest first, and of the reason why the last one failed."""

@@ -80,9 +80,22 @@ def test_only_learned_biases_and_fused_attention_with_dropout_have_no_formula() 
         for name, impl, dropout in itertools.product(ENCODINGS, ("fused", "materialised"), (0.0, 0.1))
         if not has_formula(parse({"pos_encoding": name, "attention_impl": impl, "dropout": dropout}))
     }
-    dropped = {(name, "fused", 0.1) for name in ENCODINGS if name != "shaw"}
-    pairwise = set(itertools.product(("kerple", "fire", "cope", "designed"), ("fused", "materialised"), (0.0, 0.1)))
-    assert without == dropped | pairwise | {("t5_bias", "fused", 0.0)}
+    own = {name: spec.settings() for name, spec in ENCODINGS.items()}
+    fused = {name for name in ENCODINGS if not own[name].needs_pattern}
+    told = {name for name in ENCODINGS if not own[name].has_memory_formula(RunConfig())}
+    biases = {
+        name
+        for name in fused
+        if ENCODINGS[name].acts_on == "scores" and own[name].parameter_shapes(RunConfig(), 8, True)
+    }
+    assert without == {
+        *((name, "fused", 0.1) for name in fused),
+        *((name, "fused", 0.0) for name in biases),
+        *itertools.product(told, ("fused", "materialised"), (0.0, 0.1)),
+    }
+    assert "shaw" not in fused
+    assert "t5_bias" in biases
+    assert told >= {"kerple", "fire", "cope", "designed"}
     assert not has_formula(parse({"pos_encoding": "xpos", "family": "encoder"}))
     assert not has_formula(parse({"pos_encoding": "shaw", "shaw_values": False}))
     assert not has_formula(parse({"pos_encoding": "shaw", "dropout": 0.1, "family": "encoder_decoder"}))

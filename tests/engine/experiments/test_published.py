@@ -18,7 +18,7 @@ def test_a_report_survives_json(row: dict[str, object]) -> None:
     assert Report.from_json(row).to_json() == row
 
 
-@pytest.mark.parametrize("slug", ISSUES)
+@pytest.mark.parametrize("slug", sorted({row["slug"] for row in ROWS}))
 def test_what_was_measured_are_the_claims_and_arms_of_today(slug: str) -> None:
     issue, reports = ISSUES[slug], shipped_reports(slug)
     assert [report.seeds for report in reports] == [list(range(8)), list(range(100, 108))]

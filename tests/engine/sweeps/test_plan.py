@@ -6,8 +6,9 @@ import pytest
 
 from engine.estimate.matching import n_parameters
 from engine.settings.errors import ConfigError
+from engine.settings.reading import leniently
 from engine.sweeps import KINDS
-from engine.sweeps.plan import Plan, leniently, read_plan, width_of
+from engine.sweeps.plan import Plan, read_plan, width_of
 
 
 def test_places_double_and_end_where_asked() -> None:

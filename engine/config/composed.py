@@ -1,0 +1,42 @@
+"""The settings of a run in their three parts: plain, of its task, of its encoding. The rules between settings read them here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import SerializeAsAny
+
+from engine.architectures import ARCHITECTURES, Architecture
+from engine.encodings import ENCODINGS
+from engine.encodings.spec import EncodingSettings, EncodingSpec
+from engine.settings.base import BaseConfig
+from engine.tasks.spec import TaskSettings
+
+
+class ComposedConfig(BaseConfig):
+    """The plain settings with those of the chosen task and encoding; :class:`engine.config.run_config.RunConfig` checks them."""
+
+    task_settings: SerializeAsAny[TaskSettings] = TaskSettings()
+    encoding_settings: SerializeAsAny[EncodingSettings] = EncodingSettings()
+
+    @property
+    def architecture(self) -> Architecture:
+        """The facts about the architecture."""
+        return ARCHITECTURES[self.family]
+
+    @property
+    def encoding(self) -> EncodingSpec:
+        """The registry row of the chosen encoding, adapted to its settings."""
+        return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
+
+    @property
+    def causal(self) -> bool:
+        """Whether a position sees only itself and earlier positions."""
+        return self.architecture.causal
+
+    def value(self, name: str) -> Any:
+        """A setting by its one name. Raises KeyError where this config has none of that name."""
+        for place in (self, self.task_settings, self.encoding_settings):
+            if name in type(place).model_fields:
+                return getattr(place, name)
+        raise KeyError(name)

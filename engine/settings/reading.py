@@ -1,0 +1,43 @@
+"""A table of settings read from text, as a link or a command line gives it: strictly, or leaving out what does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from engine.settings.errors import ConfigError, Problem, problems_in
+from engine.settings.fields import Parameters, from_text, settings_in
+
+M = TypeVar("M", bound=Parameters)
+
+
+def checked(model: type[M], flat: Mapping[str, Any]) -> M:
+    """A table of settings from flat names to values, which may be text. Raises ConfigError."""
+    try:
+        return model.model_validate(from_text(dict(flat), model))
+    except ValidationError as error:
+        rows = list(settings_in(model))
+        listed = {
+            str(item["loc"][0]): item["msg"] for item in error.errors() if item["loc"] and item["type"] == "choice"
+        }
+        raise ConfigError(
+            [
+                Problem(problem.setting, problem.given, listed.get(problem.setting, problem.allowed))
+                for problem in problems_in(error, flat, rows)
+            ]
+        ) from None
+
+
+def leniently(flat: Mapping[str, Any], read: Callable[[Mapping[str, Any]], M]) -> tuple[M, list[Problem]]:
+    """What fits, and one problem for each setting that did not (it keeps its default)."""
+    kept, ignored = dict(flat), list[Problem]()
+    while True:
+        try:
+            return read(kept), ignored
+        except ConfigError as error:
+            for problem in error.problems:
+                ignored.append(problem)
+                # A rule between settings may name one that was left at its default: then what was given last gives way.
+                del kept[problem.setting if problem.setting in kept else next(reversed(kept))]

@@ -1,0 +1,178 @@
+"""A page's settings, declared once: its defaults, its widgets, its address and its share link are made from them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from engine.settings.errors import Problem
+from engine.settings.fields import Parameters, Setting, settings_in, to_text
+from engine.settings.reading import checked, leniently
+from pages.parts.app.address import take_link, write_link
+from pages.parts.app.hidden import NAMES, Hidden, read_hidden
+from pages.parts.app.setting_widget import setting_widget
+
+
+class PageState(Parameters):
+    """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
+
+
+S = TypeVar("S", bound=PageState)
+
+
+class PageSettings(ABC):
+    """The settings of one page: their values in the session, their widgets, and the link to them.
+
+    The values stand in ``st.session_state[key]`` by name, where they outlive the page and its widgets. Each fits by itself; whether
+    they go together is known when they are used.
+    """
+
+    def __init__(self, key: str, *, widgets: str = "", marks: Collection[str] = ()) -> None:
+        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`."""
+        self.key = key
+        self._widgets, self._marks = widgets or f"{key}.set.", marks
+
+    @abstractmethod
+    def defaults(self) -> dict[str, Any]:
+        """Every value as it is before anything was set."""
+
+    @abstractmethod
+    def rows(self) -> Mapping[str, Setting]:
+        """The settings that exist under the present values, in order."""
+
+    @abstractmethod
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        """Every value as a link asks for it (none where it asks for nothing), and what in the link was ignored."""
+
+    def controls(self) -> Collection[str]:
+        """The names that a link may show, hide or lock."""
+        return self.rows().keys()
+
+    # The values
+
+    def values(self) -> dict[str, Any]:
+        if self.key not in st.session_state:
+            st.session_state[self.key] = self.defaults()
+        found: dict[str, Any] = st.session_state[self.key]
+        return found
+
+    def asked_for(self) -> dict[str, Any]:
+        """The values that count: those of the settings that exist now."""
+        return self.values()
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Put all values into the page; its widgets start from them."""
+        st.session_state[self.key] = dict(values)
+        for key in [key for key in st.session_state if str(key).startswith(self._widgets)]:
+            del st.session_state[key]
+
+    def put(self, changes: Mapping[str, Any]) -> None:
+        """Put some values into the page; their widgets start from them."""
+        st.session_state[self.key] = {**self.values(), **changes}
+        for name in changes:
+            st.session_state.pop(self.widget_key(name), None)
+
+    # The widgets
+
+    def widget_key(self, name: str) -> str:
+        return self._widgets + name
+
+    def drawn(self, *names: str) -> list[str]:
+        """Those of some controls that the link leaves in sight."""
+        return [name for name in names if self._hidden.draws(name)]
+
+    def locks(self, name: str) -> bool:
+        return name in self._hidden.lock
+
+    def widget(self, name: str, *, side_by_side: bool = False, disabled: bool = False, **common: Any) -> None:
+        """The widget of a setting; nothing where the link hides it."""
+        if self.drawn(name):
+            bound = self.bound(name, disabled=disabled)
+            setting_widget(self.rows()[name], side_by_side=side_by_side, **bound, **common)
+
+    def bound(self, name: str, *, disabled: bool = False) -> dict[str, Any]:
+        """What ties a widget to a value: its key, which starts at the value, and the callback that takes a change."""
+        key, value = self.widget_key(name), self.asked_for()[name]
+        if key not in st.session_state:
+            as_text = isinstance(value, tuple) and name in self.rows()  # a list of numbers is typed
+            st.session_state[key] = to_text(value) if as_text else list(value) if isinstance(value, tuple) else value
+        return {"key": key, "on_change": self._take, "args": (name,), "disabled": disabled or self.locks(name)}
+
+    def _take(self, name: str) -> None:
+        value = st.session_state[self.widget_key(name)]
+        self.take(name, tuple(value) if isinstance(value, list) else value)
+
+    def take(self, name: str, value: Any) -> None:
+        """A reader has changed a widget."""
+        st.session_state[self.key] = {**self.values(), name: value}
+
+    # The address
+
+    @property
+    def _hidden(self) -> Hidden:
+        found: Hidden = st.session_state.get(f"{self.key}.hidden", Hidden())
+        return found
+
+    def open_address(self) -> tuple[dict[str, str], list[Problem]]:
+        """Read a link into the page, once; returns the link, empty where there is none, and what in it was ignored."""
+        link = take_link(self.key, self._marks) or {}
+        if not link:
+            return {}, []
+        values, ignored = self.read({name: text for name, text in link.items() if name not in NAMES})
+        if values:
+            self.fill(values)
+        st.session_state[f"{self.key}.hidden"], unknown = read_hidden(link, self.controls())
+        return link, ignored + unknown
+
+    def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
+        """The values that are not as by default, or not as in ``others``, such as the run that the link names."""
+        usual = (self.defaults(), *others)
+        return {
+            name: to_text(value)
+            for name, value in self.asked_for().items()
+            if any(flat.get(name, ...) != value for flat in usual)
+        }
+
+    def write_address(self, query: Mapping[str, str]) -> None:
+        """Keep the address a link to what is on the page."""
+        write_link(self.key, {**query, **self._hidden.query()})
+
+    def share_link(self, query: Mapping[str, str]) -> str:
+        """The full link with this query, and with the controls that are hidden or locked here."""
+        return f"{(st.context.url or '').split('?')[0]}?{urlencode({**query, **self._hidden.query()})}"
+
+
+class ModelSettings(PageSettings, Generic[S]):
+    """The settings of a page whose state is one model."""
+
+    def __init__(self, key: str, model: type[S], check: Callable[[S], object] = lambda state: None) -> None:
+        """``check`` raises ConfigError where values that fit one by one do not go together."""
+        super().__init__(key)
+        self._model, self._check = model, check
+
+    def defaults(self) -> dict[str, Any]:
+        return self._model().model_dump()
+
+    def rows(self) -> Mapping[str, Setting]:
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> dict[str, Setting]:
+        return {row.name: row for row in settings_in(self._model)}
+
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        names = self._model.model_fields
+        state, ignored = leniently({name: text for name, text in query.items() if name in names}, self._checked)
+        return state.model_dump(), ignored + [
+            Problem(name, text, "a name this page knows") for name, text in query.items() if name not in names
+        ]
+
+    def _checked(self, flat: Mapping[str, Any]) -> S:
+        state = checked(self._model, flat)
+        self._check(state)
+        return state

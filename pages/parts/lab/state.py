@@ -1,0 +1,85 @@
+"""What is set in the lab: the config of the next run. A link may also name a preset, or a run that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from engine.config.link import from_query, to_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settings_for
+from engine.runs.store import Run
+from engine.settings.errors import Problem
+from engine.settings.fields import Setting
+from pages.parts.app.page_state import PageSettings
+from pages.parts.app.server import find
+
+RUN = "run"
+PRESET = "preset"
+VERSION_NAME = "v"
+
+
+class LabSettings(PageSettings):
+    """The settings of a config. Those that exist depend on its task and its encoding."""
+
+    def defaults(self) -> dict[str, Any]:
+        return RunConfig().flat()
+
+    def rows(self) -> Mapping[str, Setting]:
+        values = self.values()
+        return {row.name: row for row in settings_for(values.get("task"), values.get("pos_encoding"))}
+
+    def controls(self) -> Collection[str]:
+        """Those of every task and encoding: a reader may come to choose another."""
+        own = [settings.model_fields for _, types in COMPOSED.values() for settings in types.values()]
+        return {PRESET}.union((row.name for row in settings_for()), *own)
+
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        """Settings in a link win over those of its preset, these over those of the run it names."""
+        own = {name: text for name, text in query.items() if name not in (RUN, PRESET)}
+        preset, run = query.get(PRESET), find(query[RUN]) if RUN in query else None
+        problems: list[Problem] = []
+        base = to_query(run.config) if run is not None else {}
+        if preset is not None and preset not in PRESETS:
+            problems.append(Problem(PRESET, preset, "one of " + ", ".join(PRESETS)))
+        elif preset is not None:
+            base = to_query(PRESETS[preset].config)
+        chosen = {**base, **own}
+        known = {row.name for row in settings_for(chosen.get("task"), chosen.get("pos_encoding"))}
+        # What the base set for a task or an encoding that the link replaces goes without saying.
+        config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in own})
+        return config.flat() if own or base else {}, problems + ignored
+
+    def take(self, name: str, value: Any) -> None:
+        before = self.values()
+        super().take(name, value)
+        after = changed(before, {name: value})
+        self.put({other: now for other, now in after.items() if other != name and now != before.get(other, now)})
+
+    def asked_for(self) -> dict[str, Any]:
+        """The values without the parameters of rows no longer chosen."""
+        values = self.values()
+        return {name: values.get(name, row.default) for name, row in self.rows().items()}
+
+
+SETTINGS = LabSettings("form", widgets="set.", marks=(VERSION_NAME, PRESET))
+
+
+def fill_form(config: RunConfig) -> None:
+    """Put a whole config into the form."""
+    SETTINGS.fill(config.flat())
+
+
+def form_config() -> RunConfig:
+    """Raises ConfigError where the form's settings do not fit together."""
+    return parse(SETTINGS.asked_for())
+
+
+def write_address(run: Run | None) -> None:
+    """Keep the address a link to what is on the page: the run, and settings away from their defaults or from it."""
+    SETTINGS.write_address(SETTINGS.query(run.config.flat()) | {RUN: run.id} if run is not None else SETTINGS.query())
+
+
+def share_link(config: RunConfig, run: Run | None) -> str:
+    """Every setting stated, and the version, so that later defaults change nothing."""
+    return SETTINGS.share_link(to_query(config) | ({RUN: run.id} if run is not None else {}))

@@ -1,0 +1,106 @@
+"""What the text page asks for, and the run that is looked at. A link names both and never starts a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import streamlit as st
+
+from engine.config.run_config import RunConfig, settings_for
+from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
+from engine.runs.store import Run
+from engine.settings.errors import ConfigError, Problem
+from engine.settings.fields import Setting, to_text
+from engine.text import own
+from pages.parts.app.page_state import PageSettings
+from pages.parts.app.server import find
+
+RUN = "text.run"
+"""Session key of the id of the run shown."""
+RUN_NAME = "run"
+PLAYS = "shakespeare"
+
+
+class TextSettings(PageSettings):
+    """Four settings of a config; the recipe decides the others."""
+
+    def defaults(self) -> dict[str, Any]:
+        return chosen_of(text_config())
+
+    def rows(self) -> Mapping[str, Setting]:
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> dict[str, Setting]:
+        rows = {row.name: row for row in settings_for(TASK, RECIPE["pos_encoding"])}
+        rows["vocab_size"] = replace(rows["vocab_size"], label="Vocabulary")
+        return {name: rows[name] for name in CHOSEN}
+
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        """Settings in a link win over those of the run it names."""
+        run, ignored = run_named(query)
+        values = self.defaults() if run is None else chosen_of(run.config)
+        for name, given in query.items():
+            if name in CHOSEN:
+                try:
+                    values[name] = read_setting(name, given)
+                except ConfigError as error:
+                    ignored += error.problems
+            elif name != RUN_NAME:
+                ignored.append(Problem(name, given, f"one of {', '.join(CHOSEN)} or {RUN_NAME}"))
+        return values, ignored
+
+
+SETTINGS = TextSettings("text.form", widgets="text.set.")
+
+
+def chosen_of(config: RunConfig) -> dict[str, Any]:
+    return {name: config.value(name) for name in CHOSEN}
+
+
+def read_setting(name: str, given: str) -> Any:
+    """The value that a link gives. Raises ConfigError where it is not allowed, or is a text that is not kept here."""
+    value = text_config(**{name: given}).value(name)
+    if name == "text" and value != PLAYS:
+        try:
+            own.read(value)  # named here, not where it would be trained on
+        except ValueError:
+            allowed = f"{PLAYS}, or the name of a text of your own that is kept here"
+            raise ConfigError([Problem(name, given, allowed)]) from None
+    return value
+
+
+def run_named(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
+    """The run on words that a link names."""
+    if RUN_NAME not in query:
+        return None, []
+    run = find(query[RUN_NAME])
+    if run is None:
+        return None, [Problem(RUN_NAME, query[RUN_NAME], "the name of a run that is kept here")]
+    if run.config.task != TASK:
+        allowed = f"a run of task {TASK}; this one is of {run.config.task}"
+        return None, [Problem(RUN_NAME, query[RUN_NAME], allowed)]
+    return run, []
+
+
+def form_config() -> RunConfig:
+    """Raises ConfigError where the values do not fit together."""
+    return text_config(**SETTINGS.values())
+
+
+def shown_run() -> Run | None:
+    return find(st.session_state.get(RUN) or "")
+
+
+def address() -> dict[str, str]:
+    """The query of what is on the page; what is as by default is left out unless the run has it otherwise."""
+    run = shown_run()
+    return SETTINGS.query() if run is None else SETTINGS.query(run.config.flat()) | {RUN_NAME: run.id}
+
+
+def share_link() -> str:
+    """Every choice stated, so that later defaults change nothing."""
+    return SETTINGS.share_link({name: to_text(value) for name, value in SETTINGS.values().items()} | address())

@@ -1,0 +1,1 @@
+"""Sandwich: the inner product of two sinusoidal encodings as a bias."""

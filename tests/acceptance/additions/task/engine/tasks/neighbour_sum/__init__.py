@@ -1,0 +1,1 @@
+"""The task of adding each symbol to the one before it."""

@@ -1,0 +1,17 @@
+"""Neighbour sum: the answer is the symbol plus the one before it, modulo their number; the first is not asked."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from engine.tasks.data import IGNORE, TaskData
+from engine.tasks.spec import SymbolSettings
+
+
+def answer(source: Tensor, own: SymbolSettings) -> Tensor:
+    sums = (source + source.roll(1, dims=1)) % own.n_symbols
+    sums[:, 0] = IGNORE
+    return sums
+
+
+TASK = TaskData(answer)

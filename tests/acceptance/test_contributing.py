@@ -1,0 +1,143 @@
+"""What CONTRIBUTING says is enough: an encoding, a task, an issue and a chart are added to a copy by its steps alone.
+
+What is added lies in ``additions``, a folder for each section, laid out as in the project.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.project import ROOT, Project
+
+pytestmark = pytest.mark.acceptance
+ADDITIONS = Path(__file__).parent / "additions"
+REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|at_scale|memory_and_time")
+"""What a test names that walks over a registry, or looks at the page with the new panel."""
+CACHE = """\
+    cache = {label: one.cache_per_token for label, one in taken.items()}
+    said = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
+    held = Panel("costs.cache", "Keys and values of one token", cache_figure(cache), said)
+    panels([held], key="costs.cache", name="cache")
+"""
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What one section of CONTRIBUTING adds: files of its own, and lines put after lines of files that are there."""
+
+    section: str
+    name: str
+    lines: tuple[tuple[str, str, str], ...]
+    """For each: the file, the beginning of the line after which it is put, and what is put there."""
+
+    @property
+    def files(self) -> list[str]:
+        folder = ADDITIONS / self.section
+        return [str(file.relative_to(folder)) for file in folder.rglob("*.py")]
+
+    def put_into(self, project: Project) -> None:
+        for file in self.files:
+            (project.folder / file).parent.mkdir(exist_ok=True)
+            shutil.copy(ADDITIONS / self.section / file, project.folder / file)
+        for file, after, line in self.lines:
+            path = project.folder / file
+            text, found = re.subn(
+                rf"^{re.escape(after)}.*\n", lambda at, line=line: at[0] + line, path.read_text(), flags=re.M
+            )
+            assert found == 1, f"{file} has {found} lines that begin with {after!r}"
+            path.write_text(text)
+
+    def take_out_of(self, project: Project) -> None:
+        for file in self.files:
+            (project.folder / file).unlink()
+        for file, _, line in self.lines:
+            path = project.folder / file
+            path.write_text(path.read_text().replace(line, ""))
+
+
+ADDED = (
+    Addition("encoding", "sandwich", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
+    Addition("task", "neighbour_sum", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),
+    Addition(
+        "issue",
+        "which_neighbour",
+        (("engine/experiments/issues/__init__.py", '    "no_encoding",', '    "which_neighbour",\n'),),
+    ),
+    Addition(
+        "chart",
+        "cache",
+        (
+            (
+                "pages/parts/memory_and_time/at_scale.py",
+                "from pages.parts.boards.panels import",
+                "from pages.parts.charts.cache import cache_figure\n",
+            ),
+            ("pages/parts/memory_and_time/at_scale.py", "    panels([_panel(taken, view)]", CACHE),
+        ),
+    ),
+)
+
+
+def registry_tests() -> list[str]:
+    files = (file for room in ("engine", "pages") for file in sorted((ROOT / "tests" / room).rglob("test_*.py")))
+    return [str(file.relative_to(ROOT)) for file in files if REGISTRIES.search(file.read_text())]
+
+
+CHECKS = (
+    ("ruff", "check", "."),
+    ("mypy",),
+    ("lint-imports",),
+    ("pytest", *registry_tests(), "-q", "-n", "logical", "-p", "no:cacheprovider"),
+)
+
+
+def named(section: str) -> tuple[set[str], set[str]]:
+    """The paths that a section of CONTRIBUTING names: those with ``<name>``, which are to be written; the others."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (steps,) = re.findall(rf"^## Add an? {section}\n(.*?)^## ", text, flags=re.M | re.S)
+    paths = set(re.findall(r"`((?:engine|pages)/[^`\s]+)`", steps))
+    return {path for path in paths if "<name>" in path}, {path for path in paths if "<name>" not in path}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="module")
+def with_all(project: Project) -> Iterator[Project]:
+    for addition in ADDED:
+        addition.put_into(project)
+    yield project
+    for addition in ADDED:
+        addition.take_out_of(project)
+
+
+@pytest.mark.parametrize("addition", ADDED, ids=lambda addition: addition.section)
+def test_the_files_that_are_named_are_those_that_change_and_taken_out_nothing_is_left(
+    addition: Addition, project: Project
+) -> None:
+    written, edited = named(addition.section)
+    addition.put_into(project)
+    changed = project.changed()
+    assert {path for path, how in changed.items() if how == "??"} == {
+        path.replace("<name>", addition.name) for path in written
+    }
+    places = [re.sub(r"<\w+>", "[^/]+", path) + (".*" if path.endswith("/") else "") for path in edited]
+    for path in (path for path, how in changed.items() if how == "M"):
+        assert any(re.fullmatch(place, path) for place in places), f"CONTRIBUTING does not name {path}"
+    addition.take_out_of(project)
+    assert project.changed() == {}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0])
+def test_everything_passes_with_all_of_them(check: tuple[str, ...], with_all: Project, tmp_path: Path) -> None:
+    assert "engine/encodings/sandwich/layer.py" in with_all.changed()
+    done = with_all.run(*check, ATTENTION_LAB_DATA=str(tmp_path))
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]

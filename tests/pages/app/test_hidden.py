@@ -1,0 +1,108 @@
+"""Links that hide or lock controls: exactly those, and no value changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.config.run_config import RunConfig, settings_for
+from pages.parts.app.hidden import Hidden, read_hidden
+from pages.parts.lab.form import ICONS
+
+Open = Callable[..., AppTest]
+CHOSEN = {"pos_encoding": "rope", "n_layers": "3", "steps": "70", "learning_rate": "0.02", "d_head": "6"}
+NAMES = [row.name for row in settings_for(None, CHOSEN["pos_encoding"])]
+
+
+def form() -> None:
+    """The lab's settings alone."""
+    from pages.parts.app.in_markdown import say_ignored
+    from pages.parts.lab.form import main_settings, other_settings
+    from pages.parts.lab.state import SETTINGS
+
+    say_ignored(SETTINGS.open_address()[1])
+    main_settings()
+    other_settings()
+    SETTINGS.write_address(SETTINGS.query())
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_function(form)
+    for group in ("all", *ICONS):
+        app.session_state[f"group.{group}"] = True
+    app.query_params.update(CHOSEN | query)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def drawn(app: AppTest) -> dict[str, bool]:
+    """The settings that have a widget, and whether it is disabled."""
+    kinds = (app.selectbox, app.number_input, app.toggle, app.text_input)
+    return {str(one.key).removeprefix("set."): one.disabled for kind in kinds for one in kind}
+
+
+def test_without_them_every_setting_is_drawn() -> None:
+    app = opened()
+    assert drawn(app) == dict.fromkeys(NAMES, False)
+    assert CHOSEN.items() <= dict(app.query_params).items()
+
+
+@pytest.fixture(scope="module")
+def address() -> dict[str, str]:
+    """What the page writes where nothing is hidden or locked."""
+    return dict(opened().query_params)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hide_removes_one_widget_and_lock_disables_it(name: str, address: dict[str, str]) -> None:
+    for query, there in (
+        ({"hide": name}, {other: False for other in NAMES if other != name}),
+        ({"lock": name}, {other: other == name for other in NAMES}),
+    ):
+        app = opened(**query)
+        assert drawn(app) == there
+        assert not app.warning
+        assert app.session_state["form"] == RunConfig().replace(**CHOSEN).flat()
+        assert dict(app.query_params) == address | query, "the address keeps it"
+        app.run()
+        assert drawn(app) == there
+
+
+def test_show_leaves_only_what_it_names() -> None:
+    assert drawn(opened(show="pos_encoding,dropout", lock="dropout")) == {"pos_encoding": False, "dropout": True}
+    assert drawn(opened(show="n_heads,steps", hide="steps")) == {"n_heads": False}
+    folded = opened(show="n_heads")
+    assert not folded.get("expandable"), "what would be empty is not drawn"
+
+
+def test_names_that_are_no_controls_are_named_in_one_sentence() -> None:
+    app = opened(hide="zork, n_heads,,# x", lock="rope")
+    assert [box.value for box in app.warning] == [
+        "From the link, `hide` is `zork, # x`; allowed is names of controls on this page, separated by commas. Ignored.",
+        "From the link, `lock` is `rope`; allowed is names of controls on this page, separated by commas. Ignored.",
+    ]
+    assert drawn(app).keys() == set(NAMES) - {"n_heads"}
+    assert dict(app.query_params)["hide"] == "n_heads"
+
+
+def test_what_is_hidden_is_read_and_written_back() -> None:
+    found, ignored = read_hidden({"hide": "a,b,a", "lock": " c "}, {"a", "b", "c"})
+    assert (found, ignored) == (Hidden(hide=("a", "b"), lock=("c",)), [])
+    assert found.query() == {"hide": "a,b", "lock": "c"}
+    assert [name for name in "abc" if found.draws(name)] == ["c"]
+
+
+def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: Open) -> None:
+    query = {"preset": "bag-of-symbols", "show": "pos_encoding,steps", "lock": "steps"}
+    app = open_page("lab.py", **query)
+    assert drawn(app).keys() == {"pos_encoding", "steps", "pace"}
+    assert app.number_input(key="set.steps").disabled
+    app.selectbox(key="set.pos_encoding").select("rope").run()
+    link = next(box.value for box in app.get("code") if "steps=" in box.value)
+    shared = dict(parse_qsl(urlsplit(link).query))
+    assert (shared["show"], shared["lock"], shared["pos_encoding"]) == ("pos_encoding,steps", "steps", "rope")
+    assert dict(app.query_params)["show"] == "pos_encoding,steps"
