@@ -1,1 +1,1 @@
-"""The screens: one thin file a page; what pages share is in :mod:`pages.parts`."""
+"""The pages of the app, one short file each; :mod:`pages.parts` holds the parts that they use."""

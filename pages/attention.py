@@ -1,4 +1,4 @@
-"""The attention page: a trained run's attention taken apart, compared, changed and broken."""
+"""The attention page: a trained run's attention in detail, compared, changed and broken."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHOW = {
 
 
 def looked_at(now: Chosen) -> LookedAt | None:
-    """The controls, and what they choose; None where there is nothing to look at."""
+    """Show the controls; returns the run, model and head that they choose, or None where there is nothing to show."""
     run = run_named(now.run)
     if run is None or (problem := why_not(run)):
         st.info(problem if run else "This run is no longer kept here. Choose another.", icon=":material/search_off:")
@@ -40,7 +40,7 @@ def looked_at(now: Chosen) -> LookedAt | None:
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]
-    # Two thirds down: of a sequence that asks and answers, an answer.
+    # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
     return LookedAt(run, model, now, place_of(now), sample_of(now), queries, keys, query, color_of(run.config))
 
@@ -58,7 +58,7 @@ with views:
         label_visibility="collapsed",
         **bound("view", chosen().view),
     )
-with st.container():  # places of their own, so that the figures below keep theirs whatever is said here
+with st.container():  # a fixed container: messages above must not shift the figures, which would remount them
     say_ignored(ignored)
 now = with_run(chosen())
 run_controls(now)

@@ -1,4 +1,4 @@
-"""Design an encoding from parts, see it at once, train it against the built-in ones, and go on in Python."""
+"""The design page: build an encoding from parts, see it at once, train it against built-in ones, continue in Python."""
 
 from __future__ import annotations
 

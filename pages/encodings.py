@@ -1,4 +1,4 @@
-"""Encodings: any two side by side, one along its training, and which one to use."""
+"""The encodings page: two encodings side by side, one along its training, and the choice of an encoding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.parts.encodings.training import through_training
 
 SHOW = {"compare": compare, "training": through_training, "choose": choose}
 
-server.wake()  # this page asks them before it is written
+server.wake()  # this page needs the workers for its first figures
 ignored = open_address()
 st.title("Encodings", anchor=False)
 st.markdown(

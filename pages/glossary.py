@@ -1,4 +1,4 @@
-"""The glossary: every term of the app in plain sentences; labels, help texts and figures lead here."""
+"""The glossary page: every term of the app in plain sentences; labels, help texts and figures link here."""
 
 from __future__ import annotations
 

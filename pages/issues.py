@@ -1,4 +1,4 @@
-"""The documented issues: a map, and each as a live controlled experiment at its own link."""
+"""The page of documented issues: a map, and each issue as a live controlled experiment at its own link."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from pages.parts.stage.take_away import take_away
 
 CURVE, KEPT = "issues.curve", "issues.kept"
 NEVER_FADED = "<style>.st-key-issues-evidence [data-stale=true] { opacity: 1 !important; }</style>"
-"""A busy machine takes its time for a look at the experiment; what is shown is no less true meanwhile."""
+"""A busy machine answers late; Streamlit would fade the figures meanwhile, although they are still valid."""
 
 
 def show_all() -> None:
@@ -50,7 +50,7 @@ def show_all() -> None:
 
 
 def show_issue(issue: Issue) -> str | None:
-    """The whole page of an issue; the id of the experiment that is looked at."""
+    """Show the page of an issue; returns the name of the shown experiment, if there is one."""
     name = st.session_state.setdefault(RAN, {}).get(issue.slug)
     experiment = EXPERIMENTS.find(name) if name else None
     extended = bool(st.session_state[key_of(EXTENDED)])
@@ -64,7 +64,7 @@ def show_issue(issue: Issue) -> str | None:
     run_settings(issue, experiment)
     shown: Shown | None = None
     st.html(NEVER_FADED)
-    # A place of its own, so that what follows keeps its own whatever stands here.
+    # A fixed container: the elements above must not change the index of those below, which would remount.
     with st.container(key="issues-evidence"):
         if name and experiment:
             shown = of_experiment(experiment)
@@ -74,7 +74,7 @@ def show_issue(issue: Issue) -> str | None:
                 offer_more_seeds(issue, experiment)
                 st.button("Predict anew", icon=":material/replay:", on_click=forget, args=(issue,))
         elif shown := choose_found(issue):
-            # Under a name of its own: figures are kept by it, and the last run may have been another one a moment ago.
+            # A name of its own: figures are kept by name, and the last script run may have shown another one.
             its_name = f"{issue.slug}.{shown.seeds}.{shown.stamp}"
             kept_board(its_name, shown, curve=choose_curve(issue) if shown.curves else "")
     if shown and shown.state != "running" and shown.trials:
@@ -83,12 +83,12 @@ def show_issue(issue: Issue) -> str | None:
     show_published(issue, shown.report if shown else None, tuple(shown.trials) if shown else ())
     show_notes(issue)
     if experiment and experiment.state != state:
-        st.rerun()  # it turned while this page was being written: the buttons above are of the past
+        st.rerun()  # the experiment changed state during this script run: rerun so that the buttons match
     return name if experiment else None
 
 
 def choose_found(issue: Issue) -> Shown | None:
-    """What was found before, once the reader wants to see it: a prediction comes first."""
+    """The earlier results that the reader chooses to see; by default none, so that a prediction comes first."""
     there: dict[str, Callable[[], Shown | None]] = {}
     if latest_verdict(issue.slug):
         there["the last run on this machine"] = partial(of_latest, issue)
@@ -103,7 +103,7 @@ def choose_found(issue: Issue) -> Shown | None:
 
 
 def choose_curve(issue: Issue) -> str:
-    """Which curve the panels show."""
+    """The curve that the panels show, chosen by the reader."""
     config = issue.config(issue.arms[0])
     options = ["loss", "validation.loss", *(f"validation.{metric}" for metric in metric_names(config)), *issue.curves]
     chosen: str = st.segmented_control(
@@ -114,7 +114,7 @@ def choose_curve(issue: Issue) -> str:
 
 
 def forget(issue: Issue) -> None:
-    """Look away from the experiment: the prediction can be made again."""
+    """Close the experiment, so that the reader can predict again."""
     st.session_state[RAN].pop(issue.slug, None)
 
 

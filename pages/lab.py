@@ -1,4 +1,4 @@
-"""The lab: pick, train live, watch."""
+"""The lab page: choose settings, train live, watch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config,
 
 
 def take_preset() -> None:
-    """The chosen preset's settings into the form; the picker goes back to empty."""
+    """Fill the form with the chosen preset's settings; the picker becomes empty again."""
     slug = st.session_state.pop("preset", None)
     if slug:
         fill_form(PRESETS[slug].config)
@@ -49,13 +49,13 @@ try:
 except ConfigError as error:
     unfit = in_markdown(error)
 
-with right:  # first, so that the board hears of a new run before the form is drawn again
-    with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
+with right:  # before the form, so that the board learns of a new run first
+    with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         show_refusal()
         slug = st.session_state.get("look_at")
         if slug in PRESETS and config == PRESETS[slug].config:
             st.info(PRESETS[slug].look_at, icon=":material/visibility:")
-        if run is not None:  # above the figures, which look like a success
+        if run is not None:  # above the figures, which may look like a success
             show_findings(run, alarms=True)
         if run is None:
             st.info("Press Train: the curve starts at once.", icon=":material/play_arrow:")
@@ -87,4 +87,4 @@ with left:
 
 write_address(run)
 if run is not None and run.state != state:
-    st.rerun()  # it turned while this page was being written: the buttons above are of the past
+    st.rerun()  # the run changed state during this script run: rerun so that the buttons match

@@ -1,4 +1,4 @@
-"""The navigation: which pages there are. It lies inside ``pages/`` so that deep links reach it."""
+"""The navigation, with the list of all pages. The file is inside ``pages/`` so that links to pages work."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts.app import server
 
-# A file of our own: a named icon would be fetched from elsewhere.
+# An image file of the app: Streamlit would load a named icon from another host.
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")
 
 page = st.navigation(
@@ -20,7 +20,7 @@ page = st.navigation(
         st.Page("memory_and_time.py", title="Memory and time", icon=":material/timer:", url_path="memory-and-time"),
         st.Page("text.py", title="Text", icon=":material/history_edu:", url_path="text"),
         st.Page("notebooks.py", title="Notebooks", icon=":material/code_blocks:", url_path="notebooks"),
-        # Not in the menu, whose "Notebooks" would otherwise lead from a notebook to itself.
+        # Not in the menu, whose "Notebooks" entry would otherwise link a notebook to itself.
         st.Page(
             "notebook.py", title="Notebook", icon=":material/code_blocks:", url_path="notebook", visibility="hidden"
         ),

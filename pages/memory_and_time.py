@@ -1,4 +1,4 @@
-"""Memory and time: predicted and measured against length and depth, and what well-known models take."""
+"""The page on memory and time: predicted and measured against length and depth, and the memory of well-known models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFUSED = "costs.refused"
 
 
 def measure(plan: Plan) -> None:
-    """Start a measurement; a refusal is kept to be shown, and nothing else changes."""
+    """Start a measurement; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
         SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), session=session_id()))})
     except Refused as refused:
@@ -39,7 +39,7 @@ def measure(plan: Plan) -> None:
 
 def take_away(result: Result) -> None:
     with st.container(horizontal=True):
-        # Functions, not values: nothing is written before somebody asks for it.
+        # Functions, not values: the files are made only when somebody downloads them.
         st.download_button(
             "Every visit (CSV)",
             lambda: visits_frame(result).to_csv(index=False),
@@ -101,7 +101,7 @@ with left:
     st.caption(device_words(result))
     form.widget("part_of")
 with right:
-    with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
+    with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         if refused := st.session_state.pop(REFUSED, None):
             st.error(refused, icon=":material/block:")
         if sweep is not None and sweep.problem:
@@ -128,4 +128,4 @@ if plan is not None:
 show_models(view)
 SETTINGS.write_address(SETTINGS.query())
 if sweep is not None and running and sweep.state != "running":
-    st.rerun()  # it turned while this page was being written: the buttons above are of the past
+    st.rerun()  # the sweep changed state during this script run: rerun so that the buttons match

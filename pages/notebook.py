@@ -1,4 +1,4 @@
-"""One notebook: a classic exercise as steps with their code, run live, at its own link."""
+"""The page of one notebook: a classic exercise as steps with their code, run live, at its own link."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show_notebook(notebook: Notebook) -> None:
             show_step(notebook, step, play)
         show_ways(notebook, "bottom")
     if play is not None and play.state != "running" and mark(play) != shown:
-        st.rerun()  # it ended while this page was being written: the timer above is of the past
+        st.rerun()  # the play ended during this script run: rerun so that the timer stops
 
 
 asked = open_address()

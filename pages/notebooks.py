@@ -1,4 +1,4 @@
-"""The notebooks: classic exercises, each on a page of its own."""
+"""The page of notebooks: classic exercises, each on a page of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.parts.notebooks.overview import NOTEBOOK_PAGE, show_overview
 
 query = take_link("notebooks") or {}
 asked = read(query)
-if asked.notebook is not None:  # as links used to name one
+if asked.notebook is not None:  # an older form of link
     st.switch_page(NOTEBOOK_PAGE, query_params=query)
 say_ignored(asked.ignored)
 show_overview()

@@ -1,4 +1,4 @@
-"""The start page: alive before anything trains."""
+"""The start page: a recorded run plays before anything has been trained."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SENTENCES = (
 
 
 def device_in_words() -> str:
-    """The device the workers found, or that they are still waking up."""
+    """The device that the workers found, or a note that they are still starting."""
     health = server.pool().health()
     if not health.ready:
         return "The workers are waking up."

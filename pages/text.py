@@ -1,4 +1,4 @@
-"""The text page: a language model on words, beside counting models, and what it writes."""
+"""The text page: a language model on words, compared with counting models, and its writing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ with left:
         st.code(share_link(), language=None, wrap_lines=True)
 
 with right:
-    with st.container():  # a place of its own, so that the board below keeps its own whatever is said here
+    with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         if run is None:
             st.markdown(
                 "A small transformer learns to name the next word of plays that it has never seen. Can it beat counting? "
@@ -73,4 +73,4 @@ with right:
 
 SETTINGS.write_address(address())
 if learned or (run is not None and run.state != state):
-    st.rerun()  # the buttons above are of the past, or the lines are known now
+    st.rerun()  # the run changed state during this script run, or the counting models' losses are known now

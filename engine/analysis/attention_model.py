@@ -73,7 +73,7 @@ class Training:
     step: int = 0
 
 
-_going: OrderedDict[ModelAsked, Training] = OrderedDict()
+_trainings: OrderedDict[ModelAsked, Training] = OrderedDict()
 
 
 def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
@@ -85,22 +85,22 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
     steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
     if file.exists():
         return StepsDone(step=steps, steps=steps)
-    if asked not in _going:
+    if asked not in _trainings:
         model = prepare(asked.config)
-        _going[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
-        while len(_going) > MAX_KEPT:
-            _going.popitem(last=False)
-    going = _going[asked]
-    while going.step < steps and perf_counter() < until:
-        event = next(going.events)
+        _trainings[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
+        while len(_trainings) > MAX_KEPT:
+            _trainings.popitem(last=False)
+    training = _trainings[asked]
+    while training.step < steps and perf_counter() < until:
+        event = next(training.events)
         if isinstance(event, Failed):
-            del _going[asked]
+            del _trainings[asked]
             raise ValueError(event.reason)
         if isinstance(event, Progress):
-            going.step = event.step
-    if going.step == steps:
-        _keep(_going.pop(asked).model, file)
-    return StepsDone(step=going.step, steps=steps)
+            training.step = event.step
+    if training.step == steps:
+        _keep(_trainings.pop(asked).model, file)
+    return StepsDone(step=training.step, steps=steps)
 
 
 def last_step(asked: ModelAsked) -> int:

@@ -1,4 +1,4 @@
-"""The registry of architectures (the setting ``family``): what each may see, and the shapes of a baseline's layers.
+"""The registry of architectures (the setting ``family``): the positions that each may see, and the shapes of a baseline's layers.
 
 Three are transformers; the others are the baselines that attention is compared with. A baseline has no attention, so
 positional encoding, heads and scores do not apply to it: ``d_model`` is its width and ``n_layers`` its layers.
@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from engine.settings.base import BaseConfig
 
 KERNEL = 3
-"""Positions that one convolution reads; each layer's are twice as far apart as those of the one before."""
+"""The number of positions that one convolution reads; they are twice as far apart in each layer as in the one before."""
 
 PartShape = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """One architecture: what it is called, what it may see, and for a baseline what its layers are."""
+    """One architecture: its name, the positions it may see, and for a baseline its layers."""
 
     name: str
     label: str
     reads_as: str
-    """The transformer family whose view of a task it shares: which tasks it takes, and how they are laid out."""
+    """The transformer family whose tasks and sequence layout this architecture shares."""
     causal: bool = True
     layer_shapes: Callable[[BaseConfig], Iterator[PartShape]] | None = None
-    """A baseline's: the part and shape of every parameter between embedding and head."""
+    """For a baseline, the part and shape of every parameter between embedding and head."""
     layers: str = ""
-    """A baseline's: ``module:Class``, built as ``Class(config)``."""
+    """For a baseline, ``module:Class``, built as ``Class(config)``."""
     sees: Callable[[BaseConfig], int | None] = lambda config: None
-    """How many positions an answer can depend on; None where all that were read."""
+    """The number of positions that an answer can depend on; None where it is all positions read."""
 
     @property
     def attends(self) -> bool:
@@ -39,7 +39,7 @@ class Architecture:
 
 
 def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
-    """Each gate reads the input and the state, with a bias for either: g (2 d^2 + 2 d) a layer."""
+    """The parameters of recurrent layers: each gate reads input and state, with a bias for either: g (2 d^2 + 2 d) a layer."""
 
     def shapes(config: BaseConfig) -> Iterator[PartShape]:
         rows = gates * config.d_model
@@ -51,7 +51,7 @@ def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
 
 
 def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
-    """k d^2 + d a layer, and its norm."""
+    """The parameters of convolutions: k d^2 + d a layer, and its norm."""
     for _ in range(config.n_layers):
         yield from (("convolution", (config.d_model, config.d_model, KERNEL)), ("convolution", (config.d_model,)))
     norms = {"pre": config.n_layers + 1, "post": config.n_layers, "none": 0}[config.norm]
@@ -60,7 +60,7 @@ def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
 
 
 def receptive_field(config: BaseConfig) -> int:
-    """1 + (k - 1)(1 + 2 + 4 + ...): how many positions the last convolution sees."""
+    """The number of positions that the last convolution sees: 1 + (k - 1)(1 + 2 + 4 + ...)."""
     depth: int = config.n_layers
     return 1 + (KERNEL - 1) * ((1 << depth) - 1)
 

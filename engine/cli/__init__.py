@@ -19,14 +19,14 @@ COMMANDS: dict[str, Any] = {
     "issues": issues,
     "issue": issue,
 }
-"""Each is a module with HELP, ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
+"""Modules by command name; each has HELP, ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong in one line on stderr and exits with 2."""
+    """A parser that reports an error in one line on stderr and exits with 2."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")

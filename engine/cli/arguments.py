@@ -24,7 +24,7 @@ def flag(name: str) -> str:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """One option a setting, in the table's groups. Values stay text: RunConfig reads and refuses them."""
+    """Add one option for each setting, in the table's groups. Values stay text: RunConfig reads and checks them."""
     groups: dict[str, argparse._ArgumentGroup] = {}
     for row in all_settings().values():
         group = groups.setdefault(row.group, parser.add_argument_group(row.group)) if row.group else parser
@@ -37,10 +37,10 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def config_from(given: argparse.Namespace) -> RunConfig:
-    """The config the options ask for. Raises ConfigError."""
+    """The config of the given options. Raises ConfigError."""
     return parse({name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None})
 
 
 def to_arguments(config: RunConfig) -> list[str]:
-    """The options that give this config, every setting stated."""
+    """The options that give this config, with every setting."""
     return [part for name, value in config.flat().items() for part in (flag(name), to_text(value))]

@@ -1,4 +1,4 @@
-"""``encodings``: the registry, with the parameters and operations each one adds to the model at hand; or what the evidence says of each."""
+"""``encodings``: the registry, with the parameters and FLOPs that each encoding adds to a model; or the evidence on each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show_evidence(*, as_json: bool) -> int:
-    from engine.experiments.choice import evidence_table  # late: it weighs, and imports torch
+    from engine.experiments.choice import evidence_table  # imported here: it imports torch
 
     rows = evidence_table()
     if as_json:
@@ -67,8 +67,8 @@ def cell_in_words(cell: Cell) -> str:
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
-    """One row an encoding; ``parameters`` counts what it adds to this config's model, ``added_flops`` what it adds to the
-    operations of a training step, as a share; None where it does not fit."""
+    """One row for each encoding; ``parameters``: the number it adds to this config's model; ``added_flops``: the FLOPs it adds
+    to a training step, as a share; None where it does not go with the config."""
     return [
         {
             "name": row.name,

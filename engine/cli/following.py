@@ -1,4 +1,4 @@
-"""BackgroundTask in a thread of its own, followed on the terminal by a bar until it is over."""
+"""Following a background task on the terminal with a progress bar."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 from engine.foundation.background import BackgroundTask
 
 POLL_SECONDS = 0.2
-"""Seconds between two looks."""
+"""Seconds between two updates of the bar."""
 
 
 def follow(work: BackgroundTask, name: str, *more: ProgressColumn) -> None:
-    """Ctrl-C stops the work, waits for its end and goes on up."""
+    """Show a bar until the task ends. Ctrl-C stops the task, waits for its end and is raised again."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"), *more)
     try:
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -68,7 +68,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _asked_for(given: argparse.Namespace) -> list[Issue]:
-    """Raises ValueError."""
+    """The issues that the arguments name. Raises ValueError."""
     if given.all == bool(given.slug):
         raise ValueError("name one issue, or --all.")
     if given.slug and given.slug not in ISSUES:
@@ -77,7 +77,7 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
 
 
 def _follow_as_json(experiment: Experiment) -> None:
-    """A line for each trial that ends."""
+    """Print a line of JSON for each trial that ends."""
     said = 0
     while True:
         over = experiment.wait(POLL_SECONDS)

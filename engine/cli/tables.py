@@ -1,4 +1,4 @@
-"""Tables a person reads."""
+"""Tables for the terminal."""
 
 from __future__ import annotations
 

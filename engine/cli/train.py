@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
     if given.text_file is not None:
         given.text = own.keep_file(given.text_file)
     config = config_from(given)
-    import torch  # only once the settings are known to be good
+    import torch  # only once the settings are valid
 
     from engine.training.train import prepare, train
 
@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
-    """What Kneser-Ney scores on the same held-out windows, with the same vocabulary."""
+    """Print the scores of Kneser-Ney models on the same held-out windows, with the same vocabulary."""
     from engine.analysis.text import counting_models
 
     told = counting_models(config)
@@ -74,7 +74,7 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
 
 
 def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, path: Path) -> Iterator[events.Event]:
-    """Pass the events on and keep them, as the app keeps its runs. Raises ValueError where the folder exists."""
+    """Pass the events on and store them in the app's run format. Raises ValueError where the folder exists."""
     from engine.workers.worker import save_weights
 
     folder = RunFolder(path)
@@ -149,7 +149,7 @@ def in_words(metrics: dict[str, Any]) -> str:
 
 
 def result_table(event: events.Finished) -> Table:
-    """Held-out metrics: one row for the trained length, then one a test length."""
+    """Held-out metrics: a row for the trained length, then one for each test length."""
     table = Table(title=f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training")
     names = list(event.metrics)
     for name in ("length", *names, "note"):

@@ -61,7 +61,7 @@ class PositionalEncoding(nn.Module):
     :attr:`engine.encodings.spec.EncodingSettings.needs_pattern`."""
 
     reads_before = 0
-    """How many earlier tokens ``add_to_embedding`` reads for each token: what a key-value cache has to keep of them."""
+    """The number of earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""
 
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
         """Add the encoding to token embeddings, [batch, length, d_model] -> the same.
@@ -87,7 +87,7 @@ class PositionalEncoding(nn.Module):
         return None
 
     def value_term(self, pattern: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
-        """What is added to the weighted values, [batch, head, query, d_head], given the pattern [batch, head, query, key]."""
+        """The term added to the weighted values, [batch, head, query, d_head], given the pattern [batch, head, query, key]."""
         return None
 
     def matrices(self, length: int) -> dict[str, Tensor]:

@@ -25,7 +25,7 @@ def rotary_frequencies(d_head: int, base: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Rotation:
-    """How fast each pair of dimensions rotates. Hashable, so that what depends on it is computed once.
+    """The rotation frequency of each pair of dimensions. Hashable, so that results can be cached by it.
 
     :class:`engine.encodings.rope.scaling.ScaledRotation` slows the rotation of sequences longer than trained.
     """

@@ -1,4 +1,4 @@
-"""What is known of a positional encoding without running it: its settings with all that follows from them, and its registry row.
+"""The specification of a positional encoding: its settings with all facts that follow from them, and its registry row.
 
 Each encoding has a folder: ``engine/encodings/<name>/spec.py`` holds a subclass of :class:`EncodingSettings` and an
 :class:`EncodingSpec`, ``engine/encodings/<name>/layer.py`` the torch module.
@@ -121,7 +121,7 @@ class InitScaleSettings(EncodingSettings):
 
 
 class RotationSettings(EncodingSettings):
-    """How fast queries and keys are rotated, and which dimensions form a pair."""
+    """The rotation of queries and keys: its frequencies, and the dimensions that form a pair."""
 
     rope_base: float = setting(
         10_000.0, label="RoPE base", help="b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7

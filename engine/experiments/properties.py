@@ -53,4 +53,4 @@ NEEDS = {quality.name: quality.need for quality in QUALITIES} | {
     "parameters": "Few extra parameters",
     "time": "Little extra time",
 }
-"""What one can ask for; the last two order what the first ones leave."""
+"""The needs that a reader can choose; the last two only order the encodings that meet the others."""

@@ -1,4 +1,4 @@
-"""The classic exercises as notebooks: one plain Python file each is what is shown, run and downloaded. Torch-free.
+"""The classic exercises as notebooks, one plain Python file each, which is shown, run and downloaded.
 
 To add one: write ``engine/notebooks/lessons/<name>.py`` in the percent format and add one row here.
 """
@@ -18,9 +18,9 @@ class Notebook:
     slug: str
     title: str
     learns: str
-    """What one knows afterwards, in one sentence."""
+    """The knowledge gained, in one sentence."""
     minutes: int
-    """To read and run it."""
+    """The time to read and run it."""
 
     @property
     def file(self) -> Path:

@@ -1,7 +1,7 @@
-"""A notebook as a plain Python file: cells in the percent format that editors and Jupytext know. Torch-free.
+"""A notebook as a plain Python file: cells in the percent format that editors and Jupytext know.
 
-``# %% [markdown]`` begins a cell of text, whose lines are comments; ``# %%`` begins a cell of code. What stands before the
-first mark is the file's own docstring. A cell of code whose first line is ``# Test: ...`` asserts that sentence.
+``# %% [markdown]`` begins a cell of text, whose lines are comments; ``# %%`` begins a cell of code. The lines before the
+first mark are the file's own docstring. A cell of code whose first line is ``# Test: ...`` asserts that sentence.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ TEST = "# Test: "
 @dataclass(frozen=True)
 class Cell:
     number: int
-    """Its place in the notebook, from 0."""
+    """The index in the notebook, from 0."""
     kind: Literal["markdown", "code"]
     source: str
 
     @property
     def asserts(self) -> str | None:
-        """What a test cell shows to be true, in one sentence."""
+        """The sentence that a test cell asserts; None for other cells."""
         first = self.source.partition("\n")[0]
         return first.removeprefix(TEST) if self.kind == "code" and first.startswith(TEST) else None
 
 
 @dataclass(frozen=True)
 class Step:
-    """A heading and what follows it up to the next one: text and code."""
+    """A heading and the cells up to the next heading: text and code."""
 
     number: int
-    """From 1; 0 is the notebook's introduction."""
+    """The number of the step from 1; 0 is the notebook's introduction."""
     title: str
     cells: tuple[Cell, ...]
 

@@ -1,4 +1,4 @@
-"""The same cells as a Jupyter notebook (format 4.5), which runs by itself. Torch-free."""
+"""Export of a notebook as a Jupyter notebook (format 4.5), which runs by itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEEDS = """# What this notebook needs. Where something is missing, take the sign
 
 
 def to_ipynb(notebook: Notebook) -> str:
-    """The text of an ``.ipynb`` file: one cell that says what is needed, then the notebook's own, without outputs."""
+    """The text of an ``.ipynb`` file: a cell with the requirements, then the notebook's own cells, without outputs."""
     cells = [_cell("needs", "code", NEEDS), *(_of(cell) for cell in notebook.cells)]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -1,7 +1,7 @@
 """``python -m engine.notebooks.play <slug>``: run a notebook's cells, one after another, in one namespace.
 
-Standard input says how far, one cell number a line; its end ends the process, whatever it is doing. Standard output
-tells what happens, one JSON object a line:
+Standard input holds the numbers of the cells to run up to, one a line; its end ends the process, whatever it is doing.
+Standard output reports events, one JSON object a line:
 
     {"cell": 3, "event": "started"}
     {"cell": 3, "event": "text", "text": "loss 0.02\\n"}
@@ -70,7 +70,7 @@ def play(cells: Sequence[Cell], until: Callable[[], int | None], say: Say) -> No
 
 
 def run_cell(cell: Cell, namespace: dict[str, Any], say: Say) -> bool:
-    """Run one cell and say what it prints, shows and comes to; whether it passed."""
+    """Run one cell and report what it prints, its figures and its result; returns whether it passed."""
 
     def tell(event: str, **more: Any) -> None:
         say({"cell": cell.number, "event": event, **more})
@@ -95,7 +95,7 @@ def run_cell(cell: Cell, namespace: dict[str, Any], say: Say) -> bool:
 
 
 def _execute(cell: Cell, namespace: dict[str, Any]) -> Any:
-    """The value of the cell's last line where that is an expression, as Jupyter has it."""
+    """Run the cell; returns the value of its last line where that is an expression, as in Jupyter."""
     name = _name(cell)
     linecache.cache[name] = (len(cell.source), None, cell.source.splitlines(True), name)
     tree = ast.parse(cell.source, name)
@@ -106,7 +106,7 @@ def _execute(cell: Cell, namespace: dict[str, Any]) -> Any:
 
 def _plain(figure: Any) -> dict[str, Any]:
     """A Plotly figure as plain data and layout, without its template."""
-    # Part by part: the figure as a whole packs arrays as base64, which only a browser can read.
+    # Part by part: the figure as a whole packs arrays as base64, which the app does not read.
     plain = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
     plain["layout"].pop("template", None)
     found: dict[str, Any] = json.loads(json.dumps(plain, default=lambda array: array.tolist()))
@@ -133,15 +133,15 @@ def main() -> None:
     parser.add_argument("slug", choices=NOTEBOOKS)
     notebook = NOTEBOOKS[parser.parse_args().slug]
     protocol = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print on their own must not mix with it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asked; its end is noticed
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not mix with the events
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end closes stdin
     give_way(NOTEBOOK)
     asked: SimpleQueue[int] = SimpleQueue()
 
     def listen() -> None:
         for line in sys.stdin:
             asked.put(int(line))
-        os._exit(0)  # who asked is gone: a cell that is at work is not waited for
+        os._exit(0)  # the parent is gone: do not wait for a running cell
 
     def say(message: dict[str, Any]) -> None:
         protocol.write(json.dumps(message) + "\n")

@@ -1,4 +1,4 @@
-"""One visitor's run through one notebook: a process of its own, watched over, and what its cells came to. Torch-free."""
+"""One visitor's play of one notebook: its process, the checks on it, and the outputs of its cells."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from engine.notebooks import Notebook
 from engine.workers.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where ``python -m engine.notebooks.play`` finds the package."""
+"""The folder in which ``python -m engine.notebooks.play`` finds the package."""
 TICK = 0.25
-"""Seconds between two looks at the process."""
+"""Seconds between two checks of the process."""
 IDLE = 180.0
-"""A process that waits for further cells is kept so long (s)."""
+"""Seconds for which a process that waits for further cells is kept."""
 UNSEEN = 180.0
-"""A process that works is kept so long (s) while no page looks at it."""
+"""Seconds for which a running process is kept while no page shows it."""
 MOST_TEXT = 20_000
-"""Characters of a cell's output that are kept, the last ones."""
+"""The most characters of a cell's output that are kept, the last ones."""
 
 State = Literal["running", "waiting", "ended"]
 
 
 @dataclass
 class Outcome:
-    """What a cell came to, or how far it is."""
+    """The outputs and the state of a cell."""
 
     state: Literal["running", "passed", "failed", "stopped"] = "running"
     text: str = ""
@@ -46,12 +46,12 @@ class Outcome:
     """Plotly figures as plain data and layout."""
     error: str = ""
     line: int | None = None
-    """Where the error was, from 1."""
+    """The line of the error, from 1."""
     seconds: float = 0.0
 
 
 class Play:
-    """Safe to use from any thread. ``command`` is for tests; by default it plays the notebook."""
+    """A play. All methods may be called from any thread. ``command`` is for tests; by default it plays the notebook."""
 
     def __init__(
         self, notebook: Notebook, limits: Limits, session: str = "", *, command: Sequence[str] | None = None
@@ -59,10 +59,10 @@ class Play:
         self.id = secrets.token_urlsafe(12)
         self.notebook, self.session = notebook, session
         self.outcomes: dict[int, Outcome] = {}
-        """By the number of the cell."""
+        """The outcomes by the number of the cell."""
         self.state: State = "waiting"
         self.why_ended = ""
-        """One sentence, where it ended other than by its last cell or by being told to."""
+        """One sentence, where the play ended other than by its last cell or on request; else empty."""
         self.until = -1
         """The last cell asked for."""
         self._limits = limits
@@ -92,11 +92,11 @@ class Play:
                 stdin.flush()
 
     def look(self) -> None:
-        """A page shows it: it is not forgotten."""
+        """Record that a page shows the play, so that it is kept."""
         self._seen_at = time.monotonic()
 
     def stop(self, why: str = "") -> None:
-        """End the process; what its cells came to stays."""
+        """End the process; the outputs of its cells are kept."""
         with self._lock:
             self.why_ended = self.why_ended or why
             self._end()
@@ -116,12 +116,12 @@ class Play:
 
     @property
     def cell_seconds(self) -> float:
-        """How long the running cell has been at work."""
+        """Seconds since the running cell started; 0 where none is running."""
         return time.monotonic() - self._cell_began if self.running_cell is not None else 0.0
 
     def _read(self) -> None:
         stream = cast(IO[str], self._process.stdout)
-        with suppress(ValueError, OSError):  # half a line of a process that was ended
+        with suppress(ValueError, OSError):  # the last line of a killed process may be incomplete
             for line in stream:
                 with self._lock:
                     if self.state != "ended":
@@ -143,11 +143,11 @@ class Play:
     def _hear(self, message: dict[str, Any]) -> None:
         if message["event"] == "waiting":
             if message["until"] < self.until:
-                return  # it has been told to go on since
+                return  # it has been told to continue since
             self.state, self._waiting_since = "waiting", time.monotonic()
             if self.until >= self._last_cell:
                 self._end()
-                self._process.kill()  # it has run every cell and only takes memory
+                self._process.kill()  # it has run every cell and only uses memory
             return
         outcome = self.outcomes.setdefault(message["cell"], Outcome())
         match message["event"]:
@@ -176,7 +176,7 @@ class Play:
                 self.stop(why)
 
     def _too_much(self) -> str:
-        """Why the process has to go, in one sentence; empty where it need not."""
+        """The reason to end the process, in one sentence; empty where there is none."""
         now, allowed = time.monotonic(), self._limits
         if self.state == "waiting":
             return f"It waited for {in_time(IDLE)} and was put away." if now - self._waiting_since > IDLE else ""
@@ -189,7 +189,7 @@ class Play:
         return ""
 
     def _memory(self) -> int:
-        """Resident bytes; 0 when it is gone."""
+        """The resident memory in bytes; 0 when the process is gone."""
         try:
             return int(psutil.Process(self._process.pid).memory_info().rss)
         except psutil.Error:
@@ -197,4 +197,4 @@ class Play:
 
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""One core for a notebook, so that others have theirs."""
+"""One core for each notebook, to leave cores for others."""

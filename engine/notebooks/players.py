@@ -1,4 +1,4 @@
-"""Every notebook that this server process plays or has played, by an unguessable id. Torch-free."""
+"""The registry of all plays of notebooks in this server process, by an unguessable id."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engine.workers.limits import Limits
 from engine.workers.pool import NoRoom
 
 MAX_KEPT = 100
-"""Ended plays whose outputs are held, the newest."""
+"""The number of ended plays whose outputs are kept, the newest."""
 
 
 class Players:
-    """At most ``limits.notebooks`` processes at once, and one of a session at work. Safe to use from any thread."""
+    """The plays: at most ``limits.notebooks`` processes at once, one running for each session. Usable from any thread."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits
@@ -24,7 +24,7 @@ class Players:
         self._by_id: OrderedDict[str, Play] = OrderedDict()
 
     def begin(self, notebook: Notebook, session: str = "") -> Play:
-        """A new play, which waits to be told how far to go. Raises NoRoom."""
+        """Start a play, which waits for the number of a cell to run up to. Raises NoRoom."""
         with self._lock:
             limits = self._limits or Limits.from_environment()
             self._make_room(session, limits.notebooks)

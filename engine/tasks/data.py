@@ -1,4 +1,4 @@
-"""A task's data: how its sequences are drawn and what the right answer to each of them is."""
+"""The data of a task: a function that draws its sequences and one that gives the right answers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Corpus(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """What each token stands for."""
+        """The name of each token."""
         ...
 
     @property
     def chance(self) -> float:
-        """How often the best constant guess is right on the training text."""
+        """The share of the training text that the best constant guess gets right."""
         ...
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
@@ -43,7 +43,7 @@ class Corpus(Protocol):
         ...
 
     def places(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
-        """Where in the text the tokens of what is drawn stand, [size, length + 1]."""
+        """The indices in the text of the tokens that ``draw`` gives, [size, length + 1]."""
         ...
 
 

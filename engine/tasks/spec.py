@@ -1,4 +1,4 @@
-"""A task's specification: what is known of the task without drawing a sequence of it."""
+"""The specification of a task: its facts and settings, without its sequences."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ class TaskSettings(Parameters):
         yield from ()
 
     def warnings(self, config: BaseConfig) -> Iterator[str]:
-        """What will not work, and why, in one sentence each."""
+        """Warnings about a config, one sentence each with the reason."""
         yield from ()
 
     def beyond_offsets(self, config: BaseConfig) -> str | None:
-        """Why an encoding that knows offsets only cannot answer, in one sentence; None where offsets are enough."""
+        """The reason why an encoding of offsets alone cannot answer, in one sentence; None where offsets are enough."""
         return None
 
 
@@ -124,7 +124,7 @@ class SymbolSettings(TaskSettings):
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """One task: what it is called, what it asks, one worked sample in words, and which architectures can take it.
+    """One task: its name, its question, one worked sample in words, and the architectures that can take it.
 
     The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/spec.py``; its sequences and answers are ``TASK``
     in ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.data.task_data` loads.

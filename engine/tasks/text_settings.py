@@ -14,10 +14,10 @@ from engine.text.tokens import Unit
 
 
 class TextSettings(TaskSettings):
-    """Which text is read, how it is cut into windows, and what of it is held out."""
+    """The text, its windows, and its held-out part."""
 
     unit: ClassVar[Unit]
-    """What a token is."""
+    """The unit of a token."""
 
     text: str = setting(
         "shakespeare",

@@ -14,7 +14,7 @@ from engine.tasks.data import IGNORE
 from engine.tasks.text_settings import TextSettings
 
 SPLIT_SHARE = 5
-"""Where the split is by windows, one window in so many is held out."""
+"""Where the split is by windows, one of this many windows is held out."""
 
 
 def next_token(source: Tensor, own: TextSettings) -> Tensor:
@@ -42,7 +42,7 @@ class Windows:
         return len(self.starts)
 
     def places(self, rows: Tensor) -> Tensor:
-        """Where the tokens of some windows stand in the texts one after the other: [row, length + 1]."""
+        """The indices of the tokens of some windows in all texts one after the other: [row, length + 1]."""
         return self.starts[rows, None] + torch.arange(self.length + 1)
 
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -52,7 +52,7 @@ class Windows:
 
 
 class TextCorpus:
-    """What a text task trains on and is tested on; an :class:`engine.tasks.data.Corpus`."""
+    """The training and the held-out text of a text task; an :class:`engine.tasks.data.Corpus`."""
 
     def __init__(self, own: TextSettings, config: BaseConfig) -> None:
         text = own.encoded()
@@ -72,7 +72,7 @@ class TextCorpus:
         return windows.take(rows)
 
     def places(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
-        """Where the tokens of the windows stand that :meth:`draw` draws, in the texts one after the other: [size, length + 1]."""
+        """The indices of the tokens that :meth:`draw` draws, in all texts one after the other: [size, length + 1]."""
         windows, rows = self._drawn(size, length, generator, held_out)
         return windows.places(rows)
 

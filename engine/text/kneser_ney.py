@@ -1,4 +1,4 @@
-"""Interpolated Kneser-Ney smoothing: the counting model that a text model has to pass.
+"""Interpolated Kneser-Ney smoothing: the counting model with which text models are compared.
 
 Source: Chen and Goodman 1998, An Empirical Study of Smoothing Techniques for Language Modeling, section 3 (modified
 Kneser-Ney): the highest order counts occurrences, every lower one in how many different contexts a gram occurs, and each
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ORDERS = {"unigram": 1, "bigram": 2, "trigram": 3}
-"""How many tokens each counting model looks at, the one asked for among them."""
+"""The number of tokens in a gram of each counting model, the predicted token included."""
 Discounts = tuple[float, float, float]
 """The parts taken from a count of one, of two, and of three or more."""
 FALLBACK: Discounts = (0.75, 0.75, 0.75)

@@ -13,11 +13,11 @@ from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.paths import data_folder
 
 LARGEST = 1_000_000
-"""Bytes."""
+"""The most bytes of a text."""
 SMALLEST = 1_000
-"""Characters: below, nothing is left to hold out."""
+"""The fewest characters of a text: in a shorter one nothing is left to hold out."""
 MOST = 200
-"""Texts kept; then the one that was not used for longest goes."""
+"""The number of texts kept; above it the one unused for longest is deleted."""
 NAME = re.compile(r"[0-9a-f]{32}")
 
 

@@ -74,7 +74,7 @@ class Vocabulary:
         return [spellings[token] for token in tokens]
 
     def names(self, size: int) -> tuple[str, ...]:
-        """What each number stands for, spaces and line ends made visible; [size]."""
+        """The piece of each token number, with spaces and line ends made visible; [size]."""
         known = [UNKNOWN_NAME, *map(name_of, self.numbers)]
         return (*known, *[UNKNOWN_NAME] * (size - len(known)))
 

@@ -58,11 +58,11 @@ class Worker:
 
     def _take_commands(self) -> None:
         """Take every command that has arrived; wait for one if there is nothing else to do."""
-        patience = 0.0 if self._jobs else self._runs.seconds_to_next()
+        timeout = 0.0 if self._jobs else self._runs.seconds_to_next()
         try:
-            if patience != 0.0:
+            if timeout != 0.0:
                 self._set_busy(None)
-                self._take(self._commands.get(timeout=patience))
+                self._take(self._commands.get(timeout=timeout))
             while True:
                 self._take(self._commands.get_nowait())
         except Empty:

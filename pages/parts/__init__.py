@@ -1,1 +1,1 @@
-"""What pages share: the live board, figures, colours and the server's own routes."""
+"""Parts of the pages: shared ones such as the board and the charts, and one folder for each page."""

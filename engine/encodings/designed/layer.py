@@ -39,7 +39,7 @@ class Designed(PositionalEncoding):
             last.scale(design.scale / root_mean_square(self.values(seen)))
 
     def values(self, at: Tensor) -> Tensor:
-        """What comes out at positions or offsets [...], or from tokens [batch, length, d_model]: [..., numbers the place takes]."""
+        """The encoding's values at positions or offsets [...], or of tokens [batch, length, d_model]: [..., values used there]."""
         values: Tensor = self.readout(self.features(at))
         return values
 

@@ -189,25 +189,25 @@ class Design:
     """Numbers that the place takes: d_model, one for each head, or one angle for each pair of dimensions."""
     before: int
     after: int
-    """How many tokens before and after each a convolution reads."""
+    """The number of tokens that a convolution reads before and after each token."""
     scale: float
     """Root mean square of what first comes out, over the trained positions."""
 
     @property
     def width(self) -> int:
-        """How many features there are: as many as come out, unless something reads them out."""
+        """The number of features: as many as values are needed, unless a readout follows."""
         if self.parts.design_readout == "direct" or self.parts.reads_tokens:
             return self.outputs
         return self.parts.design_width
 
     @property
     def waves(self) -> int:
-        """How many frequencies there are: in a rotation each is an angle, elsewhere a cosine and a sine."""
+        """The number of frequencies: in a rotation each is an angle, elsewhere a cosine and a sine."""
         return self.width if self.parts.design_place == "rotation" else -(-self.width // 2)
 
     @property
     def first_row(self) -> int:
-        """What the first row of a table stands for: position 0, or the lowest offset."""
+        """The position or offset of the first row of a table: position 0, or the lowest offset."""
         return 1 - self.trained if self.parts.design_place == "scores" else 0
 
     @property

@@ -38,7 +38,7 @@ class Fourier(PositionalEncoding):
         return features
 
     def rows(self, positions: Positions) -> Tensor:
-        """What is added at each position, [position, d_model]."""
+        """The vectors added at each position, [position, d_model]."""
         rows: Tensor = self.out(gelu(self.hidden(self.features(positions))))
         return rows
 

@@ -28,7 +28,7 @@ class PositionMlp(PositionalEncoding):
         self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
 
     def rows(self, positions: Positions) -> Tensor:
-        """What is added at each position, [position, d_model]."""
+        """The vectors added at each position, [position, d_model]."""
         at = index_of(positions, self.out.weight.device)[:, None].to(at_least_single(self.out.weight)) / self.trained
         for layer in self.hidden:
             at = gelu(layer(at))  # [position, width]

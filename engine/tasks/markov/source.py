@@ -1,4 +1,4 @@
-"""A Markov source of order 2: its table, how often each pair occurs, and how much of the next symbol nobody can know."""
+"""A Markov source of order 2: its table, the frequency of each pair, and the entropy rate of the next symbol."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 ROUNDS = 10_000
-"""Steps of the chain of pairs at most."""
+"""The most steps of the chain of pairs."""
 SETTLED = 1e-12
 """The chain has settled where a step moves less probability than this."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Everything there is to know about a source over ``v`` symbols."""
+    """A source over ``v`` symbols."""
 
     table: Array
     """[first, second, next]: the chance of the next symbol after two; each row sums to one."""
@@ -32,7 +32,7 @@ class Source:
 
     @property
     def commonest(self) -> float:
-        """How often the commonest symbol occurs."""
+        """The frequency of the commonest symbol."""
         return float(self.pairs.sum(axis=0).max())
 
 
@@ -44,7 +44,7 @@ def drawn_source(symbols: int, alpha: float, seed: int) -> Source:
 
 
 def _long_run(table: Array) -> Array:
-    """Where the chain of pairs settles, [first, second]. Each step keeps half of the old, so that a cycle settles too."""
+    """The stationary distribution of pairs, [first, second]. Each step keeps half of the old, so that cycles converge, too."""
     pairs = np.full(table.shape[:2], 1 / table.shape[0] ** 2)
     for _ in range(ROUNDS):
         following = (pairs + np.einsum("ab,abc->bc", pairs, table)) / 2

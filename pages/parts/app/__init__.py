@@ -1,1 +1,1 @@
-"""What every page shares: the server, the session, the address bar, setting widgets, help, Markdown, running work."""
+"""Code that every page shares: the server, the session, the address bar, setting widgets, help, Markdown, background tasks."""

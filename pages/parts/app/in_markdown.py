@@ -1,4 +1,4 @@
-"""Other people's words in Markdown: shown as they are, never read as Markdown."""
+"""Escaping text for Markdown: text from readers and from the engine is shown as it is, never interpreted."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ BACKTICKS = re.compile("`+")
 
 
 def escaped(text: str) -> str:
-    """A short name, such as a token's or an arm's, with a backslash before each sign that Markdown could read.
+    """A short name, such as a token's or an arm's, with a backslash before each character that is special in Markdown.
 
-    Not for text of a length that a reader chooses: Streamlit turns an address in it into a link all the same.
+    Not for long text from a reader: Streamlit turns an address in it into a link all the same.
     """
     return SPECIAL.sub(r"\\\1", text)
 
 
 def as_code(given: str) -> str:
-    """What a reader gave as inline code, in one line and shortened; nothing in it can end the code.
+    """A reader's text as inline code, on one line and shortened; nothing in it can end the code.
 
-    Only in inline code does Streamlit leave everything alone: links, addresses, formulas, colours and icons.
+    Streamlit leaves text alone only in inline code: elsewhere it makes links, addresses, formulas, colours and icons.
     """
     line = shown(given)
     fence = "`" * (1 + max(map(len, BACKTICKS.findall(line)), default=0))
@@ -35,13 +35,13 @@ def as_code(given: str) -> str:
 
 
 def in_markdown(said: Problem | Exception | str) -> str:
-    """The engine's sentence with what was given as inline code: the parts of a problem, or whatever stands in “quotes”."""
+    """The engine's sentence with the given values as inline code: the parts of a problem, or whatever stands in “quotes”."""
     match said:
         case Problem():
             return f"{as_code(said.setting)} is {as_code(said.given)}; allowed is {in_markdown(said.allowed)}."
         case ConfigError():
             return " ".join(map(in_markdown, said.problems))
-        case Refused():  # of settings that were checked before: in quotes stand titles of the app's own
+        case Refused():  # its settings were checked before: the quotes hold titles of the app's own
             return str(said)
         case _:
             return QUOTED.sub(lambda found: as_code(found[1]), str(said))

@@ -1,4 +1,4 @@
-"""Answers of workers that the server remembers for all sessions, and of which each gets a copy of its own."""
+"""A cache of workers' answers for all sessions. Each session gets a copy of its own."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ R = TypeVar("R")
 
 
 class Remembered(Generic[P, R]):
-    """A function whose answer depends on its (hashable) arguments alone. The ``most`` answers asked for last are kept, and what
-    one asks while another waits for the same answer is not asked twice. An error is not remembered.
+    """A cached function whose answer depends on its (hashable) arguments alone. The ``most`` answers used last are kept, and
+    a session that asks while another waits for the same answer waits with it. Errors are not cached.
 
-    Unlike ``st.cache_data`` it can say what is known without asking, and finds a config by its equality.
+    Unlike ``st.cache_data`` it can tell whether an answer is cached, and finds a config by its equality.
     """
 
     def __init__(self, function: Callable[P, R], most: int) -> None:
@@ -51,14 +51,14 @@ class Remembered(Generic[P, R]):
         return found
 
     def if_known(self, *args: P.args, **kwargs: P.kwargs) -> R | None:
-        """The answer where it is here already; None where somebody would have to be asked."""
+        """The cached answer; None where a worker would have to be asked."""
         with self._lock:
             answer = self._answers.get(_key(args, kwargs))
         return cast(R, pickle.loads(answer.result())) if answer and answer.done() and not answer.exception() else None
 
 
 def remembered(most: int) -> Callable[[Callable[P, R]], Remembered[P, R]]:
-    """As a decorator: so many answers are kept."""
+    """The decorator form of :class:`Remembered`; ``most`` answers are kept."""
     return lambda function: Remembered(function, most)
 
 

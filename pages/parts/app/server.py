@@ -1,4 +1,4 @@
-"""What the whole server process shares: its runs and its workers, made when first asked for."""
+"""Objects shared by the whole server process: its runs and its workers, made on first use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the engine is imported when it is first needed: the server is up half a second sooner
+if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
     from engine.runs.store import Run
     from engine.workers.pool import Pool
 
@@ -15,7 +15,7 @@ _pool: Pool | None = None
 
 
 def pool() -> Pool:
-    """The worker pool. Sessions come and go; it stays until :func:`close`. What it is given waits until it is awake."""
+    """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them."""
     from engine.runs.store import Runs
     from engine.workers.limits import Limits
     from engine.workers.pool import Pool
@@ -28,7 +28,7 @@ def pool() -> Pool:
 
 
 def wake() -> None:
-    """Start the workers, if they are not: after the first page, which would otherwise share its cores with them."""
+    """Start the workers if they are not running; after the first page, which would otherwise share the cores with them."""
     from engine.estimate.prediction import known_speed
 
     workers = pool()
@@ -37,7 +37,7 @@ def wake() -> None:
 
 
 def _time_this_machine(workers: Pool) -> None:
-    """Once a machine: without it the time of a run is not predicted, and nothing else is missing."""
+    """Measure the speed of this machine once; without it only the predicted time of a run is missing."""
     from engine.training.jobs import MeasureSpeed
     from engine.workers.pool import JobError
 
@@ -46,7 +46,7 @@ def _time_this_machine(workers: Pool) -> None:
 
 
 def find(run_id: str) -> Run | None:
-    """The run of that id, going or on disk; None where there is none."""
+    """The run of that id, live or on disk; None where there is none."""
     return pool().runs.get(run_id)
 
 

@@ -1,4 +1,4 @@
-"""What one visitor's session knows: who it is, which run is shown, which runs came before."""
+"""The state of one visitor's session: its id, the shown run, and earlier runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pages.parts.app import server
 SHOWN = "run"
 HISTORY = "history"
 MAX_KEPT = 5
-"""Earlier runs that are laid over the present one."""
+"""The number of earlier runs that are drawn behind the shown one."""
 
 
 def session_id() -> str:
-    """An unguessable name by which the pool counts this visitor's runs."""
+    """An unguessable id by which the pool counts this visitor's runs."""
     name: str = st.session_state.setdefault("session", secrets.token_urlsafe(9))
     return name
 
@@ -27,7 +27,7 @@ def shown_run() -> Run | None:
 
 
 def show_run(run_id: str) -> None:
-    """Show a run and put it at the end of the history."""
+    """Show a run and append it to the history."""
     st.session_state[SHOWN] = run_id
     history: list[str] = st.session_state.setdefault(HISTORY, [])
     if run_id not in history:
@@ -35,6 +35,6 @@ def show_run(run_id: str) -> None:
 
 
 def earlier_runs() -> list[Run]:
-    """The runs before the one shown, the latest first; those that were never started are left out."""
+    """The runs before the shown one, the latest first, without those that never started."""
     found = [server.find(run_id) for run_id in reversed(st.session_state.get(HISTORY, []))]
     return [run for run in found if run is not None and run.id != st.session_state.get(SHOWN) and run.events]

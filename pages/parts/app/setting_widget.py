@@ -1,4 +1,4 @@
-"""The widget that fits a setting's kind, whichever page shows it."""
+"""The widget for a setting, by the setting's kind."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engine.settings.fields import Setting
 from pages.parts.app.glossary import setting_help
 
 SEGMENTS = 3
-"""Up to so many choices can lie side by side."""
+"""The most choices that are shown side by side."""
 
 
 def setting_widget(row: Setting, *, side_by_side: bool = False, **common: Any) -> None:
-    """``common`` goes to the widget: its key, what is called on a change. Help leads to the glossary.
+    """The widget of a setting, with help that links to the glossary. ``common``: arguments such as key and ``on_change``.
 
-    A list of whole numbers is typed as text. ``side_by_side``: a few choices are all in sight.
+    A list of whole numbers is entered as text. ``side_by_side``: show a few choices all at once.
     """
     common = {"help": setting_help(row.name, row.help), **common}
     match row.kind:
@@ -48,5 +48,5 @@ def _limits(row: Setting) -> dict[str, Any]:
 
 
 def _step(default: float | None) -> float:
-    """A step that moves the first digit of the default."""
+    """A step that changes the first digit of the default."""
     return 10.0 ** math.floor(math.log10(default)) if default else 0.1

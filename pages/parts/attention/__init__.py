@@ -1,1 +1,1 @@
-"""The attention page's parts: what is chosen, its link, and one file for each view."""
+"""Parts of the attention page: the chosen run and head, the page's link, and one file for each view."""

@@ -1,4 +1,4 @@
-"""The questions to a worker; the same question is asked once."""
+"""Questions to a worker, with a cache: the same question is asked once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pages.parts.app.remembered import remembered
 
 MAX_KEPT = 24
 TIMEOUT = 60.0
-"""Seconds: a worker that has still to wake up is waited for."""
+"""Seconds to wait for an answer, which includes the start of a worker."""
 
 
 def ask(job: Job[Answer]) -> Answer:
-    """The answer of a job that is a pure function of its fields. Raises JobError with a sentence."""
+    """The answer to a job that is a pure function of its fields. Raises JobError with a sentence."""
     answer: Answer = _ask(job)
     return answer
 
 
 @remembered(MAX_KEPT)
 def _ask(job: Job[Any]) -> Any:
-    server.wake()  # a deep link may be the first page of the server's life
+    server.wake()  # a link to this page may be the first request to the server
     return server.pool().ask(job, timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""Change a trained model's attention and see what it costs: heads off, another temperature, another score."""
+"""The view that changes a trained model's attention and shows the cost: heads off, another temperature, another score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import bars_picture, difference_picture, pattern_picture
 
 ROW, SPACE = 110, 4
-"""Letters in a row of pills, and what each takes besides its own."""
+"""The letters in a row of pills, and the letters that each pill takes besides its own."""
 SCORES = {
     "scaled_dot": ("Scaled dot product", "q · k / √d_head"),
     "dot": ("Dot product", "q · k, without the scale"),
@@ -58,7 +58,7 @@ def show(at: LookedAt) -> None:
 
 
 def heads_control(at: LookedAt) -> list[Place]:
-    """The heads that are switched off."""
+    """The heads that the reader has switched off."""
     config = at.config
     layers = 1 if config.share_layers else config.n_layers
     places = {

@@ -1,4 +1,4 @@
-"""What is chosen on the attention page: one frozen value in the session, which outlives the page and its widgets."""
+"""The choices of the attention page: one frozen value in the session, which outlives the page and its widgets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.parts.boards.panels import Picked
 
 STATE = "attention"
 RECORDED = "recorded"
-"""The name of the run that comes with the app, in place of an id."""
+"""The name of the run that comes with the app, used instead of an id."""
 VIEWS = {
     "steps": "Steps",
     "heads": "Heads",
@@ -34,7 +34,7 @@ TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10
 
 @dataclass(frozen=True)
 class Chosen:
-    """Layers and heads count from 1, as they are shown; queries and samples from 0. ``None`` is the run's own choice."""
+    """The choices. Layers and heads count from 1, as shown; queries and samples from 0. None is the run's own default."""
 
     run: str = ""
     """An id, or ``RECORDED``; empty for the reader's newest run."""
@@ -50,7 +50,7 @@ class Chosen:
     after: int | None = None
     temperature: float = 1.0
     off: tuple[str, ...] = ()
-    """Heads switched off, as ``self.1.2``: kind, layer, head."""
+    """The heads switched off, as ``self.1.2``: kind, layer, head."""
     faults: tuple[str, ...] = ()
 
 
@@ -60,7 +60,7 @@ def chosen() -> Chosen:
 
 
 def choose(**changes: Any) -> None:
-    """Another run starts from its own choices; what else is looked at stays."""
+    """Change some choices. Another run starts from its own defaults; the view stays."""
     before = chosen()
     if changes.get("run", before.run) != before.run:
         before = Chosen(view=before.view)
@@ -68,12 +68,12 @@ def choose(**changes: Any) -> None:
 
 
 def pick_query(picked: Picked) -> None:
-    """The row of the pattern that was chosen is the new query."""
+    """Make the picked row of the pattern the new query."""
     choose(query=int(float(picked.y)))
 
 
 def fitted(now: Chosen, config: RunConfig) -> Chosen:
-    """The same, with what this run does not have left to the run; the first look is at its last layer."""
+    """The choices with defaults for those that this run does not have; the default layer is the last."""
     which = now.which if now.which in places_in(config) else "self"
     layer = now.layer if now.layer is not None and now.layer <= config.n_layers else config.n_layers
     head = now.head if now.head is not None and now.head <= config.n_heads else min(2, config.n_heads)
@@ -98,7 +98,7 @@ def key_of(name: str) -> str:
 
 
 def bound(name: str, value: Any) -> dict[str, Any]:
-    """Arguments that tie a widget to one of the choices; ``value`` is what it shows."""
+    """Arguments that bind a widget to one of the choices; ``value`` is the shown value."""
     st.session_state[key_of(name)] = value
     return {"key": key_of(name), "on_change": _take, "args": (name,)}
 

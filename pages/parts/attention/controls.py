@@ -1,4 +1,4 @@
-"""The controls that every view shares: run, step, sequence, kind of attention, layer, head, query."""
+"""The controls of all views: run, step, sequence, kind of attention, layer, head, query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.parts.attention.steps_view import query_control
 
 
 def run_controls(now: Chosen) -> None:
-    """Which run, at which step, reading which sequence."""
+    """Controls for the run, the step and the sequence."""
     runs = choices(now)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.selectbox(
@@ -25,7 +25,7 @@ def run_controls(now: Chosen) -> None:
         run = run_named(now.run)
         if run is None:
             return
-        if now.view != "training":  # there two steps are chosen
+        if now.view != "training":  # that view has two steps of its own
             steps = steps_of(run)
             names = named_steps(steps, run.step)
             st.selectbox(
@@ -64,7 +64,7 @@ def how_to_write(config: RunConfig) -> str:
 
 
 def head_controls(at: LookedAt) -> None:
-    """Which attention, layer, head and query."""
+    """Controls for the kind of attention, the layer, the head and the query."""
     kinds, config = places_in(at.config), at.config
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         if len(kinds) > 1:

@@ -1,4 +1,4 @@
-"""The classic faults, switched on in this very model, and the tests that catch them."""
+"""The view of the classic faults, switched on in this model, and the checks that detect them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show(at: LookedAt) -> None:
 
 
 def switches(at: LookedAt) -> tuple[str, ...]:
-    """One toggle a fault; of the masks only one can be on."""
+    """One toggle for each fault; at most one mask fault can be on."""
     possible = {name: why_not(at.config, name) for name in FAULTS}
     on = tuple(name for name in at.now.faults if not possible[name])
     for name in FAULTS:
@@ -82,7 +82,7 @@ def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -
 
 
 def entropy_panel(at: LookedAt) -> Panel:
-    """Why there is a scale: entropy of random q and k by the width of a head."""
+    """The reason for the scale: the entropy of random q and k by head width."""
     found = ask(MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
     lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]

@@ -1,4 +1,4 @@
-"""Every head at a glance: patterns side by side, their numbers and kinds, and the roll-out through the layers."""
+"""The view of all heads: patterns side by side, their numbers and kinds, and the rollout through the layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.charts.heads import pattern_picture
 
 MOST_PICTURES = 24
-"""More heads than this and only those of the chosen layer are pictured."""
+"""The number of heads above which only those of the chosen layer are shown."""
 
 
 def show(at: LookedAt) -> None:
@@ -51,7 +51,7 @@ def show(at: LookedAt) -> None:
 
 
 def narrowest(heads: int) -> int:
-    """The smallest width of a picture (pixels), so that on a laptop the heads of a layer stand in one row."""
+    """The smallest width of a figure in pixels, so that the heads of a layer fit into one row on a laptop."""
     return min(285, max(190, 1180 // heads - 12))
 
 
@@ -66,7 +66,7 @@ def kind_in_words(row: HeadNumbers) -> str:
 
 
 def show_numbers(rows: list[HeadNumbers]) -> None:
-    """A row for each head, with its best scores; sorted by a column where somebody presses it."""
+    """A row for each head, with its best scores; readers can sort by a column."""
     number = st.column_config.NumberColumn
     st.dataframe(
         {

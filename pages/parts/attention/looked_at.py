@@ -1,4 +1,4 @@
-"""What every view of the attention page is given."""
+"""The argument of every view of the attention page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.runs.store import Run
 from pages.parts.attention.chosen import Chosen
 
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
-"""What columns and rows of a picture are, for those that point together."""
+"""The names of a figure's columns and rows; figures with a common name highlight together."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class LookedAt:
 
     @property
     def subject(self) -> str:
-        """What keeps zoom: another run or another sequence is another picture."""
+        """The key under which zoom is kept: another run or another sequence is another figure."""
         return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
 
 

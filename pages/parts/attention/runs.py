@@ -1,4 +1,4 @@
-"""Which run is looked at, at which step, and training it again where its weights are not kept."""
+"""The run and step to analyse, and training the model again where its weights are not stored."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from pages.parts.boards.recorded import recorded_run
 
 MOST_RUNS = 30
 LONGEST = 5.0
-"""Seconds of training again that a reader may ask for."""
+"""The most seconds of training again that a reader may ask for."""
 SLICE = 0.25
-"""Seconds of it between two looks at how far it is."""
+"""Seconds of that training between two updates of the progress."""
 
 
 def run_named(name: str) -> Run | None:
@@ -35,12 +35,12 @@ def run_named(name: str) -> Run | None:
 
 
 def own_runs() -> list[Run]:
-    """The runs of this visitor whose weights are kept, newest first."""
+    """The runs of this visitor whose weights are stored, newest first."""
     return [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if run.weights and not why_not(run)]
 
 
 def with_run(now: Chosen) -> Chosen:
-    """Where no run was chosen: the reader's newest, and before there is one the recorded one."""
+    """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
     if now.run:
         return now
     own = own_runs()
@@ -48,7 +48,7 @@ def with_run(now: Chosen) -> Chosen:
 
 
 def choices(now: Chosen) -> dict[str, str]:
-    """This visitor's runs, the one of the link, and the recorded one: id to label."""
+    """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
     own, linked = own_runs(), run_named(now.run)
     runs = {RECORDED: label(recorded_run().config, "recorded")}
     if linked is not None and now.run != RECORDED and linked.id not in {run.id for run in own}:
@@ -63,7 +63,7 @@ def label(config: RunConfig, when: str) -> str:
 
 
 def why_not(run: Run) -> str:
-    """Why a run's attention cannot be shown, in one sentence; empty where it can."""
+    """The reason why a run's attention cannot be shown, in one sentence; empty where it can."""
     if not run.config.architecture.attends:
         return f"This run is of family {run.config.family}, which has no attention."
     if weights_of_one_sequence(run.config) > LARGEST:
@@ -76,19 +76,19 @@ def why_not(run: Run) -> str:
 
 
 def steps_of(run: Run) -> list[int]:
-    """The steps at which something is known of a run: those of its snapshots, and its last."""
+    """The steps of a run that can be shown: those of its snapshots, and its last."""
     return sorted({event.step for event in run.events if isinstance(event, Snapshot)} | {run.step})
 
 
 def asked_model(run: Run, step: int | None) -> ModelAsked:
-    """``step`` None is the end."""
+    """The model of a run at a step; None is the last step."""
     if run.weights and (step is None or step == run.step):
         return ModelAsked(run.config, str(run.weights))
     return ModelAsked(run.config, step=None if step in (None, run.config.steps) else step)
 
 
 def seconds_to(run: Run, step: int) -> float:
-    """How long training up to a step takes: as predicted for this machine, else as it took."""
+    """The seconds of training up to a step: as predicted for this machine, otherwise as measured in the run."""
     speed = predict(run.config).steps_per_second
     if speed:
         return step / speed
@@ -97,12 +97,12 @@ def seconds_to(run: Run, step: int) -> float:
 
 
 def at_hand(asked: ModelAsked) -> bool:
-    """Whether its weights are there: the untrained ones, those that the run left, or those of training again."""
+    """Whether the model's weights are available: untrained, stored by the run, or stored by training again."""
     return asked.step == 0 or bool(asked.weights and asked.step is None) or file_of(asked).exists()
 
 
 def ready(run: Run, asked: ModelAsked) -> bool:
-    """Whether the model can be asked about; where its weights are not kept it can be trained again, here and now."""
+    """Whether the model can be analysed; where its weights are not stored, offers to train it again."""
     if at_hand(asked):
         return True
     step = asked.config.steps if asked.step is None else asked.step

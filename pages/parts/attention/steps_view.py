@@ -1,4 +1,4 @@
-"""One query, step by step: from its vector to what the head hands on."""
+"""The view of one query, step by step: from its vector to the output of the head."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
 
 WHOLE = 20
-"""Keys of which the table shows every row at once; of more it scrolls."""
+"""The most keys for which the table shows every row at once; with more it scrolls."""
 SCALES = {
     "scaled_dot": "divided by √d_head = {root:.3g}",
     "dot": "not scaled: this run compares without 1/√d_head",
@@ -112,7 +112,7 @@ def figures(at: LookedAt, s: Steps) -> list[Panel]:
 
 
 def acts_on(at: LookedAt) -> str:
-    """Where the encoding meets this attention; cross-attention only through what was added to the embeddings."""
+    """The part of this attention that the encoding acts on; on cross-attention only through the embeddings."""
     acts = at.config.encoding.acts_on
     return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
 
@@ -160,7 +160,7 @@ def in_words(at: LookedAt, s: Steps) -> str:
 
 
 def show_numbers(at: LookedAt, s: Steps) -> None:
-    """A row for each key; where the encoding is inside q and k its column says how much of the score it makes."""
+    """A row for each key; an encoding inside q and k has a column with its part of the score."""
     columns: dict[str, Sequence[float] | np.ndarray] = {"q · k": s["product"]}
     if s["rotates"]:
         columns["turned"] = s["turned"]

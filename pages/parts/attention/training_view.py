@@ -1,4 +1,4 @@
-"""The same head at two steps of training, side by side."""
+"""The view of one head at two steps of training, side by side."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show(at: LookedAt) -> None:
         st.select_slider("After: step", steps, **bound("after", second))
     layer, head = at.place.layer, at.place.head
     before, after = there[first][layer, head], there[second][layer, head]
-    # Of a long sequence the corner that fits was kept.
+    # Of a long sequence the snapshot holds only the corner that fits.
     queries, keys = at.queries[: len(before)], at.keys[: before.shape[1]]
     query = min(at.query, len(queries) - 1)
     row = np.stack([before[query], after[query]])
@@ -75,8 +75,8 @@ def show(at: LookedAt) -> None:
 
 
 def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
-    """This sequence's patterns [layer, head, query, key] by the steps at which the run kept them, none where it kept those of
-    others alone; and of how many sequences, counted from the first, it kept any.
+    """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only
+    those of other sequences. And the number of sequences, counted from the first, of which it stored patterns.
     """
     kept = [event for event in at.run.events if isinstance(event, Snapshot)]
     found = {event.step: patterns_of(event, at.place.which, at.sample) for event in kept}
@@ -95,7 +95,7 @@ def patterns_of(event: Snapshot, which: Which, sample: SampleAsked) -> np.ndarra
 
 
 def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
-    """The same from weights, at the steps whose weights are at hand."""
+    """The same patterns computed from weights, at the steps whose weights are available."""
     if not ready(at.run, asked_model(at.run, None)):
         return {}
     models = {step: asked_model(at.run, step) for step in steps_of(at.run)}
@@ -116,7 +116,7 @@ def where_from(kept: bool, samples: int) -> str:
 
 
 def in_effect(pattern: np.ndarray) -> float:
-    """Mean over queries of exp(entropy), from weights [query, key]."""
+    """The effective number of keys, the mean over queries of exp(entropy), from weights [query, key]."""
     logs = np.log(pattern, where=pattern > 0, out=np.zeros_like(pattern))
     return float(np.exp(-(pattern * logs).sum(-1)).mean())
 

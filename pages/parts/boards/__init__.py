@@ -1,1 +1,1 @@
-"""The figure board: panels of figures on one component, which every page that does not follow a run uses."""
+"""The board: panels of figures in one component, used by every page except where a run is followed live."""

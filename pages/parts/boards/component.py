@@ -1,4 +1,4 @@
-"""The component behind every board of panels: it draws what it is told on nodes that stay."""
+"""The component behind every board: it draws panels on nodes that stay across reruns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pages.parts.charts.plotly_file import ADDRESS
 
 HERE = Path(__file__).parent
 SCRIPTS = ("dom", "figure", "downloads", "panel", "panels")
-"""In the order in which they use each other; together one module."""
+"""The scripts in the order in which they use each other; together they are one module."""
 STYLES = ("plotly", "menu", "panels")
 SHARED_SCRIPTS, SHARED_STYLES = SCRIPTS[:3], STYLES[:2]
-"""Those that the live board uses too."""
+"""The scripts and styles that the live board uses, too."""
 NOTHING_TO_FOLLOW = {"state": "none", "share": 1.0, "words": "", "problem": ""}
 
 Plain = dict[str, Any]
@@ -45,10 +45,10 @@ def mount(
     status: Plain | None = None,
     on_picked: Callable[[], None] | None = None,
 ) -> Any:
-    """Tell the board of that key its sections: id, title, note, width, table, and panels as plain data.
+    """Send the sections to the board of that key: id, title, note, width, table, and panels as plain data.
 
-    Figures keep zoom and legend as long as the ``subject`` is the same; nothing is redrawn while ``version`` is.
-    ``name`` goes into downloads.
+    Figures keep zoom and legend as long as the ``subject`` is the same; nothing is redrawn while the ``version`` is.
+    ``name`` is a part of the names of downloads.
     """
     told = {"subject": subject, "version": version, "sections": sections, "plotly": ADDRESS, "name": name}
     # In a list: a dictionary would be searched for data frames, each time.
@@ -57,4 +57,4 @@ def mount(
 
 
 def _nothing() -> None:
-    """What was picked is read from the session's state."""
+    """A placeholder callback: the picked point is read from the session state."""

@@ -1,4 +1,4 @@
-"""Figures as a page puts them up: each with its title, its words, and what pointing at it means."""
+"""Figures on a page: each with its title, its text, and the axes it shares with others."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ class Panel:
     title: str
     figure: go.Figure
     alt: str
-    """What it shows, in words and numbers, for who cannot see it."""
+    """The figure in words and numbers, for readers who cannot see it."""
     height: int = 280
-    """Pixels."""
+    """The height in pixels."""
     note: str = ""
-    """One line under the title."""
+    """One line of text under the title."""
     below: str = ""
-    """One line under the figure."""
+    """One line of text under the figure."""
     wide: bool = False
-    """Over the whole width."""
+    """Whether the figure takes the whole width."""
     link: str | tuple[str, str] = ""
-    """What its columns and its rows are, or one name for both: pictures point together at what they share."""
+    """The names of its columns and rows, or one name for both: figures highlight together what they share by name."""
     picks: bool = False
-    """Whether a click or Enter on it is told to the page."""
+    """Whether the page is told of a click or Enter on the figure."""
     term: str = ""
-    """The glossary term that explains it."""
+    """The glossary term that explains the figure."""
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The point or cell that was chosen, by click or by keyboard: its panel and its place on the axes."""
+    """The point or cell that was picked, by click or by keyboard: its panel and its place on the axes."""
 
     panel: str
     x: float | str
@@ -55,10 +55,11 @@ def panels(
     least: int = 320,
     on_pick: Callable[[Picked], None] | None = None,
 ) -> Picked | None:
-    """Put the figures up, or bring them up to date on the same nodes; returns what was chosen in this very rerun.
+    """Show the figures, or update them on the same nodes; returns the pick that caused this rerun.
 
     ``on_pick`` is called before the script is rerun, so that widgets above the board can follow. ``least`` is the smallest
-    width of a panel in pixels. Figures keep zoom and legend as long as the ``subject`` is the same. ``name`` goes into downloads.
+    width of a panel in pixels. Figures keep zoom and legend as long as the ``subject`` is the same. ``name`` is a part of the
+    names of downloads.
     """
     plain = [_plain(item) for item in items]
     version = f"{hash(json.dumps(plain)):x}"
@@ -91,6 +92,6 @@ def _without_template(figure: Plain) -> Plain:
 
 
 def _picked(told: object) -> Picked | None:
-    """What the browser told, where it told something in this rerun."""
+    """The pick in the browser's message, if it sent one for this rerun."""
     place = getattr(told, "picked", None) or (told.get("picked") if isinstance(told, dict) else None)
     return Picked(str(place["panel"]), place["x"], place["y"]) if place else None

@@ -1,4 +1,4 @@
-"""The recorded demonstration run: what the start page plays before anything has trained."""
+"""The recorded demonstration run, which the start page plays before any training."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def recorded_run() -> Run:
 
 @cache
 def recorded_feed() -> Payload:
-    """All of it as one message for the board; made once, since every visitor's first page shows it."""
+    """The whole run as one message for the board; made once, since every visitor's first page shows it."""
     return feed(recorded_run(), 0)[0]

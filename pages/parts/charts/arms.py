@@ -1,4 +1,4 @@
-"""What the figures of an experiment share: a colour for each role, labels, axes that stand still."""
+"""Common parts of an experiment's figures: a colour for each role, labels, fixed axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLE_COLORS: dict[Role, str] = {
     "remedy": "#0B7A6C",
     "comparison": "#7A5AE0",
 }
-"""Apart also for those who do not tell red from green: orange, blue, teal, violet."""
+"""Orange, blue, teal, violet: distinguishable also with red-green colour blindness."""
 IN_WORDS = {
     "finite": "every step finite (1) or not (0)",
     "init_token_residual": "what tells tokens apart, before training",
@@ -26,21 +26,21 @@ IN_WORDS = {
     "position_probe": "accuracy of the position probe",
     "pointing.last": "pointing of the last layer's attention",
 }
-"""Numbers whose own names say too little."""
+"""Labels of numbers whose own names are unclear."""
 IN_NATS = ("loss", "gap", "other_text.flattery")
 SHARES = ("accuracy", "finite", "pointing")
-"""Words in the labels of what lies between 0 and 1."""
+"""Words in the names of numbers that lie between 0 and 1."""
 SPREAD = 30.0
-"""Largest over smallest value from which an axis is logarithmic."""
+"""The ratio of largest to smallest value from which an axis is logarithmic."""
 
 
 def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
-    """The role's colour; where several arms of a role share a figure, darker from one to the next."""
+    """The role's colour; where several arms of a role share a figure, each is darker than the one before."""
     return shade(ROLE_COLORS[role], 0.7 * place / max(1, of - 1))
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
-    """Whether a change is but the default of a parameter that comes with another task or encoding."""
+    """Whether a change is only the default of a parameter that comes with another task or encoding."""
     comes_anew = there is None and (here is None or not row.optional)
     return comes_anew and here == row.default
 
@@ -59,12 +59,12 @@ def metric_label(name: str) -> str:
 
 
 def with_unit(name: str) -> str:
-    """A number's name in words, and its unit where it has one: "gap (nats)"."""
+    """A number's name in words, with its unit if it has one: "gap (nats)"."""
     return f"{metric_label(name)} (nats)" if name.partition("@")[0] in IN_NATS else metric_label(name)
 
 
 def stem(name: str) -> str:
-    """What numbers along one line have in common: ``loss@24`` and ``loss@48`` are both "loss"."""
+    """The common name of the numbers along one line: ``loss@24`` and ``loss@48`` are both "loss"."""
     return re.sub(r"(@|[._ ])\d+$", "", name)
 
 
@@ -73,13 +73,13 @@ def is_share(label: str) -> bool:
 
 
 def is_spread(values: Iterable[float]) -> bool:
-    """Whether the values are positive and so far apart that a linear axis would hide the small ones."""
+    """Whether the values are positive and so far apart that the small ones would be invisible on a linear axis."""
     found = list(values)
     return bool(found) and min(found) > 0 and max(found) / min(found) > SPREAD
 
 
 def round_up(value: float) -> float:
-    """The next number with one digit, or one and a half: an axis that ends there seldom moves while values come in."""
+    """The next number with one digit, or one and a half: an axis that ends there seldom changes as values come in."""
     if value <= 0 or not math.isfinite(value):
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -87,7 +87,7 @@ def round_up(value: float) -> float:
 
 
 def wrapped(text: str, width: int = 18) -> str:
-    """A label broken into lines by ``<br>``, its signs harmless as markup."""
+    """A label broken into lines by ``<br>``, with its own markup escaped."""
     lines: list[str] = []
     for word in text.split():
         if lines and len(lines[-1]) + 1 + len(word) <= width:

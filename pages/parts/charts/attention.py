@@ -13,7 +13,7 @@ from pages.parts.charts.heat import labels
 
 
 def gap(side: int) -> int:
-    """Empty cells between tiles of that side."""
+    """The number of empty cells between tiles of that side."""
     return max(1, round(side * 0.12))
 
 
@@ -58,17 +58,17 @@ def pattern_figure(
 
 
 def upright(names: Sequence[str]) -> dict[str, Any]:
-    """Words on a horizontal axis stand upright, or they would run into each other."""
+    """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
     return ({"tickangle": -90} if max(map(len, names), default=0) > 3 else {}) | small(names)
 
 
 def small(names: Sequence[str]) -> dict[str, Any]:
-    """Many names are written small."""
+    """Axis settings that make many names small."""
     return {"tickfont": {"size": 10}} if len(names) > 12 else {}
 
 
 def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
-    """The label of each cell: its token, or first and last of the tokens it stands for."""
+    """The label of each cell: its token, or the first and last token of its block."""
     if block == 1:
         return list(tokens)
     parts = [tokens[start : start + block] for start in range(0, len(tokens), block)]

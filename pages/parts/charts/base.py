@@ -1,4 +1,4 @@
-"""What all figures share: fonts, margins, quiet axes, lines that know their column, level lines."""
+"""Common parts of all figures: fonts, margins, axes, lines with their column names, level lines."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pages.parts.charts.colors import INK, MUTED, Pair, mix
 
 Columns = Mapping[str, tuple[list[int], list[float]]]
 Trace = dict[str, Any]
-"""Plain, so that it is validated once, as part of its figure: a page redraws a dozen of these at a click."""
+"""A plain dictionary, validated once as a part of its figure: a page redraws a dozen figures at a click."""
 Axis = dict[str, Any]
 VALIDATE = False
-"""Whether Plotly checks every property of a figure: three quarters of the time that one takes. The tests turn it on."""
+"""Whether Plotly validates every property of a figure, which takes three quarters of the time. The tests turn it on."""
 GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
 
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
-    """A figure in the house style, without a template of its own; the theme shown is put on in the browser."""
+    """A figure in the house style, without a Plotly template; the browser applies the theme."""
     legend = {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "bgcolor": "rgba(0,0,0,0)"}
     style: dict[str, Any] = {
         "template": go.layout.Template(),
@@ -45,7 +45,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def steps_axis(steps: int) -> dict[str, Any]:
-    """Training steps from zero to the run's end, so that the axis stands still while the line grows."""
+    """The axis of training steps from zero to the run's end, fixed while the line grows."""
     return axis("step", range=[0, steps], tickformat=",d")
 
 
@@ -53,7 +53,7 @@ def line(
     column: str, name: str, color: Pair, *, columns: Columns | None = None, width: float = 2.0, dash: str = "solid",
     opacity: float = 1.0, hover: str = ".4g", group: str | None = None, **meta: Any,
 ) -> go.Scatter:  # fmt: skip
-    """One column over the steps. Lines of a ``group`` come and go together with the one of them in the legend."""
+    """One column over the steps. The lines of a ``group`` are shown and hidden together in the legend."""
     x, y = (columns or {}).get(column, ([], []))
     return go.Scatter(
         x=x, y=y, name=name, uid=uid_of(column), mode="lines", opacity=opacity, legendgroup=group,
@@ -63,12 +63,12 @@ def line(
 
 
 def uid_of(*words: object) -> str:
-    """What keeps a trace's legend choice when others come and go; a CSS class for Plotly, so letters, digits, dashes."""
+    """The id by which a trace keeps its legend state when others change; a CSS class for Plotly, so letters, digits, dashes."""
     return re.sub(r"[^A-Za-z0-9]+", "-", " ".join(map(str, words)))
 
 
 def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
-    """A dashed level line over the whole width, with its label on the right."""
+    """A dashed horizontal line over the whole width, with its label on the right."""
     return {
         "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": value, "y1": value,
         "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}, "layer": "below", "name": text,

@@ -1,4 +1,4 @@
-"""Colours for both themes. A figure names each colour as a pair; the browser takes the one of the theme shown."""
+"""Colours for both themes. A figure names each colour as a pair; the browser takes the one of the active theme."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TypedDict
 from plotly.colors import hex_to_rgb
 
 SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
-"""What figures stand on: ``secondaryBackgroundColor`` of each theme in .streamlit/config.toml."""
+"""The background of figures: ``secondaryBackgroundColor`` of each theme in .streamlit/config.toml."""
 INK = {"light": "#1B2330", "dark": "#E6EAF2"}
 """``textColor`` of each theme."""
 MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
 NEGATIVE, POSITIVE = "#2B6CB0", "#C2570C"
-"""The arms of the diverging scale."""
+"""The two ends of the diverging scale."""
 LINE_CONTRAST = {"light": 3.0, "dark": 4.5}
-"""WCAG 1.4.11 asks for 3 of graphical objects against what is next to them; fine lines on a dark projector need more."""
+"""The least contrast of lines: WCAG 1.4.11 asks for 3 for graphical objects; fine lines on a dark projector need more."""
 
 Scale = list[tuple[float, str]]
 
@@ -30,7 +30,7 @@ class ScalePair(TypedDict):
 
 
 def shade(color: str, tone: float = 0.0) -> Pair:
-    """A colour moved towards the ink by ``tone`` in [0, 1], and on until it stands out from the surface."""
+    """A colour mixed with the ink by ``tone`` in [0, 1], and further until its contrast with the surface suffices."""
     return Pair(light=_standing_out(color, tone, "light"), dark=_standing_out(color, tone, "dark"))
 
 
@@ -39,7 +39,7 @@ def muted() -> Pair:
 
 
 def sequential(color: str) -> ScalePair:
-    """From the surface (0) through a colour towards the ink (1): lightness alone already orders the values."""
+    """A scale from the surface (0) through a colour towards the ink (1): lightness alone orders the values."""
 
     def scale(theme: str) -> Scale:
         surface, end = SURFACE[theme], mix(color, INK[theme], 0.55)
@@ -49,7 +49,7 @@ def sequential(color: str) -> ScalePair:
 
 
 def diverging() -> ScalePair:
-    """Blue below zero, the surface at zero, orange above."""
+    """A scale with blue below zero, the surface at zero, orange above."""
 
     def scale(theme: str) -> Scale:
         zero = mix(SURFACE[theme], INK[theme], 0.03)

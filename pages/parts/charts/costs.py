@@ -1,4 +1,4 @@
-"""A cost against what grows, on logarithms; and the parts that memory is made of."""
+"""Figures of a cost over length or depth on logarithmic axes, and of the parts of memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TICKS = 7
 
 @dataclass(frozen=True)
 class Unit:
-    """How values are drawn on the axis and said in the hover."""
+    """The unit of values on the axis and in the hover."""
 
     name: str
     size: float
@@ -41,23 +41,23 @@ class CostLine:
     label: str
     color: str
     levels: Sequence[Level]
-    """Measured: the median and range at each place."""
+    """The measured values: median and range at each length or depth."""
     fit: Fit | None = None
     predicted: Sequence[tuple[int, float]] = ()
     dashed: bool = False
-    """The second of two lines in one colour."""
+    """Whether the line is dashed: the second of two lines in one colour."""
 
 
 def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
-    """Points are measured, with their range; a thick line is the power law over the range that it was fitted to; a dotted
-    one is predicted by formula. Both axes logarithmic."""
+    """Points are measured, with their range; a thick line is the power law over the range of its fit; a dotted line is
+    predicted by formula. Both axes are logarithmic."""
     traces = [_measured(line, what_grows, unit) for line in lines]
     traces += [_law(line, unit) for line in lines if line.fit is not None]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
         traces,
         xaxis=axis(what_grows, **places_axis(places)),
-        # More ticks, and all nine digits of a decade are written.
+        # More ticks, and labels at all nine digits of a decade.
         yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
         hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
@@ -65,7 +65,7 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
 
 
 def places_axis(places: Sequence[int]) -> dict[str, object]:
-    """Logarithmic, with the places as its ticks."""
+    """A logarithmic axis with the measured lengths or depths as ticks."""
     every = 1 + (len(places) - 1) // MOST_TICKS
     shown = list(places)[::-1][::every][::-1]
     ends = [log10(min(places)) - 0.06, log10(max(places)) + 0.06]
@@ -137,7 +137,7 @@ def _times(visits: int) -> str:
 def parts_figure(
     bars: Sequence[tuple[int, Memory]], measured: Sequence[tuple[int, Memory]], what_grows: str, color: str
 ) -> go.Figure:
-    """What a training step keeps, stacked; dots are the measured sums, open ones the measured peaks."""
+    """The memory that a training step keeps, stacked; dots are the measured sums, open dots the measured peaks."""
     pairs = part_colors(color)
     largest = max((sum(v or 0 for v in parts_of(memory).values()) for _, memory in (*bars, *measured)), default=MIB)
     unit, size = ("GiB", 2**30) if largest >= 2**30 else ("MiB", MIB)

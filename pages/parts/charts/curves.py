@@ -1,4 +1,4 @@
-"""An arm's training curves: a thin line a seed, the mean bold, those under way growing."""
+"""An arm's training curves: a thin line for each seed, a bold mean, and growing lines of running trials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Frame:
 
 
 def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) -> Frame:
-    """From zero, or logarithmic where values lie far apart; accuracies always reach from 0 to 1."""
+    """The frame of all curves: from zero, or logarithmic where values lie far apart; accuracies always from 0 to 1."""
     values = [value for curve in curves for _, value in curve] + list(levels)
     if "accuracy" in label:
         return Frame(label, 0.0, 1.0)
@@ -52,9 +52,9 @@ def curves_figure(
     color: Pair,
     levels: Mapping[str, float] | None = None,
 ) -> go.Figure:
-    """``done`` and ``growing`` by seed. ``levels``: dashed lines by name, such as chance.
+    """The curves of one arm. ``done`` and ``growing`` by seed; ``levels``: dashed lines by name, such as chance.
 
-    Small, one of many: what the axes show is said once above them all.
+    The figure is small, one of many: the axis titles stand once above them all.
     """
 
     low, high = (math.log10(frame.low), math.log10(frame.high)) if frame.log else (frame.low, frame.high)
@@ -83,7 +83,7 @@ def curves_figure(
 
 
 def _lines(name: str, curves: Mapping[int, Curve], color: Pair, width: float, opacity: float) -> go.Scatter:
-    """All seeds as one trace with gaps between them: a browser draws one faster than sixteen."""
+    """All seeds as one trace with gaps between them: a browser draws one trace faster than sixteen."""
     x: list[int | None] = []
     y: list[float | None] = []
     words: list[str] = []
@@ -99,7 +99,7 @@ def _lines(name: str, curves: Mapping[int, Curve], color: Pair, width: float, op
 
 
 def _mean(curves: Mapping[int, Curve], color: Pair) -> go.Scatter:
-    """The mean at each step that at least two seeds have."""
+    """The mean at each step that at least two seeds have reached."""
     by_step: dict[int, list[float]] = {}
     for curve in curves.values():
         for step, value in curve:

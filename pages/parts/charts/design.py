@@ -1,4 +1,4 @@
-"""A designed encoding before training: what it adds or turns, and how alike it makes positions."""
+"""A designed encoding before training: the values it adds or the angles it rotates by, and the similarity of positions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE = {"embedding": ("dimension", "added value"), "rotation": ("pair of dimens
 
 
 def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
-    """[position, dimension] or [position, pair]."""
+    """The encoding's table, [position, dimension] or [position, pair]."""
     column, unit = TABLE[place]
     most = _largest(matrix)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=column, y="position")
@@ -26,7 +26,7 @@ def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
 
 
 def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
-    """[head, query, key] as a line a head over the offset key - query."""
+    """A bias [head, query, key] as one line for each head over the offset key - query."""
     heads, length, _ = bias.shape
     offsets = list(range(1 - length, length))
     lines = []
@@ -43,7 +43,7 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
 
 
 def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Figure:
-    """[position, position]"""
+    """The similarity of two positions, [position, position]."""
     most = 1.0 if unit == "similarity" else _largest(similarity)
     trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x="other position", y="position")
     shapes = _ends(trained, *similarity.shape, across=True)
@@ -51,7 +51,7 @@ def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Fi
 
 
 def distance_figure(distance: np.ndarray, trained: int, unit: str) -> go.Figure:
-    """[offset]"""
+    """The mean similarity by offset, [offset]."""
     color = shade(COLOR)
     line = go.Scatter(
         x=list(range(len(distance))), y=[float(f"{value:.5g}") for value in distance], mode="lines+markers",
@@ -67,7 +67,7 @@ def _largest(array: np.ndarray) -> float:
 
 
 def _ends(trained: int, length: int, columns: int, *, across: bool) -> list[dict[str, Any]]:
-    """Where training ends, on the rows and, if the columns are positions too, across."""
+    """Lines at the end of the trained length, on the rows and, if the columns are positions too, on the columns."""
     if length <= trained:
         return []
     rows = {"x0": -0.5, "x1": columns - 0.5, "y0": trained - 0.5, "y1": trained - 0.5}
@@ -76,5 +76,5 @@ def _ends(trained: int, length: int, columns: int, *, across: bool) -> list[dict
 
 
 def _line(at: float) -> dict[str, Any]:
-    """Down the whole figure."""
+    """A vertical line over the whole height."""
     return DASHED | {"x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1}

@@ -13,9 +13,9 @@ from pages.parts.charts.strip import upright
 
 COLOR = "#2A5BD7"
 CLOSE = 0.07
-"""Share of the axis below which zero and the smallest effect cannot both be named."""
+"""The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
 HEIGHT, LINE, WIDTH = 118, 16, 48
-"""Pixels of a figure whose unit takes one line, of each further line, and letters that a line has room for on a phone."""
+"""Pixels of a figure whose unit takes one line; pixels of each further line; letters in a line on a phone."""
 
 
 def effect_figure(
@@ -26,7 +26,7 @@ def effect_figure(
     direction: str,
     unit: str,
 ) -> go.Figure:
-    """``effects`` one a seed, small above the dot; the shaded side is where the claim is."""
+    """A claim's effect. ``effects`` by seed are small dots above the mean; the shaded side is the claimed one."""
     title = _in_lines(unit)
     color, named = shade(COLOR), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
@@ -68,12 +68,12 @@ def effect_figure(
 
 
 def effect_height(unit: str) -> int:
-    """Pixels."""
+    """The height of the figure in pixels."""
     return HEIGHT + LINE * _in_lines(unit).count("<br>")
 
 
 def _in_lines(unit: str) -> str:
-    """In one line, or in two of nearly one length."""
+    """The text on one line, or on two of nearly equal length."""
     return wrapped(unit, WIDTH if len(unit) <= WIDTH else len(unit) // 2 + 6)
 
 

@@ -1,4 +1,4 @@
-"""What an encoding is (table, bias or angles) and how similar it makes two positions."""
+"""An encoding (table, bias or angles) and the similarity of two positions under it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WHAT = {
     "vectors": ("dimension", "vector", "value"),
     "nowhere": ("dimension", "position", "value"),
 }
-"""By the place where an encoding acts: the matrix's columns, its rows and its entries; ``vectors`` where what acts on the
-scores is a product of the query with learned vectors."""
+"""The names of the matrix's columns, rows and entries by the part that the encoding acts on; ``vectors`` where a score adds
+the product of the query with learned vectors."""
 
 
 def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:
-    """The encoding itself: [position, dimension], [position, pair], or one tile [query, key] a head, side by side."""
+    """The encoding: [position, dimension], [position, pair], or one tile [query, key] for each head, side by side."""
     tiled = len(shape) == 3
     columns, rows, unit = WHAT["vectors" if acts_on == "scores" and not tiled else acts_on]
     heads, wide = (shape[0], shape[2] + gap(shape[2])) if tiled else (1, shape[-1])
@@ -44,7 +44,7 @@ def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] =
 
 
 def similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
-    """[position, position], from -1 to 1."""
+    """The similarity of two positions, [position, position], from -1 to 1."""
     title = _in_blocks("position", block[0])
     return figure(
         [
@@ -64,7 +64,7 @@ def similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
 
 
 def _standing(along: str, block: int) -> dict[str, float]:
-    """Rows or columns at the middle of the positions that each stands for."""
+    """Axis settings that put each row or column at the middle of its block of positions."""
     return {f"{along}0": (block - 1) / 2, f"d{along}": block}
 
 

@@ -1,4 +1,4 @@
-"""Gradient norms along training: by layer, or its query, key and value weights apart."""
+"""Gradient norms along training: by layer, or its query, key and value weights separately."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pages.parts.charts.colors import muted, shade
 
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
 NAMED = 6
-"""Layers in the legend; the others are still told under the pointer."""
+"""The most layers in the legend; the others are named in the hover only."""
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
 def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:
-    """L2 norms before clipping, logarithmic. ``layers`` by their names in Progress.grad_norms; the deeper the darker."""
+    """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
     traces = []
     named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
     for place, layer in enumerate(layers):
@@ -53,12 +53,12 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Col
 
 
 def some_of(layers: Sequence[str], most: int) -> set[str]:
-    """At most so many layers, first and last among them: a legend that names each of 24 leaves no room for the lines."""
+    """At most ``most`` layers, the first and the last among them: a legend of all 24 would leave no room for the lines."""
     if len(layers) <= most:
         return set(layers)
     return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
 
 
 def layer_label(layer: str) -> str:
-    """``"0"`` is L1; ``"e0"`` is E1, on the encoder's side."""
+    """The label of a layer: L1 for ``"0"``; E1 for ``"e0"``, on the encoder side."""
     return f"E{int(layer[1:]) + 1}" if layer.startswith("e") else f"L{int(layer) + 1}"

@@ -1,4 +1,4 @@
-"""Matrices for the browser to draw: few enough cells, and one byte each where they come again and again."""
+"""Matrices for the browser: few enough cells, and one byte each where they are sent repeatedly."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TypedDict
 import numpy as np
 
 CELLS = 160_000
-"""At most so many cells a picture; a redraw of more is felt."""
+"""The most cells of one matrix; redrawing more is noticeably slow."""
 LEVELS = 255
-"""Steps between the values of a byte."""
+"""The number of steps between the values of a byte."""
 
 
 class Grid(TypedDict):
-    """``(byte - zero) * step`` gives a value back to within ``step / 2``. It is for drawing: saved data are the exact array."""
+    """A matrix of bytes; ``(byte - zero) * step`` is a value to within ``step / 2``. For drawing: saved data are exact."""
 
     shape: list[int]
     whole: list[int]
-    """The shape of the original,"""
+    """The shape of the original array."""
     block: list[int]
-    """and how many of its rows and columns one cell stands for."""
+    """The numbers of rows and columns of the original in one cell."""
     low: float
     high: float
     """The ends of the scale."""
@@ -52,7 +52,7 @@ def grid(array: np.ndarray, low: float | None = None, high: float | None = None,
 
 
 def _levels(low: float, high: float) -> tuple[float, float]:
-    """``zero`` and ``step`` of a scale. Where 0 lies inside it, the step is as small as both ends allow."""
+    """``zero`` and ``step`` of a scale. Where 0 lies inside it, the step is the smallest that covers both ends."""
     if not low < 0 < high:
         step = (high - low or 1.0) / LEVELS
         return (float(LEVELS), step) if high == 0 > low else (-low / step, step)
@@ -61,7 +61,7 @@ def _levels(low: float, high: float) -> tuple[float, float]:
 
 
 def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]:
-    """The last two axes in blocks, each shown by its entry of largest magnitude, until at most ``cells`` are left.
+    """The last two axes in blocks, each represented by its entry of largest magnitude, until at most ``cells`` are left.
 
     NaN stays only where a whole block is NaN.
     """

@@ -1,4 +1,4 @@
-"""Pictures of attention: patterns, differences, the numbers of one query, and lines over heads."""
+"""Figures of attention: patterns, differences, the numbers of one query, and lines over heads."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pages.parts.charts.heat import heat, heat_figure
 
 KEY, QUERY = "key (read from)", "query (reading)"
 MOST_LABELS = 24
-"""Tokens written along an axis."""
+"""The most tokens written along an axis."""
 LEVEL = 70
-"""Letters that fit beneath bars; longer names are turned."""
+"""The most letters that fit beneath bars; longer names are turned."""
 
 
 def pattern_picture(
     pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], color: str, *, query: int | None = None,
     bar: bool = True, bare: bool = False,
 ) -> go.Figure:  # fmt: skip
-    """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without words on the axes."""
+    """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without axis titles."""
     return _square(
         heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=bar and not bare),
         queries,
@@ -38,7 +38,7 @@ def pattern_picture(
 def difference_picture(
     difference: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None
 ) -> go.Figure:
-    """Weights [query, key] gained (above 0) and lost."""
+    """Changes of weights, [query, key]: gains above 0, losses below."""
     return _square(
         heat(difference, "change of weight", scale=diverging(), low=-1.0, high=1.0), queries, keys, query, False
     )
@@ -59,12 +59,12 @@ def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: in
 
 
 def across(names: Sequence[str]) -> Axis:
-    """Axis settings that write names from left to right, words among them upright."""
+    """Axis settings that write names from left to right, with words upright."""
     return sparse(names) | upright(names)
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
-    """How far each output moves (logits) when one token is changed, [changed token, output]."""
+    """The change of each output (logits) when one token is changed, [changed token, output]."""
     trace = heat(
         moved.T, "logits", scale=sequential("#7A5AE0"), low=0.0, high=max(high, 1e-6), x="changed token", y="output"
     )
@@ -76,7 +76,7 @@ def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> 
 def numbers_picture(
     matrix: np.ndarray, unit: str, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = ()
 ) -> go.Figure:
-    """Signed numbers [row, column] on a scale that is even on both sides of zero."""
+    """Signed numbers [row, column] on a scale that is symmetric around zero."""
     most = max(float(np.abs(matrix).max(initial=0.0)), 1e-6)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=x, y=y)
     return heat_figure(trace, x=x, y=y, across=across(columns), down=sparse(rows))
@@ -85,7 +85,7 @@ def numbers_picture(
 def strips_picture(
     strips: Sequence[tuple[str, np.ndarray]], keys: Sequence[str], blocked: np.ndarray, color: str
 ) -> go.Figure:
-    """One strip of bars under the other, a bar for each key; blocked keys stay grey."""
+    """Strips of bars one above the other, a bar for each key; blocked keys are grey."""
     traces, layout = [], {}
     share, space = 1 / len(strips), 0.05
     for place, (name, values) in enumerate(strips):
@@ -121,11 +121,11 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     strong: bool = True
-    """Whether it is the one to look at; the others are quiet."""
+    """Whether the line is emphasised; the others are pale."""
 
 
 def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout: Any) -> go.Figure:
-    """Named lines; the strong ones last, so that they lie on top."""
+    """Named lines; the emphasised ones are drawn last, on top."""
     traces = []
     for line in sorted(lines, key=lambda line: line.strong):
         tone = shade(color) if line.strong else muted()
@@ -139,8 +139,8 @@ def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout
 
 
 def sparse(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
-    """Axis settings that write at most so many of the names at 0, 1, 2 ..., the last among them. Plotly reads a little markup
-    there; a token is only text.
+    """Axis settings that write at most ``most`` of the names at 0, 1, 2 ..., the last among them, with markup escaped, since
+    Plotly interprets some.
     """
     if not names:
         return {}

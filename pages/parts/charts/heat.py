@@ -1,4 +1,4 @@
-"""A matrix as a picture: its exact numbers, names for its cells, labels on the axes, cells square where they should be."""
+"""A matrix as a heatmap: its exact numbers, names for its cells, axis labels, and square cells where needed."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from pages.parts.charts.colors import ScalePair
 from pages.parts.charts.grids import CELLS, coarsen
 
 WHOLE = 600_000
-"""At most so many cells are sent: 3.5 MB, and a message of several pictures may have 20 MB."""
+"""The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
 MOST_LABELS = 32
-"""More labels than this and only some are written on an axis."""
+"""The number of labels above which an axis shows only some."""
 Places = Mapping[str, Sequence[int | None] | np.ndarray]
-"""What each row, or each column, stands for: one number of each name, as in ``{"head": [1, 1, 2, 2], "key": [0, 1, 0, 1]}``."""
+"""The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [0, 1, 0, 1]}``."""
 
 
 def heat(
     array: np.ndarray, unit: str, *, scale: ScalePair, low: float | None = None, high: float | None = None,
     x: str | Places = "key", y: str | Places = "query", digits: str = ".3g", bar: bool = True, **more: Any,
 ) -> Trace:  # fmt: skip
-    """The trace of ``array`` [row, column], plain; entries that are not finite stay empty.
+    """The trace of ``array`` [row, column] as plain data; entries that are not finite stay empty.
 
-    ``x`` and ``y`` name a column and a row in the hover and in the saved data, and say which they are; under a name alone they
-    count from 0. Only columns may have several names. ``low`` and ``high`` are the ends of the scale, by default the array's own.
+    ``x`` and ``y`` name columns and rows in the hover and in the saved data, and give their numbers; a name alone counts from
+    0. Only columns may have several names. ``low`` and ``high`` are the ends of the scale, by default the array's extremes.
 
-    All numbers are sent as they are, in float32. Of an array of more than :data:`CELLS` cells blocks are drawn, each by its entry
-    of largest magnitude, and the array itself goes along as ``customdata``, for the data that are saved. Beyond :data:`WHOLE`
-    cells what is saved is the entry of each block too, and the names say so.
+    All numbers are sent in float32. An array of more than :data:`CELLS` cells is drawn in blocks, each by its entry of
+    largest magnitude, and the array itself is sent as ``customdata``, for saving. Beyond :data:`WHOLE` cells the saved data
+    hold the entry of each block, too, and their names say so.
     """
     array = np.asarray(array, dtype=np.float32)
-    array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # -0, as in -slope * 0, reads 0
+    array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # turns -0 into 0
     seen = array[~np.isnan(array)]
     low = float(seen.min()) if low is None and seen.size else low or 0.0
     high = float(seen.max()) if high is None and seen.size else high or 0.0
@@ -64,14 +64,14 @@ def _counted(named: str | Places, count: int) -> dict[str, list[int | None]]:
 
 
 def _firsts(places: dict[str, list[int | None]], block: int) -> dict[str, list[int | None]]:
-    """Of every block the number it begins with."""
+    """The first number of every block."""
     return {f"{name}, first of {block}": numbers[::block] for name, numbers in places.items()}
 
 
 def _along(places: dict[str, list[int | None]], block: int, axis_name: str) -> tuple[float, float, str]:
-    """Where the first row or column of the drawing stands on its axis, how far the next one is, and the words of the hover.
+    """The place of the first row or column on its axis, the distance to the next one, and the words of the hover.
 
-    Under one name it stands at its number. Several names need an axis of its own: there it is counted from 0, and the browser
+    With one name the place is its number. Several names need an axis of their own: it counts from 0, and the browser
     writes the names into the hover.
     """
     ((name, numbers), *others) = places.items()
@@ -87,9 +87,9 @@ def heat_figure(
     trace: Trace, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = (), square: bool = False,
     across: Axis | None = None, down: Axis | None = None, **layout: Any,
 ) -> go.Figure:  # fmt: skip
-    """One picture, row 0 on top. ``x`` and ``y`` are the axes' titles, ``columns`` and ``rows`` labels for their cells.
+    """One heatmap, row 0 on top. ``x`` and ``y`` are the axis titles, ``columns`` and ``rows`` labels for the cells.
 
-    ``across`` and ``down`` are more settings of the axes.
+    ``across`` and ``down`` are further axis settings.
     """
     keep: dict[str, Any] = {"scaleanchor": "x", "constrain": "domain"} if square else {}
     inside: dict[str, Any] = {"constrain": "domain"} if square else {}
@@ -103,7 +103,7 @@ def heat_figure(
 
 
 def labels(names: Sequence[str]) -> dict[str, Any]:
-    """Axis settings that write names at 0, 1, 2 ... in place of numbers, every second or third where there are many."""
+    """Axis settings that write names at 0, 1, 2 ... instead of numbers, every second or third where there are many."""
     if not names:
         return {}
     shown = list(range(0, len(names), -(-len(names) // MOST_LABELS)))

@@ -18,7 +18,7 @@ OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
-"""Written on the loss axis of a text, whose second reading is exp(loss)."""
+"""Perplexities on the loss axis of a text task, whose second scale is exp(loss)."""
 
 
 def loss_figure(
@@ -30,9 +30,9 @@ def loss_figure(
     *,
     text: bool = False,
 ) -> go.Figure:
-    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and for the best possible.
+    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
 
-    Of a ``text`` the axis also names the perplexity, and does not begin at zero, far below any text.
+    For a ``text`` task the axis also shows the perplexity, and does not begin at zero, far below any text's loss.
     """
     value_axis = axis("loss (nats)", rangemode="tozero")
     if text:
@@ -59,9 +59,9 @@ def loss_figure(
 
 
 def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
-    """What other models score on the same text, in nats by name: lines across the loss.
+    """Horizontal lines at the losses of other models on the same text, in nats by name.
 
-    The lowest is named from below and on the left, where a curve has not come yet; the others from above, which it leaves.
+    The lowest has its label below the line on the left, where the curve is still high; the others above it.
     """
     lowest, lines = min(levels.values(), default=0.0), list[dict[str, Any]]()
     for name, value in levels.items():
@@ -72,7 +72,7 @@ def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
 
 
 def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:
-    """Every metric of the task, as a share of right answers: training thin, validation bold."""
+    """Every metric of the task as the share of right answers: training thin, validation bold."""
     metrics = [name for name in chance if name != "loss"]
     traces = []
     for index, name in enumerate(metrics):

@@ -12,7 +12,7 @@ UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30))
 
 
 def memory_figure(predicted: Memory | None, measured: Memory | None, color: str) -> go.Figure:
-    """Two stacked bars. A part without a formula is left out of the predicted one and said so."""
+    """Two stacked bars. A part without a formula is left out of the predicted bar, with a note."""
     bars = {"predicted": predicted, "measured": measured}
     largest = max((sum(v or 0 for v in parts_of(memory).values()) for memory in bars.values() if memory), default=0)
     unit, size = next(((u, s) for u, s in reversed(UNITS) if largest >= s), UNITS[0])
@@ -45,7 +45,7 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
 
 
 def parts_of(memory: Memory) -> dict[str, int | None]:
-    """Bytes by part, in the order of the bars; scores are taken out of what else is saved for backward."""
+    """Bytes by part, in the order of the bars; scores are listed apart from the rest saved for backward."""
     scores = memory.scores
     other = None if memory.saved is None else memory.saved - (scores or 0)
     return {
@@ -58,7 +58,7 @@ def parts_of(memory: Memory) -> dict[str, int | None]:
 
 
 def part_colors(color: str) -> dict[str, Pair]:
-    """Greys for what training any model costs, the run's own colour for what attention saves."""
+    """Greys for the parts that every model has, the run's own colour for what attention saves."""
     return {
         "parameters": Pair(light=INK["light"], dark="#C9D2E0"),
         "gradients": Pair(light=MUTED["light"], dark="#8B97AB"),

@@ -1,4 +1,4 @@
-"""Plotly's script as the installed package ships it, so that no other host is asked."""
+"""Plotly's script from the installed package, so that no other host is contacted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 from plotly import __version__
 
 ADDRESS = f"plotly-{__version__}.min.js"
-"""Relative to the app; a new version has a new address."""
+"""The script's address relative to the app; a new version has a new address."""
 
 
 def plain() -> bytes:
@@ -18,5 +18,5 @@ def plain() -> bytes:
 
 @cache
 def packed() -> bytes:
-    """Compressed once a process; this takes longer than a first page should wait."""
+    """The compressed script, made once a process; compressing takes longer than a first page should wait."""
     return gzip.compress(plain(), compresslevel=6)

@@ -1,4 +1,4 @@
-"""Figures of an encoding's portrait (:mod:`engine.analysis.encodings`): what it is, likeness, distance, spectra, components."""
+"""Figures of an encoding's portrait (:mod:`engine.analysis.encodings`): its matrix, similarity, profile, spectra, components."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ WHAT = {
     "vectors": ("dimension", "offset or count", "vector entry"),
     "bias": ("key position, by head", "query position", "added to the score"),
 }
-"""By kind: the columns, the rows and the entries of the matrix."""
+"""The names of the matrix's columns, rows and entries by kind."""
 LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors": "cosine", "bias": "mean bias"}
 MOST_HEADS = 8
-"""Lines of a profile."""
+"""The most lines of a profile."""
 
 Portrait = Mapping[str, Any]
 
 
 def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
-    """The encoding itself over ``shown`` positions; where it has no rows the picture is empty."""
+    """The encoding over ``shown`` positions; empty where it has no rows."""
     columns, rows, unit = WHAT[portrait["kind"]]
     matrix, at = portrait["matrix"], portrait["matrix_at"]
     if portrait["kind"] == "bias":
         return _tiles(portrait)
     largest = _largest(matrix)
-    # Angles start at zero and never turn back.
+    # Angles start at zero and only grow.
     scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -largest)
     trace = heat(matrix, unit, scale=scale, low=low, high=largest, x=columns, y={rows: at})
     if portrait["kind"] == "vectors":
@@ -43,7 +43,7 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
 
 
 def _tiles(portrait: Portrait) -> go.Figure:
-    """One tile [query, key] a head, side by side."""
+    """One tile [query, key] for each head, side by side."""
     matrix, at = portrait["matrix"], portrait["matrix_at"]
     heads, side = matrix.shape[0], matrix.shape[-1]
     between = gap(side)
@@ -66,7 +66,7 @@ def _tiles(portrait: Portrait) -> go.Figure:
 
 
 def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figure:
-    """[position, position], from -1 to 1 for a cosine, else on a scale of its own."""
+    """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
     dotted = likeness == "dot" and portrait["dot"] is not None
     matrix, at = portrait["dot"] if dotted else portrait["similarity"], portrait["similarity_at"]
     bounded = not dotted and portrait["kind"] != "bias"
@@ -115,7 +115,7 @@ def plain_scatter(**trace: Any) -> Trace:
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[Trace]:
-    """From the smallest to the largest, behind the mean."""
+    """A band from the smallest to the largest value, behind the mean."""
     plain: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
     return [
@@ -125,14 +125,14 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[
 
 
 def end_marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any]]:
-    """The end of the trained length on these axes, where more is shown."""
+    """Lines at the end of the trained length on these axes, where more is shown."""
     if portrait["trained"] >= shown:
         return []
     return [across_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
 
 
 def _down_to(shown: int) -> Axis:
-    """Position 0 on top, and room for every position shown, whether there is a row or not."""
+    """An axis with position 0 on top and room for every shown position, also for those without a row."""
     return {"range": [shown - 0.5, -0.5], "autorange": False}
 
 
@@ -150,12 +150,12 @@ def across_line(along: str, at: float, text: str) -> dict[str, Any]:
 
 
 def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:
-    """[..., query, key] with what no query looks at left blank: NaN."""
+    """The matrix [..., query, key] with NaN at the keys that no query sees."""
     return np.where(np.tri(matrix.shape[-1], dtype=bool), matrix, np.nan) if portrait["only_before"] else matrix
 
 
 def _signed(matrix: np.ndarray) -> tuple[Any, float, float]:
-    """A scale around zero where there are both signs or negative values, else from zero."""
+    """A scale around zero where there are negative values, else from zero."""
     largest = _largest(matrix)
     return (
         (diverging(), -largest, largest)
@@ -169,5 +169,5 @@ def _largest(matrix: np.ndarray) -> float:
 
 
 def short(values: np.ndarray) -> list[float | None]:
-    """Five digits are enough for a line, and half the way to the browser."""
+    """Values with five digits: enough for a line, and half the bytes."""
     return [float(f"{v:.5g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float).tolist()]

@@ -1,4 +1,4 @@
-"""What training well-known models takes: a bar a model, its parts stacked, and the memory that is there."""
+"""The training memory of well-known models: one stacked bar for each model, and a line at the available memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of what an encoding is made of: singular values, Fourier spectrum, principal components, numbers along a run."""
+"""Figures of an encoding's spectra: singular values, Fourier spectrum, principal components, numbers along a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.parts.charts.colors import MUTED, muted, sequential, shade
 from pages.parts.charts.portrait import WHAT, Portrait, across_line, end_marks, plain_scatter, short
 
 FLOOR = 1e-6
-"""Of a logarithmic axis: what is below is rounding."""
+"""The lower end of logarithmic axes: smaller values are rounding."""
 
 
 def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
@@ -95,7 +95,7 @@ def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
 def along_figure(
     steps: Sequence[int], lines: Sequence[tuple[str, Sequence[float]]], at: int, unit: str, color: str
 ) -> go.Figure:
-    """Numbers over a run's snapshots, with the one that is looked at."""
+    """Numbers over a run's snapshots, with a mark at the chosen one."""
     traces = [
         _curve(
             np.asarray(steps),

@@ -1,4 +1,4 @@
-"""The model of an experiment as a drawing: the stack from task to answer, and where the arms reach in. SVG, no numbers."""
+"""A drawing of an experiment's model: the stack from task to answer, with the parts that arms change. SVG, no numbers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ WIDTH, LEFT, BOX, HIGH = 350, 34, 150, 30
 
 
 def part_of(setting: Setting) -> str:
-    """Where in the drawing a setting acts."""
+    """The part of the drawing on which a setting acts."""
     return BY_NAME.get(setting.name) or BY_GROUP.get(setting.group, "stack")
 
 
 def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
-    """By part: the colour of the first arm that changes it, and the labels of the settings changed there."""
+    """By part: the colour of the first arm that changes it, and the labels of the changed settings."""
     found: dict[str, tuple[str, list[str]]] = {}
     for arm in issue.arms:
         for setting, there, here in issue.changes(arm):
@@ -44,9 +44,9 @@ def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
 
 
 def stack_svg(issue: Issue) -> str:
-    """The model of the control, or of the first arm that attends; what arms change is coloured and named beside it.
+    """The model of the control, or of the first arm with attention; the parts that arms change are coloured and labelled.
 
-    In the page's own text colour.
+    All other lines have the page's text colour.
     """
     arms = sorted(
         issue.arms, key=lambda arm: (not ARCHITECTURES[issue.config(arm).family].attends, arm.role != "control")
@@ -74,7 +74,7 @@ def stack_svg(issue: Issue) -> str:
 
 
 def _rows(config: RunConfig) -> list[tuple[str, str]]:
-    """From the answer down to the task, as the data flows up."""
+    """The rows of the drawing from the answer down to the task, against the flow of the data."""
     heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
     attention = {"decoder": "Causal attention", "encoder": "Attention"}.get(config.family, "Attention")
     norm = [("norm", "LayerNorm")] if config.norm != "none" else []
@@ -110,7 +110,7 @@ def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) 
 
 
 def _names(y: float, color: str, labels: list[str]) -> str:
-    """What is changed there, at most two lines, beside the box."""
+    """The labels of the changed settings beside the box, on at most two lines."""
     shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
     start = y - 7.5 * (len(shown) - 1)
     x = LEFT + BOX + 22
@@ -126,7 +126,7 @@ def _cut(label: str, most: int = 22) -> str:
 
 
 def _arrow(y0: int, y1: int) -> str:
-    """Upwards, as the data flows."""
+    """An arrow upwards, in the direction of the data."""
     x = LEFT + BOX / 2
     return f'<path d="M{x} {y1}V{y0 + 3}m-4 4l4 -5l4 5" stroke="currentColor" stroke-opacity="0.5"/>'
 

@@ -1,4 +1,4 @@
-"""Where the arms ended: a point a seed, a bar at the mean; an arm a row, or a line over x."""
+"""The final numbers of the arms: a point for each seed, a bar at the mean; arms as rows, or as lines over x."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pages.parts.charts.colors import Pair
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 ROW = 46
-"""Pixels a row."""
+"""The height of a row in pixels."""
 TITLE = 34
-"""Letters that an axis has room for on a phone, beside the names of the rows."""
+"""The most letters of an axis title that fit on a phone, beside the row names."""
 AIR = 0.06
-"""Share of an axis that is left free at either end."""
+"""The share of an axis that stays empty at either end."""
 TINY = 1e-6
-"""Below, a linear axis would show values as zero."""
+"""The value below which a linear axis would show values as zero."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Ended:
     values: Sequence[float | None]
     seeds: Sequence[int]
     without: int = 0
-    """Seeds that ended without the number."""
+    """The number of seeds that ended without the number."""
 
     @property
     def known(self) -> list[float]:
@@ -42,10 +42,10 @@ class Ended:
 
 
 def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
-    """The first row on top."""
+    """One row for each arm, the first on top."""
     traces = [trace for place, row in enumerate(rows) for trace in (_points(place, row), _mean_bar(place, row))]
     known = [value for row in rows for value in row.known]
-    # The chance of a share lies at the left end, where a label would be cut off.
+    # The chance of a share is at the left end, where a centred label would be cut off.
     beside = "left" if is_share(label) else "center"
     levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor=beside)]
     return figure(
@@ -67,12 +67,12 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
 
 
 def strip_height(rows: int) -> int:
-    """Pixels."""
+    """The height of the figure in pixels."""
     return 64 + ROW * rows
 
 
 def _named(row: Ended) -> str:
-    """In at most three lines, which is what a row has room for."""
+    """The name of a row on at most three lines, for which there is room."""
     name = f"{row.name} ({row.without} without)" if row.without else row.name
     return wrapped(name, max(18, len(name) // 2))
 
@@ -90,7 +90,7 @@ def _values_axis(label: str, known: Sequence[float], chance: float | None) -> di
 
 
 def _points(place: int, row: Ended) -> go.Scatter:
-    """Seeds side by side in their row, so that equal values stay apart."""
+    """The seeds of a row side by side, so that equal values do not overlap."""
     count = len(row.values)
     found = [
         (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
@@ -117,7 +117,7 @@ def _mean_bar(place: int, row: Ended) -> go.Scatter:
 
 @dataclass(frozen=True)
 class OverX:
-    """A line: what each seed reached at each x."""
+    """A line: the values that each seed reached at each x."""
 
     name: str
     color: Pair
@@ -125,7 +125,7 @@ class OverX:
 
 
 def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: float | None = None) -> go.Figure:
-    """A bold line of means and a small mark for each seed; lines differ by colour, dash and mark."""
+    """A bold line of means and a small mark for each seed; lines differ in colour, dash and mark."""
     traces: list[go.Scatter] = []
     for place, line in enumerate(lines):
         symbol, dash = SYMBOLS[place % len(SYMBOLS)], DASHES[place % len(DASHES)]
@@ -167,9 +167,9 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
 
 
 def _places_axis(label: str, xs: Sequence[float]) -> dict[str, object]:
-    """Over all x there will be, so that it stands still while lines come in; a tick at each.
+    """The axis over all x of the experiment, fixed while lines come in, with a tick at each.
 
-    Logarithmic where they lie far apart. With a zero among them no scale would do: then they stand at equal distances.
+    It is logarithmic where the x lie far apart. With a zero among them no scale fits: they then stand at equal distances.
     """
     if xs[0] == 0 and is_spread(xs[1:]):
         return axis(label, type="category", categoryarray=xs, range=[-AIR * len(xs), len(xs) - 1 + AIR * len(xs)])
@@ -181,7 +181,7 @@ def _places_axis(label: str, xs: Sequence[float]) -> dict[str, object]:
 
 
 def upright(value: float, text: str, *, dash: str = "dash", anchor: str = "center") -> dict[str, object]:
-    """An upright level line over the whole height, its name at the top; ``anchor`` is the side of the name that is on it."""
+    """A vertical line over the whole height, its name at the top; ``anchor`` is the side of the name at the line."""
     return {
         "type": "line", "xref": "x", "x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1,
         "line": {"width": 1.2, "dash": dash}, "layer": "below", "name": text,

@@ -1,4 +1,4 @@
-"""Small tables as Markdown, whose cells may hold Markdown too. What people sort, search and download is ``st.dataframe``."""
+"""Small tables as Markdown, whose cells may hold Markdown too. Tables to sort, search and download use ``st.dataframe``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Sequence
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Every column but the first is aligned to the right."""
+    """A Markdown table in which every column but the first is aligned to the right."""
     line = "|" + "|".join(["---", *["---:"] * (len(head) - 1)]) + "|"
     return "\n".join(["|" + "|".join(head) + "|", line, *("|" + "|".join(row) + "|" for row in rows)])

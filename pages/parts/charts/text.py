@@ -1,4 +1,4 @@
-"""A language model beside counting models, and what it would say next."""
+"""Figures of a language model: its loss beside counting models, and its most likely next tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DASHES = {"unigram": "dot", "bigram": "dash", "trigram": "solid"}
 
 
 def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], color: str) -> go.Figure:
-    """Mean nats over how many tokens the model had read; the counting models on the very same tokens, grey."""
+    """Mean nats over the number of tokens read; the counting models, in grey, on the very same tokens."""
     shown = {which: nats for which, nats in by_read.items() if which != "unigram"}  # far above all others
     grey = shade(mix(MUTED["light"], "#FFFFFF", 0.15))
     traces = [
@@ -39,14 +39,14 @@ def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], 
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """About five marks at round tenths of a nat."""
+    """About five ticks at round tenths of a nat."""
     step = max(1, round((high - low) * 2)) / 10
     return [round(step * n, 1) for n in range(floor(low / step), ceil(high / step) + 1)]
 
 
 def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure:
-    """The likeliest next tokens, the likeliest on top; probabilities as they are drawn from."""
-    names = [f"{name} " for name, _ in likeliest]  # a space, or a token that is a number would make a number axis
+    """The likeliest next tokens, the likeliest on top, with their sampling probabilities."""
+    names = [f"{name} " for name, _ in likeliest]  # the space keeps tokens that are numbers from making a number axis
     bars = go.Bar(
         x=[round(p, 5) for _, p in likeliest], y=names, orientation="h", uid="next", hovertemplate="%{y}: %{x:.3f}<extra></extra>",
         meta={"color": shade(color), "label": "probability"},

@@ -1,1 +1,1 @@
-"""The parts of the page on which a person puts an encoding together."""
+"""Parts of the design page, on which a reader builds an encoding."""

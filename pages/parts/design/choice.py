@@ -1,4 +1,4 @@
-"""What a person has chosen: parts, rivals, tasks, seeds. It outlives the page, and it is the page's link."""
+"""The reader's choices: parts, rivals, tasks, seeds. They outlive the page, and they are the page's link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.settings.fields import Setting, settings_in, to_text, whole_number
 from pages.parts.stage.experiments import EXPERIMENTS
 
 KEY = "design"
-"""Session key of the choice."""
+"""The session key of the choices."""
 AGAINST, ON, SEEDS, EXPERIMENT = "against", "tasks", "seeds", "experiment"
 USUAL_SEEDS = 8
 PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
@@ -31,7 +31,7 @@ class Choice:
     tasks: tuple[str, ...] = tuple(TASKS)
     seeds: int = USUAL_SEEDS
     experiment: str | None = None
-    """The name of the one that is looked at, going or kept (see :class:`Comparison`)."""
+    """The name of the shown experiment, running or stored (see :class:`Comparison`)."""
 
     @property
     def design(self) -> DesignedSettings:
@@ -39,7 +39,7 @@ class Choice:
 
     @property
     def comparison(self) -> Comparison:
-        """What Run compares."""
+        """The comparison that Run starts."""
         return Comparison(dict(self.parts), self.against, self.tasks, self.seeds)
 
 
@@ -53,12 +53,12 @@ def choose(**changes: Any) -> None:
 
 
 def set_part(name: str, value: Any) -> None:
-    """One part; others follow where only one of their choices goes with it."""
+    """Set one part, and change others that allow only one value with it."""
     choose(parts=fitting({**choice().parts, name: value}))
 
 
 def fitting(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """A convolution acts on the embedding; in a rotation the features are the angles."""
+    """Parts that go together: a convolution acts on the embedding; in a rotation the features are the angles."""
     fixed = dict(parts)
     if fixed["design_features"] == "convolution":
         fixed["design_place"] = "embedding"
@@ -72,7 +72,7 @@ def chosen_as(asked: Comparison, name: str) -> Choice:
 
 
 def to_query(made: Choice) -> dict[str, str]:
-    """What is as usual is left out."""
+    """The query of the choices, without those at their defaults."""
     usual = Choice()
     query = {name: to_text(value) for name, value in made.parts.items() if value != PARTS[name].default}
     lists = {AGAINST: (made.against, usual.against), ON: (made.tasks, usual.tasks)}
@@ -85,7 +85,7 @@ def to_query(made: Choice) -> dict[str, str]:
 
 
 def from_query(query: Mapping[str, str]) -> tuple[Choice, list[Problem]]:
-    """The choice a link asks for, as far as it is allowed, and what was ignored. Nothing is started."""
+    """The choices of a link as far as they are allowed, and the problems that were ignored. Nothing is started."""
     own = {name: text for name, text in query.items() if name in PARTS}
     config, ignored = parse_leniently({**BASE, "pos_encoding": DESIGN, **own})
     parts = {name: config.value(name) for name in PARTS}
@@ -107,7 +107,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Choice, list[Problem]]:
         kept = design_store.find(name)
         if kept is None and EXPERIMENTS.find(name) is None:
             ignored.append(Problem(EXPERIMENT, name, "one that goes here or is kept on this machine"))
-        elif kept is not None and len(query) == 1:  # the link names only the experiment: its settings go with it
+        elif kept is not None and len(query) == 1:  # the link names only the experiment: use its settings
             made = chosen_as(kept[0], name)
         else:
             made = replace(made, experiment=name)

@@ -1,4 +1,4 @@
-"""The design against built-in encodings: what to compare with, Run and Stop, the live board and the verdict."""
+"""The design against built-in encodings: the choice of rivals, Run and Stop, the live board and the verdict."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def show_experiment() -> None:
     _settings(issue, problem, experiment)
     if sentence := st.session_state.pop(REFUSED, None):
         st.error(sentence, icon=":material/block:")
-    with st.container():  # a place of its own, so that what follows keeps its own whatever stands here
+    with st.container():  # a fixed container: the elements here must not change the index of those below
         if name and experiment:
             _follow(name, experiment)
         elif name and (kept := design_store.find(name)):
@@ -93,24 +93,24 @@ def _settings(issue: Issue | None, problem: str, experiment: Experiment | None) 
 
 
 def _follow(name: str, experiment: Experiment) -> None:
-    """One that this server does or did."""
+    """Show an experiment of this server process, running or ended."""
     state = experiment.state
     experiment_board(name, experiment, curve=_heading(experiment.issue))
     if experiment.state != "running":
         _take_further(of_experiment(experiment))
     if experiment.state != state:
-        st.rerun()  # it turned while this was being written: the buttons above are of the past
+        st.rerun()  # the experiment changed state during this script run: rerun so that the buttons match
 
 
 def _show_kept(name: str, asked: Comparison, evidence: Evidence) -> None:
-    """One that was left on disk."""
+    """Show a stored experiment."""
     shown = of_evidence(asked.issue, evidence)
     kept_board(name, shown, curve=_heading(shown.issue))
     _take_further(shown)
 
 
 def _heading(issue: Issue) -> str:
-    """Which design is looked at, and by which curve."""
+    """The design in words, and the curve that the panels show."""
     parts = issue.config(issue.arms[0]).encoding_settings
     assert isinstance(parts, DesignedSettings)
     changed = "" if parts == choice().design else " :orange[:material/edit: The parts above have changed since.]"
@@ -138,8 +138,8 @@ def _take() -> None:
 
 
 def _begin() -> None:
-    """Train what is not known yet; a refusal is kept to be shown, and nothing else changes. Where somebody else runs the very same
-    comparison, look at that one.
+    """Train the trials without stored numbers; if it is refused, the sentence is stored to be shown and nothing else changes.
+    Where the same comparison is running already, show that one.
     """
     asked = choice().comparison
     try:

@@ -1,4 +1,4 @@
-"""From the parts to Python: the same encoding as a class of one's own."""
+"""From the parts to Python: the same encoding as a class."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def show_guide() -> None:
 
 
 def show_ways() -> None:
-    """Into the lab, onto the command line, to somebody else."""
+    """Links to the lab, the command line, and a link to share."""
     made = choice()
     try:
         config = design_config(made.parts)

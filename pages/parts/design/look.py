@@ -1,4 +1,4 @@
-"""The design at once, before anything is trained: its numbers, its similarities, and how they fall with distance."""
+"""The preview of the design before training: its numbers, its similarities, and their fall with distance."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The encodings page: two side by side, along a run, and which one to use."""
+"""Parts of the encodings page: two side by side, one along a run, and the choice of an encoding."""

@@ -1,4 +1,4 @@
-"""What the page asks of a worker, remembered: a side that did not change is not computed anew. All raise JobError."""
+"""Questions of the page to a worker, with a cache: an unchanged side is not computed again. All raise JobError."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from pages.parts.app import server
 from pages.parts.app.remembered import remembered
 
 TIMEOUT = 90.0
-"""Seconds: the first question of a visit may come while the workers wake up."""
+"""Seconds to wait for an answer, which includes the start of the workers."""
 
 
 @remembered(64)
 def pictures(config: RunConfig, shown: int) -> Pictures:
-    """The part of :func:`portrait` that is seen first and found first."""
+    """The quick part of :func:`portrait`, shown first."""
     return server.pool().ask(DrawPictures(config, shown), timeout=TIMEOUT)
 
 
 @remembered(64)
 def portrait(config: RunConfig, shown: int) -> FirstPortrait:
-    """First weights, looked at over so many positions."""
+    """The portrait of first weights over ``shown`` positions."""
     return server.pool().ask(DrawPortrait(config, shown), timeout=TIMEOUT)
 
 
 @remembered(64)
 def portrait_at(folder: Path, config: RunConfig, step: int, layer: int) -> Portrait:
-    """What a run's snapshot kept."""
+    """The portrait of a run's snapshot."""
     return server.pool().ask(DrawSnapshot(str(folder), config, step, layer), timeout=TIMEOUT)
 
 
 @remembered(16)
 def along(folder: Path, steps: tuple[int, ...], layer: int) -> dict[str, list[float]]:
-    """Numbers at each of a run's snapshots."""
+    """``order`` and ``scale`` at each of a run's snapshots."""
     return server.pool().ask(FollowSnapshots(str(folder), steps, layer), timeout=TIMEOUT)
 
 
 @remembered(16)
 def final_scales(folder: Path, layer: int) -> dict[str, float]:
-    """Of the trained weights that a run left."""
+    """The scales of the trained weights of a run."""
     return server.pool().ask(MeasureFinalScales(str(folder), layer), timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""Which one should I use? What is needed, in plain words; the rows that the evidence supports; the table behind it."""
+"""The choice of an encoding: the needs in plain words, the encodings that the evidence supports, and the table behind it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 MODEL = RunConfig(
     task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
-"""What parameters and operations are counted and time is measured on."""
+"""The model in which parameters and FLOPs are counted and time is measured."""
 LEGEND = (
     "From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). "
     f"Green: the whole 95 % interval lies above {BAR:g}; red: below it; grey: on both sides, or it says nothing. "
@@ -65,19 +65,19 @@ def choose() -> None:
 
 
 def rows_now() -> list[Row]:
-    """Raises JobError."""
+    """The rows of the table. Raises JobError."""
     return _rows(kept_since())
 
 
 def kept_since() -> tuple[str, ...]:
-    """What is stored on this machine, by name and time: it tells whether anything new was measured."""
+    """The names and times of the evidence files on this machine; they change when anything is measured."""
     files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
     return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
 
 
 @remembered(4)
 def _rows(kept: tuple[str, ...]) -> list[Row]:
-    """Asks a worker, which reads what is stored; only after something new was measured."""
+    """The rows, from a worker that reads the stored evidence; cached until something new is measured."""
     pool = server.pool()
     cells = pool.ask(CollectEvidence(), timeout=TIMEOUT)
     times = pool.ask(ReadTimes(), timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""Two encodings side by side: shared controls, what each is, and every figure of both."""
+"""Two encodings side by side: shared controls, their formulas and facts, and every figure of both."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Told = tuple[str, str, Portrait, str]
 """Side, name, portrait, colour."""
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
 AT_ONCE = 0.15
-"""Seconds that a change of a control may take to be answered before anything else is written."""
+"""Seconds to wait for the answer to a changed control before the rest of the page is written."""
 FOLDED = "encodings.more"
-"""Session key of whether the controls less asked for are open; a link that sets one of them opens them."""
+"""Session key: whether the rarely used controls are open; a link that sets one of them opens them."""
 LESS_ASKED = ("sight", "token_init_std", "seed")
 
 
@@ -46,7 +46,7 @@ def compare() -> None:
     shown = positions_shown(values())
     configs, problems = _configs()
     top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
-    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers answer at once
+    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers compute at the same time
         pictures = _ask(together, asked.pictures, configs, shown)
         at_once = _come_at_once(pictures)
         if not at_once:
@@ -54,7 +54,7 @@ def compare() -> None:
             waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
         seen = _found(pictures, problems)
         waiting.empty()
-        # Sent before anything else is written or asked for, which would share the machine with it.
+        # Sent before anything else is written or asked for, which would slow it down.
         if seen:
             with board:
                 panels(_pictures(_told(configs, seen), shown), key="encodings.compare", name="encodings", least=440)
@@ -69,7 +69,7 @@ def compare() -> None:
 
 
 def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:
-    """Of each side its config, or what is wrong with it."""
+    """The config of each side, or the problem with it."""
     configs, problems = {}, {}
     for side in SIDES:
         try:
@@ -86,12 +86,12 @@ def _ask(
 
 
 def _come_at_once(answers: dict[str, Future[Portrait]]) -> bool:
-    """Not where workers are still waking up: the page stands before they answer."""
+    """Whether the answers arrive at once. They do not while workers are starting: the page is written meanwhile."""
     return server.pool().health().ready > 0 and not wait(answers.values(), AT_ONCE).not_done
 
 
 def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> dict[str, Portrait]:
-    """The answers there are; why there is none goes to the problems."""
+    """The answers that succeeded; the sentences of the others are added to ``problems``."""
     found = {}
     for side, answer in answers.items():
         try:
@@ -107,7 +107,7 @@ def _told(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Tol
 
 
 def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: dict[str, str], shown: int) -> None:
-    """Each side's formula and facts, or why there are none."""
+    """Each side's formula and facts, or the reason why there are none."""
     for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
         with column:
             if side in problems:
@@ -141,7 +141,7 @@ def _less_asked() -> None:
     hidden = [*LESS_ASKED, *own["a"], *own["b"]]
     st.session_state.setdefault(FOLDED, any(value(name) != rows[name].default for name in hidden))
     more = st.expander("The encodings' own parameters, and more", icon=":material/tune:", key=FOLDED, on_change="rerun")
-    if not more.open:  # half of all controls: they cost nothing until they are looked at
+    if not more.open:  # half of all controls: they cost nothing until they are opened
         return
     with more:
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
@@ -156,7 +156,7 @@ def _less_asked() -> None:
 
 
 def _pictures(told: list[Told], shown: int) -> list[Panel]:
-    """Row by row: a picture of the one beside the same of the other."""
+    """The figures row by row: each figure of one side beside the same of the other."""
     return [
         *(matrix_panel(side, name, p, shown) for side, name, p, _ in told),
         *(similarity_panel(side, name, p, value("likeness"), shown) for side, name, p, _ in told),
@@ -173,7 +173,7 @@ def _lines(told: list[Told]) -> list[Panel]:
 
 
 def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:
-    """The labels; two of one kind are told apart."""
+    """The labels of the sides; two of one kind get different labels."""
     names = {side: ENCODINGS[config.pos_encoding].label for side, config in configs.items()}
     same = len(set(names.values())) < len(names)
     return {side: f"{name} ({side.upper()})" if same else name for side, name in names.items()}

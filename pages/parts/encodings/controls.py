@@ -1,4 +1,4 @@
-"""The page's settings as widgets; a change lands in the session's one place at once."""
+"""The page's settings as widgets; a change is stored in the session at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.parts.encodings.settings import settings
 
 
 def control(name: str, **more: Any) -> None:
-    """The widget of a setting that exists now; nothing where it does not."""
+    """The widget of a setting, if the setting exists with the chosen encodings."""
     row = settings(values()).get(name)
     if row is None:
         return

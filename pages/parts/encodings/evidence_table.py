@@ -77,7 +77,7 @@ def _short(cell: Cell) -> str:
 
 
 def hover(cell: Cell) -> str:
-    """All that is known behind a cell, in a sentence or two."""
+    """All facts behind a cell, in a sentence or two."""
     if cell["state"] == "not measured":
         if cell["arm"]:
             return f"Not measured yet. Opens the experiment with the arm “{cell['arm']}”; it starts when you press Run."

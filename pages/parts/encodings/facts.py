@@ -1,4 +1,4 @@
-"""What is to be known of an encoding in words and numbers, each computed from the settings."""
+"""Facts about an encoding in words and numbers, each computed from the settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HELP = (
     "in turns with the same model without encoding; the middle half of the pairs."
 )
 TIMES = "encodings.times"
-"""Session key of the times measured: config to timing."""
+"""The session key of the measured times: config to timing."""
 
 
 def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
@@ -52,7 +52,7 @@ def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
 
 
 def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
-    """What there is beyond the trained length, as far as the encoding itself goes."""
+    """A sentence on the positions beyond the trained length, as far as the encoding alone determines it."""
     trained, rows = config.seq_len, portrait["rows"]
     if shown <= trained:
         return ""
@@ -67,7 +67,7 @@ def times() -> dict[RunConfig, Timing]:
 
 
 def offer_times(configs: list[RunConfig]) -> None:
-    """A button that measures what is not known yet, on a worker that then does nothing else."""
+    """A button that measures the missing times, on a worker that then does nothing else."""
     missing = [config for config in configs if config not in times()]
     if missing:
         st.button("Measure the time of a forward pass", icon=":material/timer:", on_click=_measure, args=(missing,))

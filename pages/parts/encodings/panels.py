@@ -65,7 +65,7 @@ def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel
 
 
 def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
-    """Both at once: (name, colour, portrait) each."""
+    """The spectra of both encodings: (name, colour, portrait) each."""
     ranks = "; ".join(f"{name}: {_rank(p)} of {len(p['singular'])} hold 99 % of the energy" for name, _, p in portraits)
     peaks = "; ".join(
         f"{name}: most power at {p['frequencies'][p['power'].argmax()]:.3g} cycles a position"
@@ -82,7 +82,7 @@ def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Pane
 
 
 def component_panels(side: str, name: str, portrait: Portrait, color: str) -> list[Panel]:
-    """None for a bias, which has no vectors."""
+    """The panels of principal components; none for a bias, which has no vectors."""
     if not len(portrait["components"]):
         return []
     shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
@@ -100,7 +100,7 @@ def order_in_words(portrait: Portrait) -> str:
 
 
 def _rank(portrait: Portrait) -> int:
-    """How many singular values hold 99 % of the sum of squares."""
+    """The number of singular values that hold 99 % of the sum of squares."""
     energy = portrait["singular"] ** 2
     total = float(energy.sum())
     return int((energy.cumsum() < 0.99 * total).sum()) + 1 if total > 0 else 0

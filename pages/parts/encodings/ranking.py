@@ -1,4 +1,4 @@
-"""Which rows the evidence supports for what is needed, in what order, and in which words. No verdict stands here beforehand."""
+"""The groups, order and wording of the encodings for the chosen needs. All verdicts are computed from the evidence."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ AGAINST = ("against", "no row")
 
 @dataclass(frozen=True)
 class Row:
-    """An encoding with its cells, in the order of the qualities."""
+    """An encoding with its cells, in the order of the properties."""
 
     encoding: str
     cells: tuple[Cell, ...]
     parameters: int | None
     flops: float | None
-    """Extra ones, as a share of the model's; None where it does not fit this model."""
+    """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
     timing: Timing | None
-    """Of a forward pass, relative to none; None where it was not measured on this machine."""
+    """The time of a forward pass relative to no encoding; None where it was not measured on this machine."""
 
     def cell(self, quality: str) -> Cell | None:
         return next((cell for cell in self.cells if cell["quality"] == quality), None)
@@ -44,7 +44,7 @@ def group_of(row: Row, needs: Sequence[str]) -> Group:
 
 
 def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]:
-    """Within a group the fewest parameters or the least time first, where they are needed, then the best of the worst cell."""
+    """The rows by group; in each the fewest parameters or the least time first, if needed, then the highest lowest cell."""
 
     def rank(row: Row) -> tuple[float, ...]:
         costs = []
@@ -74,7 +74,7 @@ def in_words(row: Row, needs: Sequence[str]) -> str:
 
 
 def share_in_words(share: float) -> str:
-    """Of the model's floating-point operations."""
+    """A share of the model's FLOPs in words."""
     if share and share < 0.0005:
         return "< 0.1 %"
     return f"{100 * share:.1f} %" if share else "0 %"

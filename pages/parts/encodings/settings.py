@@ -1,4 +1,4 @@
-"""What can be set on the encodings page: one table, from which widgets, link and configs are made. Torch-free."""
+"""The settings of the encodings page: one table, from which widgets, link and configs are made."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from engine.settings.fields import AUTO, Setting, settings_in
 SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
 TASK = "own_position"
-"""Any task in place would do: only its sequence length is read."""
+"""Any task without a written answer would do: only its sequence length matters."""
 LONGEST, FURTHEST = 512, 1024
 """The longest trained length and the most positions shown."""
 BASES = ("sinusoid_base", "rope_base")
-"""What sets the longest wavelength: two different encodings share one."""
+"""The settings of the longest wavelength: two different encodings share one."""
 
 _OF_RUN = {row.name: row for row in settings_for(TASK)}
 
@@ -67,7 +67,7 @@ SHARED_BASE = Setting(
 
 
 def settings(values: Mapping[str, Any]) -> dict[str, Setting]:
-    """Every setting that exists with these encodings chosen, by its name in the link; a side's own are ``a.<name>``."""
+    """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
     rows = {row.name: row for row in FIXED}
     own = {side: list(settings_in(ENCODINGS[values.get(side, rows[side].default)].settings)) for side in SIDES}
     shares = shares_base(values)
@@ -89,12 +89,12 @@ def positions_shown(values: Mapping[str, Any]) -> int:
 
 
 def shares_base(values: Mapping[str, Any]) -> bool:
-    """Two of a kind are compared base against base; two different ones have one."""
+    """Whether the sides share one base: two different encodings do; two of a kind are compared base against base."""
     return bool(values.get("a", "sinusoidal") != values.get("b", "rope"))
 
 
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
-    """The config that the encoding of a side is built from. Raises ConfigError."""
+    """The config from which the encoding of a side is built. Raises ConfigError."""
     known = settings(values)
     now = {name: values.get(name, row.default) for name, row in known.items()}
     name = now[side]
@@ -115,7 +115,7 @@ def read_value(row: Setting, text: str) -> Any:
     if row.kind == "choice":
         return row.choices[row.choices.index(text)]
     if row.kind == "text":
-        return text  # what it may be, the config says
+        return text  # the config checks the allowed values
     if row.kind == "bool":
         return {"true": True, "false": False}.get(text) if text in ("true", "false") else _refuse(text)
     number = int(text) if row.kind == "int" else float(text)

@@ -1,4 +1,4 @@
-"""One encoding along a run: its first values beside those at any snapshot up to the last."""
+"""One encoding along a run: its first values beside those at any snapshot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pages.parts.encodings.panels import (
 )
 
 POLL_SECONDS = 2.0
-"""Seconds between two looks at a run that trains."""
+"""Seconds between two checks of a run that trains."""
 MOST_RUNS = 20
 
 
@@ -40,7 +40,7 @@ def through_training() -> None:
 
 
 def runs_of_visitor() -> dict[str, Run]:
-    """The recorded run, and this visitor's that attend and were looked at, the newest first, by their names in the link."""
+    """The recorded run and this visitor's runs with attention and snapshots, newest first, by their names in the link."""
     own = [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if steps_of(run)]
     linked = values().get(RUN)
     extra = [server.find(linked)] if linked not in (None, RECORDED) else []
@@ -49,13 +49,13 @@ def runs_of_visitor() -> dict[str, Run]:
 
 
 def steps_of(run: Run) -> tuple[int, ...]:
-    """The steps at which a run's encoding was kept."""
+    """The steps at which a run's encoding was stored."""
     kept = {event.step for event in run.events if isinstance(event, Snapshot)}
     return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
 
 
 def layers_of(run: Run) -> int:
-    """Of how many layers a run kept the encoding: 1 where all share it, and in runs of before each layer's was kept."""
+    """The number of layers whose encoding a run stored: 1 where all share it, and in runs of older versions."""
     return layers_kept(run.snapshot.encoding) if run.snapshot else 1
 
 
@@ -127,7 +127,7 @@ def _along(run: Run) -> None:
 
 
 def _choose_layer(layers: int) -> int:
-    """Which layer's encoding is looked at; from 0."""
+    """The layer whose encoding is shown, from 0, chosen by the reader."""
     key = widget_key(LAYER)
     if st.session_state.get(key) not in range(1, layers + 1):
         st.session_state[key] = min(max(1, values().get(LAYER, 1)), layers)
@@ -139,7 +139,7 @@ def _choose_layer(layers: int) -> int:
 
 
 def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:
-    """``layer``: where each has its own."""
+    """Facts in words. ``layer``: the layer, where each has its own encoding."""
     row = ENCODINGS[run.config.pos_encoding]
     words = [f"Order at the start {order_in_words(first)}, at step {step} {order_in_words(then)}."]
     if "encoding" not in scales and abs(first["matrix"] - then["matrix"]).max() == 0:
@@ -185,7 +185,7 @@ def _board(
                 below=alt,
             )
         )
-    # The start in grey, so that two curves of one encoding are told apart.
+    # The start in grey, to distinguish two curves of one encoding.
     found += spectrum_panels([(both["first"][0], "#8C8C8C", first), (both["then"][0], color, then)])
     parts = [component_panels(side, name, p, color) for side, (name, p) in both.items()]
     return found + [own[place] for place in range(2) for own in parts if own]

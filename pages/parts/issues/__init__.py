@@ -1,1 +1,1 @@
-"""The issues page's parts: the map, the words, predictions, experiments and the board that draws them live."""
+"""Parts of the issues page: the map, the text, predictions, experiments and the board that draws them live."""

@@ -1,4 +1,4 @@
-"""How the experiment is run: seeds, first seed, extended arms; Run and Stop."""
+"""The controls of an experiment: seeds, first seed, extended arms; Run and Stop."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pages.parts.stage.experiments import begin as begin_experiment
 from pages.parts.stage.forecast import forecast
 
 RAN = "issues.ran"
-"""Session key: by issue, the experiment looked at."""
+"""Session key: the shown experiment by issue."""
 PREDICTED = "issues.predicted"
-"""Session key: by experiment, what had been predicted when it was started."""
+"""Session key: the predictions by experiment, as they were when it started."""
 REFUSED = "issues.refused"
 
 
 def run_settings(issue: Issue, experiment: Experiment | None) -> None:
-    """Widgets and buttons."""
+    """Widgets for seeds and arms, and the buttons Run and Stop."""
     running = experiment is not None and experiment.state == "running"
     with st.container(border=True):
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
@@ -63,7 +63,7 @@ def run_settings(issue: Issue, experiment: Experiment | None) -> None:
 
 
 def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -> None:
-    """Start the experiment; a refusal is kept to be shown, and nothing else changes."""
+    """Start the experiment; if it is refused, the sentence is stored to be shown and nothing else changes."""
     if seeds is not None:
         st.session_state[key_of(SEEDS)] = seeds
     try:
@@ -80,12 +80,12 @@ def begin(issue: Issue, seeds: int | None = None, known: Sequence[Trial] = ()) -
 
 
 def predicted(name: str) -> Prediction:
-    """What had been said before this experiment was started; nothing where another session started it."""
+    """The predictions made before this experiment started; empty where another session started it."""
     return Prediction(**st.session_state.get(PREDICTED, {}).get(name, {"guesses": {}}))
 
 
 def offer_more_seeds(issue: Issue, experiment: Experiment) -> None:
-    """Where the seeds could not decide: more of them, beside those there are."""
+    """A button for more seeds, where the present ones could not decide a claim."""
     open_claims = [claim for claim in experiment.report.claims if claim.weighed.verdict == "inconclusive"]
     more = min(MOST_SEEDS, 2 * max(4, len(experiment.seeds)))
     if experiment.trials and open_claims and more > len(experiment.seeds):

@@ -1,4 +1,4 @@
-"""A drawing of our own in the colours of the page: Streamlit's own elements either drop SVG or cut it off from the theme."""
+"""An SVG drawing in the colours of the page: Streamlit's own elements either drop SVG or isolate it from the theme."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def _component() -> Any:
 
 
 def show_drawing(svg: str, key: str) -> None:
-    """``svg`` is put into the page as it is: names in it must have been escaped."""
+    """Put ``svg`` into the page unchanged: names in it must be escaped already."""
     _component()(key=key, data=[svg])

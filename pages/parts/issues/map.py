@@ -19,7 +19,7 @@ LESSON = (
     ("longer-sequences", 8),
     ("overfitting-depth", 7),
 )
-"""Slugs and minutes: fifty in all, each running while the class guesses. Those not in the registry are skipped."""
+"""Slugs and minutes, fifty in all; each experiment runs while the class guesses. Slugs outside the registry are skipped."""
 ABOUT_GROUP: dict[Group, str] = {
     "depth": "What stacking brings and breaks.",
     "attention": "What looking everywhere costs and allows.",
@@ -32,7 +32,7 @@ def lesson() -> list[tuple[Issue, int]]:
 
 
 def in_groups() -> dict[Group, list[Issue]]:
-    """The issues of each group in the registry's order; every group is there."""
+    """The issues of every group in the registry's order."""
     return {group: [issue for issue in ISSUES.values() if issue.group == group] for group in GROUPS}
 
 
@@ -41,13 +41,13 @@ def issue_link(issue: Issue, label: str = "", icon: str | None = None, **more: s
 
 
 def wrapping(key: str, *, horizontal: bool = False) -> DeltaGenerator:
-    """A place in which the titles of links run on to a second line instead of being cut off."""
+    """A container in which the titles of links wrap to a second line instead of being cut off."""
     st.html(f"<style>.st-key-{key} a, .st-key-{key} a * {{ white-space: normal; overflow: visible; }}</style>")
     return st.container(key=key, horizontal=horizontal, gap="small")
 
 
 def show_map(session: str) -> None:
-    """A card an issue, a column a group."""
+    """A card for each issue, a column for each group."""
     with wrapping("issues-map"):
         _cards(session)
 
@@ -84,7 +84,7 @@ def show_lesson() -> None:
 
 
 def show_small_map(session: str) -> None:
-    """Titles and states alone, for the start page."""
+    """Only titles and states, for the start page."""
     with wrapping("issues-small-map"):
         for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
             with column, st.container(gap="xsmall"):

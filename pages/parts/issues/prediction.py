@@ -1,4 +1,4 @@
-"""What the reader expects before running, kept in the session, and afterwards set beside what happened."""
+"""The reader's predictions before a run, kept in the session, and afterwards compared with the results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MEANS: dict[Guess, Verdict] = {"will hold": "shown", "will not hold": "not shown
 
 @dataclass(frozen=True)
 class Prediction:
-    """``guesses`` by the place of the claim; ``size`` of the first claim's effect, positive the way the claim says."""
+    """``guesses`` by the index of the claim; ``size`` of the first claim's effect, positive in the claimed direction."""
 
     guesses: dict[int, Guess]
     size: float | None = None
 
 
 def prediction_of(issue: Issue) -> Prediction:
-    """What the reader has said so far in this session."""
+    """The reader's predictions so far in this session."""
     guesses = {
         place: st.session_state[key]
         for place in range(len(issue.claims))
@@ -81,7 +81,7 @@ class Compared:
 
 
 def compared(prediction: Prediction, report: Report) -> list[Compared]:
-    """A size is right within the 95 % interval, or within the smallest effect worth naming of the mean."""
+    """The guesses beside the results. A size is right within the 95 % interval, or within the smallest effect of the mean."""
     rows = []
     for place, claim in enumerate(report.claims):
         guess, found = prediction.guesses.get(place), claim.weighed

@@ -1,4 +1,4 @@
-"""How each issue stands on this machine."""
+"""The state of each issue on this machine."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ COLORS: dict[State, Literal["gray", "blue", "green", "orange"]] = {
 
 
 def state_of(issue: Issue, session: str) -> State:
-    """Running in this session, else the newest verdict that was measured here."""
-    going = EXPERIMENTS.running_of(session)
-    experiment = EXPERIMENTS.find(going) if going else None
+    """Running if it runs in this session, else the newest verdict measured on this machine."""
+    running = EXPERIMENTS.running_of(session)
+    experiment = EXPERIMENTS.find(running) if running else None
     if experiment is not None and experiment.issue.slug == issue.slug:
         return "running"
     return latest_verdict(issue.slug) or "not run"

@@ -1,4 +1,4 @@
-"""An issue in words: claim, mechanism, sources, remedies, published numbers, notes."""
+"""The text of an issue: claim, mechanism, sources, remedies, published numbers, notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.parts.issues.states import COLORS, ICONS, State
 
 
 def show_way(issue: Issue) -> None:
-    """To the map, the issue before and the one after."""
+    """Links to the map, the issue before and the one after."""
     order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
     place = order.index(issue)
     with wrapping("issues-way", horizontal=True):
@@ -44,7 +44,7 @@ def show_mechanism(issue: Issue) -> None:
     with words:
         st.subheader("Why it would happen", anchor=False)
         st.html("<style>.st-key-issues-mechanism .katex-display { overflow: auto hidden; }</style>")
-        with st.container(key="issues-mechanism"):  # a long formula is scrolled on a phone, not cut off
+        with st.container(key="issues-mechanism"):  # its style lets a long formula scroll on a phone
             st.markdown(with_formulas_apart(issue.mechanism))
         st.caption(sources_in_words(issue.sources))
     with drawing:
@@ -53,12 +53,12 @@ def show_mechanism(issue: Issue) -> None:
 
 
 def with_formulas_apart(text: str) -> str:
-    """``$$...$$`` as a paragraph of its own, wherever it stood: only then is it set as a display."""
+    """``$$...$$`` as a paragraph of its own: only then is it rendered as a display formula."""
     return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
 
 
 def sources_in_words(sources: Sequence[str]) -> str:
-    """One sentence; a title's own question mark ends it as well as a full stop."""
+    """One sentence; it gets a full stop unless a title ends with a question mark."""
     words = "Sources: " + "; ".join(sources)
     return words if words.endswith((".", "?", "!")) else f"{words}."
 
@@ -75,14 +75,14 @@ def show_notes(issue: Issue) -> None:
 
 
 def show_published(issue: Issue, report: Report | None, trials: tuple[Trial, ...]) -> None:
-    """Their numbers and ours in one table, and what differs."""
+    """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:
         return
     st.subheader("Published numbers beside ours", anchor=False)
     st.html("<style>[class*=st-key-issues-published] { overflow-x: auto; }</style>")
     for place, published in enumerate(issue.published):
         st.markdown(f"**{published.source}.** {published.what}")
-        with st.container(key=f"issues-published-{place}"):  # a wide table is scrolled on a phone, not the page
+        with st.container(key=f"issues-published-{place}"):  # its style lets a wide table scroll on a phone
             st.markdown(published_table(published, trials))
         if published.differs:
             st.caption(f"What differs: {published.differs}")
@@ -91,7 +91,7 @@ def show_published(issue: Issue, report: Report | None, trials: tuple[Trial, ...
 
 
 def published_table(published: Published, trials: tuple[Trial, ...]) -> str:
-    """A Markdown table; beside each published column ours where the issue names one, a mean over seeds."""
+    """A Markdown table; beside each published column our mean over seeds, where the issue names one."""
     has_ours = [
         any(place < len(cells) and cells[place][0] for cells in published.ours.values())
         for place in range(len(published.columns))

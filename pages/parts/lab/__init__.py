@@ -1,1 +1,1 @@
-"""The lab page's parts: the form, the run's controls, facts before training, findings after."""
+"""Parts of the lab page: the form, the run's controls, facts before training, the summary after."""

@@ -16,11 +16,11 @@ from pages.parts.lab.state import fill_form, form_config
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
 PACE = "pace"
 REFUSED = "refused"
-"""Session key of the sentence with which a run was refused, shown once."""
+"""The session key of the sentence with which a run was refused; it is shown once."""
 
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
-    """Start a run and show it; a refusal is kept to be shown, and nothing else changes."""
+    """Start a run and show it; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
         pace = PACES[st.session_state[PACE]]
         run = server.pool().submit(RunRequest(config, session_id(), pace=pace, paused=paused))
@@ -31,10 +31,10 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
-    """``config`` is what the form asks for, None where it does not fit together."""
+    """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     st.session_state.setdefault(PACE, "Full speed")
     live = run is not None and run.live
-    going = live and run is not None and run.state != "paused"
+    running = live and run is not None and run.state != "paused"
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
@@ -42,7 +42,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         if run is not None and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_pool, args=("resume", run))
         else:
-            st.button("Pause", icon=":material/pause:", disabled=not going, on_click=_pool, args=("pause", run))
+            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_pool, args=("pause", run))
         st.button(
             "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", disabled=config is None,
             on_click=_step, args=(run,),
@@ -73,7 +73,7 @@ def _train() -> None:
 
 
 def _step(run: Run | None) -> None:
-    """One step of the run shown, or of a new one where it has ended."""
+    """Take one step of the shown run, or of a new one if it has ended."""
     if run is None or not run.live:
         submit(form_config(), paused=True)
         run_id = st.session_state.get(SHOWN)

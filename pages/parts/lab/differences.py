@@ -1,4 +1,4 @@
-"""Two configs compared in words: what changed from one run to the next."""
+"""The differences of two configs in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from engine.settings.fields import Setting, to_text
 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
-    """What differs, in words: "Depth 1 → 2, Heads 1 → 4"; the parameters of a new choice go without saying."""
+    """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
     old, parts = before.flat(), []
     for row, was, now in changes_between(before, after):
         if row.name in old:
@@ -16,7 +16,7 @@ def difference(before: RunConfig, after: RunConfig) -> str:
 
 
 def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
-    """An earlier run by what it has that the present one has not: "Depth 1, Heads 1"."""
+    """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
     now = present.flat()
     rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
     return ", ".join(f"{row.label} {_shown(row, value)}" for row, value in rows) or "the same settings"

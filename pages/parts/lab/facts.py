@@ -1,4 +1,4 @@
-"""Facts before training: parameters, memory, time, what will not work and why."""
+"""Facts before training: parameters, memory, time, and warnings."""
 
 from __future__ import annotations
 

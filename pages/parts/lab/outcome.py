@@ -1,4 +1,4 @@
-"""What a run showed, its test lengths, and what of it can be taken away."""
+"""The summary of a run, its test lengths, and its downloads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "n
 
 
 def show_findings(run: Run, *, alarms: bool) -> None:
-    """Sentences computed from the run's events, the ``alarms`` or all others; a failure is told by the board itself."""
+    """The run's summary, either its ``alarms`` or all other sentences; the board itself reports failures."""
     if run.state in ("queued", "running", "failed"):
         return
     for finding in run_summary(run.config, run.events):
@@ -30,7 +30,7 @@ def show_findings(run: Run, *, alarms: bool) -> None:
 
 
 def show_lengths(run: Run) -> None:
-    """Held-out metrics at each test length, the trained ones marked."""
+    """Held-out metrics at each test length, with the trained lengths marked."""
     finished = next((event for event in reversed(run.events) if isinstance(event, Finished)), None)
     if finished is None or not finished.by_length:
         return
@@ -44,14 +44,14 @@ def show_lengths(run: Run) -> None:
 
 
 def take_away(run: Run | None, config: RunConfig) -> None:
-    """The link to everything on the page, the run's numbers as files, and the ways to what it learned."""
+    """The link to everything on the page, the run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Share", icon=":material/link:"):
             st.caption("This link opens the lab with every setting in place. It never starts training.")
             st.code(share_link(config, run), language=None, wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
-                # Functions, not values: nothing is written before somebody asks for it.
+                # Functions, not values: the files are made only when somebody downloads them.
                 st.download_button(
                     "Settings (JSON)", partial(_settings_json, run), f"{run.id}.json", "application/json"
                 )

@@ -1,1 +1,1 @@
-"""The parts of the page on memory and time."""
+"""Parts of the page on memory and time."""

@@ -1,4 +1,4 @@
-"""Well-known models by formula: what training and writing with them takes."""
+"""The memory of well-known models in training and in writing, by formula."""
 
 from __future__ import annotations
 

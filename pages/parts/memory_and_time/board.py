@@ -1,4 +1,4 @@
-"""The figures: time and memory along the axis, as they come."""
+"""The board of a sweep: time and memory along the axis, drawn as they are measured."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pages.parts.memory_and_time.tables import show_laws, show_skips
 from pages.parts.memory_and_time.view import View
 
 POLL = 0.5
-"""Seconds between two looks at a measurement that goes."""
+"""Seconds between two checks of a running sweep."""
 DRAWN = "costs.drawn"
-"""Session key of the panels that were drawn last, and of what."""
+"""The session key of the last drawn panels and of their inputs."""
 UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
 
 
 def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: View) -> None:
-    """Follow a measurement until it ends; then the script is rerun once. Without one: what is predicted for ``plan``."""
+    """Follow a sweep until it ends; then the script is rerun once. Without a sweep, show the predictions for ``plan``."""
     running = sweep is not None and sweep.state == "running"
 
     def draw() -> None:
@@ -61,7 +61,7 @@ def show(result: Result, plan: Plan, view: View) -> None:
 
 
 def _drawn(result: Result, plan: Plan, view: View) -> list[Panel]:
-    """The last ones again where nothing happened since: most looks at a measurement find it as it was."""
+    """The panels, reused where nothing has changed: most checks of a sweep find it unchanged."""
     stamp = (result.created, len(result.visits), len(result.fits), result.state, plan, view.part_of, known_speed())
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
     if last is None or last[0] != stamp:
@@ -85,7 +85,7 @@ def _time_panel(result: Result, plan: Plan, what: str) -> Panel:
 
 
 def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
-    """On one CPU core, once this machine was timed."""
+    """Predicted seconds of a step on one CPU core; empty until the speed of this machine is measured."""
     if plan.device != "cpu":
         return []
     speed = known_speed()

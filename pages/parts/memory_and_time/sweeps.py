@@ -1,4 +1,4 @@
-"""The measurements of this server process, and those that were left on disk."""
+"""The sweeps of this server process, and the stored ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ SWEEPS: TaskRegistry[Sweep] = TaskRegistry()
 
 
 def begin(sweep: Sweep) -> str:
-    """Start a measurement; its name. Raises Refused where the session has one going."""
+    """Start a sweep and return its name. Raises Refused where the session has one running."""
 
     def keep(name: str) -> None:
-        """What was measured before a stop, too."""
+        """Store the result, also after a stop."""
         if sweep.result.visits:
             store.keep(name, sweep.result)
 
@@ -22,6 +22,6 @@ def begin(sweep: Sweep) -> str:
 
 
 def result_of(name: str) -> Result | None:
-    """As it stands, or as it was left on disk; None where there is none of that name."""
+    """The result of a running or stored sweep; None where there is none of that name."""
     sweep = SWEEPS.find(name)
     return sweep.result if sweep is not None else store.find(name)

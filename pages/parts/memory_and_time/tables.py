@@ -19,7 +19,7 @@ from engine.sweeps.result import Result
 from pages.parts.memory_and_time.view import View
 
 DECIDED = 1.0
-"""A law is carried on beyond its points only where its exponent's interval is narrower than from n to n²."""
+"""The widest interval of an exponent with which a law is extended beyond its points: the distance from n to n²."""
 COLUMNS = {
     "train": "Training step",
     "inference": "One pass",
@@ -43,7 +43,7 @@ STYLE = """<style>
 def table(
     title: str, head: Sequence[str], rows: Sequence[Sequence[str]], kind: Literal["numbers", "laws"] = "numbers"
 ) -> None:
-    """Numbers in columns, scrolled sideways where a phone is too narrow; laws of several lines, the first one bold."""
+    """Numbers in columns, which scroll sideways on a narrow phone; in ``laws`` of several lines the first is bold."""
     names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     lines = "".join(
         f"<tr><th scope='row'>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
@@ -57,7 +57,7 @@ def table(
 
 
 def show_laws(result: Result) -> None:
-    """The exponents, each with its interval and what that allows to say."""
+    """The exponents, each with its interval and the laws that it allows."""
     if not result.fits:
         return
     what = "length" if result.plan.axis == "length" else "depth"
@@ -88,7 +88,7 @@ def show_skips(result: Result) -> None:
 
 
 def show_longest(plan: Plan, result: Result | None, view: View) -> None:
-    """The longest sequence that fits, and the longest that trains in time, for every kind."""
+    """The longest sequence that fits, and the longest that trains in time, for each kind of model."""
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
     rows = [[KINDS[kind].label, *_fitting(along, kind, measured, view)] for kind in along.kinds]
@@ -129,6 +129,6 @@ def _fitting(plan: Plan, kind: str, measured: Result | None, view: View) -> list
 
 
 def round_down(count: int) -> int:
-    """To two digits: more would claim too much."""
+    """A number rounded down to two digits: more would suggest too much precision."""
     unit: int = 10 ** max(0, math.floor(math.log10(max(1, count))) - 1)
     return count // unit * unit

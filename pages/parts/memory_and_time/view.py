@@ -1,4 +1,4 @@
-"""What the page shows beside the measurement: the memory and time to fit in, and the well-known models."""
+"""The page's settings beside the sweep: the limits of memory and time, and the well-known models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GIB = 2**30
 
 
 class View(Parameters):
-    """Changes no number that is measured. Frozen."""
+    """Settings that change no measured number. Frozen."""
 
     # fmt: off
     part_of: Literal["materialised", "fused", "gru", "lstm", "cnn"] = setting(
@@ -46,5 +46,5 @@ class View(Parameters):
 
     @property
     def bytes(self) -> int:
-        """The memory to fit in."""
+        """The memory limit in bytes."""
         return int(self.memory * GIB)

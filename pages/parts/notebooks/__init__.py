@@ -1,1 +1,1 @@
-"""The notebooks page: what there is, steps with their code, and what they came to."""
+"""Parts of the notebooks page: the overview, steps with their code, and their outputs."""

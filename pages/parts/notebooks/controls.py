@@ -1,4 +1,4 @@
-"""Beside the steps: run, stop, start over, how far it is, all steps with their state, and the download."""
+"""The controls of a notebook: run, stop, start over, progress, the state of all steps, and the download."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.parts.notebooks.plays import REFUSED, badge, forget, run_to, step_sta
 from pages.parts.notebooks.steps import TICK, anchor
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
-"""How a cell says how far it is."""
+"""The form in which a cell prints its progress."""
 STYLE = """<style>
 [data-testid="stColumn"]:has(.st-key-notebooks-side) {
   position: sticky; top: 4.5rem; align-self: flex-start; max-height: calc(100vh - 5.5rem); overflow-y: auto; }
@@ -67,7 +67,7 @@ def _show_buttons(notebook: Notebook, play: Play | None) -> None:
 
 
 def mark(play: Play) -> tuple[object, ...]:
-    """What the page shows of it beside the text of the cell at work; when it changes, the page is written anew."""
+    """The state of a play, apart from the text of the running cell; when it changes, the script is rerun."""
     return play.state, len(play.outcomes), play.running_cell
 
 
@@ -90,7 +90,7 @@ def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
 
 
 def within(play: Play) -> float:
-    """The share of the running cell that is done, as far as its last line says so."""
+    """The share of the running cell that is done, as far as its last line tells."""
     cell = play.running_cell
     if cell is None:
         return 0.0

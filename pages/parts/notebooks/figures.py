@@ -1,4 +1,4 @@
-"""A notebook's figure in the house style: its own data, titles and levels; colours and axes of this app. Pure."""
+"""A notebook's figure in the house style: its own data, titles and levels; the app's colours and axes. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pages.parts.charts.base import axis, figure, level
 from pages.parts.charts.colors import diverging, sequential, shade
 
 LINES = ("#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#B83280", "#5A6578")
-"""One a trace, in their order; traces of a legend group share theirs."""
+"""One colour for each trace, in their order; the traces of a legend group share one."""
 
 Plain = dict[str, Any]
 
 
 def panel_of(drawn: Plain, name: str) -> Panel:
-    """A Plotly figure as plain data and layout, as a panel."""
+    """A panel of a Plotly figure, given as plain data and layout."""
     layout = drawn["layout"]
     title = str(_text(layout.get("title")))
     is_matrix = any(trace["type"] == "heatmap" for trace in drawn["data"])
@@ -28,7 +28,7 @@ def panel_of(drawn: Plain, name: str) -> Panel:
 
 
 def in_words(drawn: Plain) -> str:
-    """What the traces show, in numbers."""
+    """The traces of a figure in numbers, as text."""
     return " ".join(_trace_in_words(trace) for trace in drawn["data"])
 
 
@@ -87,5 +87,5 @@ def _coloured(trace: Plain, color: str) -> Plain:
 
 
 def _text(title: Any) -> Any:
-    """Plotly takes a title as a word or as a mapping."""
+    """The text of a title, which Plotly takes as text or as a mapping."""
     return title.get("text", "") if isinstance(title, dict) else title or ""

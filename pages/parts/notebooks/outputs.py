@@ -1,4 +1,4 @@
-"""What a cell came to: its text, numbers beside the given ones, its figures, or where it failed."""
+"""The outputs of a cell: its text, numbers beside the given ones, its figures, or its error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pages.parts.notebooks.figures import panel_of
 from pages.parts.notebooks.plays import badge
 
 GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
-"""A line that sets a number beside the one that was given."""
+"""A line that compares a number with the given one."""
 
 
 def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
-    """``name`` goes into downloads of its figures."""
+    """Show the outputs of a cell. ``name`` is a part of the names of downloads."""
     show_text(outcome.text)
     if outcome.figures:
         panels(
@@ -36,7 +36,7 @@ def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
 
 
 def show_text(text: str) -> None:
-    """Printed lines as they are; those that compare with a given number as a table."""
+    """Printed lines as they are; lines that compare with a given number as a table."""
     for compares, lines in groupby(
         text.rstrip("\n").split("\n") if text.strip() else [], lambda line: bool(GIVEN.match(line))
     ):
@@ -47,7 +47,7 @@ def show_text(text: str) -> None:
 
 
 def given_table(lines: list[str]) -> str:
-    """A Markdown table of what was given and what came out here."""
+    """A Markdown table of given numbers and the numbers of this play."""
     rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
     return table(
         ["", "given", "here"], [[row["what"].capitalize(), row["given"], f"**{row['here']}**"] for row in rows]

@@ -1,4 +1,4 @@
-"""All notebooks: what one learns, how long it takes, and how far one is."""
+"""The overview of all notebooks: topic, duration, and progress."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show_overview() -> None:
 
 
 def show_ways(notebook: Notebook, where: str) -> None:
-    """To the overview, and to the notebooks before and after this one; ``where`` on the page they stand."""
+    """Links to the overview and to the notebooks before and after this one; ``where`` is their place on the page."""
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
     with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):

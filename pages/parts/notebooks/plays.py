@@ -1,4 +1,4 @@
-"""Which play of each notebook this visitor looks at, and how its steps stand."""
+"""The play of each notebook that this visitor sees, and the state of its steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.workers.pool import NoRoom
 from pages.parts.app.session import session_id
 
 PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"
-"""Session keys: the play's id by the notebook's slug, and why the last one did not start."""
+"""Session keys: the play's id by the notebook's slug, and the reason why the last play did not start."""
 
 StepState = Literal["not run", "running", "passed", "failed", "stopped"]
 ICONS: dict[StepState, str] = {
@@ -34,13 +34,13 @@ COLORS: dict[StepState, Literal["gray", "blue", "green", "red", "orange"]] = {
 
 
 def play_of(notebook: Notebook) -> Play | None:
-    """The one this visitor looks at, going or ended, while the server still holds it."""
+    """The visitor's play of a notebook, running or ended, while the server still holds it."""
     name = st.session_state.setdefault(PLAYS, {}).get(notebook.slug)
     return PLAYERS.find(name) if name else None
 
 
 def run_to(notebook: Notebook, cell: int) -> None:
-    """Go on to this cell, or start anew where the last play has ended."""
+    """Continue to this cell, or start again where the last play has ended."""
     play = play_of(notebook)
     try:
         if play is None or play.state == "ended":
@@ -52,14 +52,14 @@ def run_to(notebook: Notebook, cell: int) -> None:
 
 
 def forget(notebook: Notebook) -> None:
-    """Put the outputs away; the next run starts from the first step."""
+    """Discard the outputs; the next play starts from the first step."""
     if (play := play_of(notebook)) is not None:
         play.stop()
     st.session_state[PLAYS].pop(notebook.slug, None)
 
 
 def step_state(step: Step, play: Play | None) -> StepState:
-    """How its code stands; a step whose last cell is still to come is running if that is on its way."""
+    """The state of a step; "running" also between two cells, while the play continues past its last."""
     outcomes = play.outcomes if play else {}
     states = [outcomes[cell.number].state for cell in step.code if cell.number in outcomes]
     for state in ("failed", "stopped", "running"):
@@ -72,5 +72,5 @@ def step_state(step: Step, play: Play | None) -> StepState:
 
 
 def badge(state: StepState) -> str:
-    """A state as an icon in its colour, for a line of Markdown."""
+    """A state as a coloured icon in Markdown."""
     return f":{COLORS[state]}[{ICONS[state]}]"

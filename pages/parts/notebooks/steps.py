@@ -1,4 +1,4 @@
-"""The steps of a notebook: words, code, and below the code what it came to."""
+"""The steps of a notebook: text, code, and below the code its outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.parts.notebooks.outputs import show_outcome, show_text
 from pages.parts.notebooks.plays import COLORS, ICONS, StepState, run_to, step_state
 
 TICK = 0.5
-"""Seconds between two looks at the cell at work."""
+"""Seconds between two checks of the running cell."""
 
 
 def show_introduction(notebook: Notebook) -> None:
@@ -56,7 +56,7 @@ def _show_output(notebook: Notebook, cell: Cell, play: Play | None) -> None:
 
 
 def _follow(play: Play, cell: Cell) -> None:
-    """The text of the cell at work, as it comes."""
+    """The text of the running cell as it is printed."""
     outcome = play.outcomes[cell.number]
     show_text(outcome.text)
     st.caption(f":material/hourglass_top: Running for {play.cell_seconds:.0f} s")

@@ -1,1 +1,1 @@
-"""What pages of experiments share: the arms, the board that fills in, the claims, the running experiments."""
+"""Parts shared by the pages of experiments: the arms, the board, the claims, the running experiments."""

@@ -1,4 +1,4 @@
-"""The arms: what each changes against the control, and the way into the lab with its settings."""
+"""The arms of an experiment: the settings that each changes against the control, and links to the lab."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_arms(issue: Issue, extended: bool, seed: int) -> None:
 
 
 def changes_in_words(issue: Issue, arm: Arm) -> str:
-    """ "Mask fault: None → Missing", one after the other; for the control itself, that it is what others change."""
+    """ "Mask fault: None → Missing" for each changed setting; for the control, a sentence that the others change it."""
     changes = issue.changes(arm)
     if not changes:
         return ":gray[what the others are compared with]"

@@ -1,4 +1,4 @@
-"""The board of an experiment: one component that draws what comes in, without rerunning the script."""
+"""The board of an experiment: one component that draws results as they come in, without rerunning the script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.parts.stage.plain import Plain, remembering
 from pages.parts.stage.shown import Shown, of_experiment
 
 POLL = 0.5
-"""Seconds between two looks at an experiment."""
+"""Seconds between two checks of an experiment."""
 
 
 def experiment_board(name: str, experiment: Experiment, *, curve: str = "loss", key: str = "evidence") -> None:
@@ -29,7 +29,7 @@ def experiment_board(name: str, experiment: Experiment, *, curve: str = "loss", 
 
 
 def kept_board(name: str, shown: Shown, *, curve: str = "loss", key: str = "evidence") -> None:
-    """What was found, standing still."""
+    """Show stored evidence."""
     st.fragment(lambda: _mount(key, name, shown, curve))()
 
 
@@ -39,7 +39,7 @@ def _mount(key: str, name: str, shown: Shown, curve: str) -> None:
 
 
 def _drawn(name: str, shown: Shown, curve: str) -> tuple[str, list[Plain]]:
-    """Version and sections: the last ones again where nothing happened since; figures that stayed the same are kept."""
+    """Version and sections: the previous ones where nothing has changed; unchanged figures are reused."""
     last = st.session_state.get("issues.payload")
     stamp = (name, curve, shown.stamp)
     if last is None or last[0] != stamp:

@@ -1,4 +1,4 @@
-"""Each claim of an experiment: its verdict, the numbers behind it, its dot and whiskers."""
+"""The claims of an experiment: verdict, numbers, and a figure of the effect."""
 
 from __future__ import annotations
 

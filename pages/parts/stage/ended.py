@@ -1,4 +1,4 @@
-"""Where the arms of an experiment ended: rows of points, and lines over x."""
+"""The final numbers of an experiment's arms: rows of points, and lines over x."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE_HEIGHT = 300
 
 
 def ended_section(shown: Shown, remember: Remember) -> Plain:
-    """Arms side by side as rows, and those that belong together as lines over x."""
+    """Arms side by side as rows, and arms of one line as lines over x."""
     rows = {arm.name: _row_of(shown, arm) for arm in shown.arms}
     metrics = dict.fromkeys(arm.metric for arm in shown.arms)
     panels = [
@@ -35,7 +35,7 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
 
 
 def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
-    """Of the arms that are reported by one number."""
+    """The panels of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
     label, stamp = with_unit(metric), (len(shown.trials), len(shown.seeds))
     named = {arm.name for arm in arms}
@@ -55,7 +55,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
 
 
 def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
-    """Of the arms whose every trial gives a whole line, such as the accuracy at each test length."""
+    """The panels of the arms whose trials each give a whole line, such as the accuracy at each test length."""
     stamp, x_label = (len(shown.trials), len(shown.seeds)), shown.issue.x_label or "x"
     kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
     for kind in kinds:
@@ -81,7 +81,7 @@ def in_a_sentence(label: str) -> str:
 
 
 def line_height(lines: Sequence[OverX]) -> int:
-    """Pixels: room for a legend of several rows in a panel of usual width."""
+    """The height in pixels, with room for a legend of several rows in a panel of usual width."""
     rows = sum(8 * len(line.name) + 50 for line in lines) // 400
     return LINE_HEIGHT + 20 * rows
 
@@ -100,7 +100,7 @@ def _row_of(shown: Shown, arm: Arm, metric: str = "") -> Ended:
 
 
 def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
-    """The arms that belong on lines; none where there is but one x, as when the longer arms are left out."""
+    """The arms that belong on lines; none if there is only one x, as when the extended arms are left out."""
     along = [arm for arm in arms if arm.line and arm.x is not None]
     return along if len({arm.x for arm in along}) > 1 else []
 

@@ -1,4 +1,4 @@
-"""The experiments of this server process; what a finished one found is kept."""
+"""The experiments of this server process; the evidence of finished ones is stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXPERIMENTS: TaskRegistry[Experiment] = TaskRegistry()
 
 
 def begin(experiment: Experiment) -> str:
-    """Start an experiment on an issue; its name. Raises Refused where the session has one going."""
+    """Start an experiment on an issue and return its name. Raises Refused where the session has one running."""
 
     def keep_if_finished(_: str) -> None:
         if experiment.state == "finished":

@@ -1,4 +1,4 @@
-"""What an experiment will take: trials and time, in a sentence."""
+"""The forecast of an experiment: its trials and time, in a sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.parts.app import server
 
 
 def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = ()) -> str:
-    """What it will take, in a sentence. The ``known`` trials are not trained again."""
+    """The trials and time that an experiment will take, in a sentence. ``known`` trials are not trained again."""
     arms = issue.arms_of(extended)
     trials = len(arms) * seeds
     words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
@@ -23,7 +23,7 @@ def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = 
         (predict(config).seconds_per_step, config.steps * to_train[arm.name])
         for arm in arms
         for config in [issue.config(arm)]
-        if config.steps > 1  # else it is not trained, and all its time goes into measuring
+        if config.steps > 1  # otherwise it is not trained, and all its time goes into measuring
     ]
     if not times or len(known) == trials or any(pace is None for pace, _ in times):
         return f"{words}."

@@ -1,4 +1,4 @@
-"""What an experiment looks like: sections of panels, each with its figure, its words and its numbers, as plain data."""
+"""The board of an experiment as plain data: sections of panels, each with its figure, its text and its numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CURVE_HEIGHT = 150
 
 def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
     if shown.state != "running" and not shown.trials:
-        return []  # stopped before a trial ended: nothing to see
+        return []  # stopped before any trial ended: nothing to show
     curves = [_curves(shown, curve, remember)] if shown.curves else []
     found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
     return [section for section in found if section["panels"]]

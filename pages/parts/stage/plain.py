@@ -1,4 +1,4 @@
-"""What panels are made of: plain data for the board, figures that are only made anew where they changed."""
+"""Plain data for the board's panels; figures are made again only where they have changed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pages.parts.charts.base import to_plain
 
 Plain = dict[str, Any]
 Remember = Callable[[str, object, Callable[[], go.Figure]], Plain]
-"""``remember(panel, stamp, make)``: the figure as plain data, made anew only where the stamp is another."""
+"""``remember(panel, stamp, make)``: the figure as plain data, made again only where the stamp has changed."""
 
 
 def make(_: str, __: object, figure: Callable[[], go.Figure]) -> Plain:
-    """Remember nothing."""
+    """The figure as plain data, without a cache."""
     return to_plain(figure())
 
 
 def remembering(figures: dict[str, tuple[object, Plain]]) -> Remember:
-    """Remember in ``figures``."""
+    """A :data:`Remember` that stores the figures in ``figures``."""
 
     def remember(panel: str, stamp: object, figure: Callable[[], go.Figure]) -> Plain:
         if panel not in figures or figures[panel][0] != stamp:
@@ -32,7 +32,7 @@ def remembering(figures: dict[str, tuple[object, Plain]]) -> Remember:
 
 
 def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
-    """Chance for what the curve shows, where all these trials have the same, and the floor of a loss."""
+    """Level lines: the chance of the curve's metric, where all these trials have the same, and the floor of a loss."""
     metric = curve.removeprefix("validation.")
     chance = {round(t.number(f"chance.{metric}"), 4) for t in trials if f"chance.{metric}" in t.numbers}
     floor = {round(t.number("floor"), 4) for t in trials if "floor" in t.numbers}

@@ -1,4 +1,4 @@
-"""What the board shows: an experiment as it stands at this moment, or evidence as it was left."""
+"""The data of the board: a running experiment at this moment, or stored evidence."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Shown:
     trials: Sequence[Trial]
     growing: Sequence[Growing]
     state: str
-    """Of the experiment; ``kept`` for evidence from the disk, ``shipped`` for what came with this version."""
+    """The state of the experiment; ``kept`` for stored evidence, ``shipped`` for evidence that comes with this version."""
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
     from_before: int = 0
-    """Trials that were not trained again."""
+    """The number of trials that were not trained again."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -48,23 +48,23 @@ class Shown:
 
     @property
     def trained(self) -> list[Arm]:
-        """The arms that are trained; others are measured on their first weights and have no curve."""
+        """The arms that are trained; others are measured at their first weights and have no curve."""
         return [arm for arm in self.arms if self.issue.config(arm).steps > 1]
 
     @property
     def curves(self) -> bool:
-        """Whether there is, or will be, anything to see along training."""
+        """Whether there are, or will be, training curves."""
         return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """Changes whenever there is something new to see."""
+        """A value that changes whenever there is something new to draw."""
         under_way = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.growing)
         return self.state, len(self.trials), under_way, self.report.seeds_done, self.report.seconds
 
 
 def of_experiment(experiment: Experiment) -> Shown:
-    # Read before the trials: one that ends between the two is then shown twice at worst, never not at all.
+    # Read before the trials: one that ends between the two reads is then shown twice at worst, never not at all.
     under_way = experiment.under_way
     trials = experiment.trials
     ended = {(trial.arm, trial.seed) for trial in trials}
@@ -92,7 +92,7 @@ def of_evidence(issue: Issue, evidence: Evidence) -> Shown:
 
 
 def of_latest(issue: Issue) -> Shown | None:
-    """What the last run on this machine found, where it can be read."""
+    """The data of the last experiment on this machine, if it can be read."""
     evidence = latest(issue.slug)
     return of_evidence(issue, evidence) if evidence else None
 
@@ -102,7 +102,7 @@ def of_shipped(issue: Issue, report: Report) -> Shown:
 
 
 def fits(issue: Issue, report: Report) -> bool:
-    """Whether a report speaks of the arms and claims that the issue has today."""
+    """Whether a report matches the arms and claims that the issue has today."""
     claims = [claim.sentence for claim in issue.claims_of(report.extended)]
     arms = [arm.name for arm in issue.arms_of(report.extended)]
     return claims == [claim.claim for claim in report.claims] and arms == [arm.name for arm in report.arms]

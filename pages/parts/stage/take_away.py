@@ -1,4 +1,4 @@
-"""What of an experiment can be taken away: the evidence as JSON and as a table."""
+"""Downloads of an experiment: the evidence as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.parts.stage.shown import Shown
 def take_away(shown: Shown) -> None:
     slug = shown.issue.slug
     with st.container(horizontal=True):
-        # Functions, not values: nothing is written before somebody asks for it.
+        # Functions, not values: the files are made only when somebody downloads them.
         st.download_button(
             "Evidence (JSON)", partial(as_json, shown), f"{slug}.json", "application/json", icon=":material/download:"
         )
@@ -29,7 +29,7 @@ def take_away(shown: Shown) -> None:
 
 
 def as_json(shown: Shown) -> str:
-    """The report as the command line has it, and the trials behind it with their curves."""
+    """The report as the command line prints it, and the trials behind it with their curves."""
     return json.dumps(
         {**shown.report.to_json(), "trials": [asdict(trial) for trial in shown.trials]}, indent=1, allow_nan=False
     )

@@ -1,1 +1,1 @@
-"""The text page's parts: its form and link, a text of one's own, the counting models beside a run, writing, attention."""
+"""Parts of the text page: its form and link, the reader's own text, the counting models, writing, attention."""

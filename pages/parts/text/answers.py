@@ -1,4 +1,4 @@
-"""What workers have answered about texts and runs, each question asked once while the server runs."""
+"""Workers' answers about texts and runs, with a cache: each question is asked once while the server runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pages.parts.app.remembered import remembered
 
 HELD = 128
 TIMEOUT = 180.0
-"""Seconds: a text of a million tokens on a busy machine."""
+"""Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
 
 
 @remembered(HELD)
 def counting_models(config: RunConfig) -> Counted:
-    """What the counting models score beside a run. Raises JobError with one sentence."""
+    """The scores of the counting models beside a run. Raises JobError with one sentence."""
     return ask(CountWords(config))
 
 
@@ -27,12 +27,12 @@ def beside_counting_models(run: Run) -> Beside:
 
 @remembered(HELD)
 def _beside_counting_models(asked: CompareWithCounting, step: int) -> Beside:
-    """``step``: up to which the weights were trained."""
+    """The comparison; ``step``, the last trained step of the weights, is a part of the cache key."""
     return ask(asked)
 
 
 def ask(job: Job[Answer]) -> Answer:
-    """Any other question, never remembered. Raises JobError with one sentence."""
+    """The answer to any other job, without a cache. Raises JobError with one sentence."""
     return server.pool().ask(job, timeout=TIMEOUT)
 
 

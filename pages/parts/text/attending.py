@@ -1,4 +1,4 @@
-"""Attention on a sentence of the reader's: every head of a layer, the words on both axes."""
+"""Attention on the reader's sentence: every head of a layer, with the words on both axes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def show_attending(run: Run) -> None:
 
 
 def _first_sentence(run: Run) -> str:
-    """To a text that is not the plays, what the run's last look read and wrote."""
+    """The default sentence for a text other than the plays: the prompt and continuation of the run's last snapshot."""
     look = run.snapshot
     if run.config.value("text") == PLAYS or look is None:
         return FIRST

@@ -1,4 +1,4 @@
-"""The run beside counting models: when it passed them, and where its advantage lies."""
+"""The run beside counting models: the steps at which it passed them, and the tokens on which it is better."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pages.parts.text.state import PLAYS
 
 NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0
-"""Seconds between two looks at a live run's validation."""
+"""Seconds between two checks of a live run's validation."""
 PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
 WORDS = """
 **Held out.** The model trains on some plays (of your own text: the first nine tenths) and is tested on others, so repeating
@@ -44,13 +44,13 @@ saying. Words outside the vocabulary are all one unknown token, for the model an
 
 
 def known_levels(run: Run) -> dict[str, float]:
-    """The counting models' loss on the run's validation, by the name to write on a line; empty while it is not known."""
+    """The counting models' loss on the run's validation, by the label of its line; empty while it is not known."""
     known = counting_models.if_known(run.config)
     return {_titled(name): nats for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
-    """Count, where that has not been done. True where something new is known, or why it cannot be."""
+    """Count the words if that has not been done. Returns whether there is a new result, or a reason for having none."""
     if counting_models.if_known(run.config) is not None or run.state == "failed":
         return False
     try:
@@ -63,7 +63,7 @@ def find_levels(run: Run) -> bool:
 
 
 def show_passed(run: Run) -> None:
-    """One sentence a counting model, kept up to date while the run goes on."""
+    """One sentence for each counting model, updated while the run trains."""
     st.fragment(_say_passed, run_every=POLL_SECONDS if run.state in ("queued", "running") else None)(run)
 
 
@@ -73,7 +73,7 @@ def _say_passed(run: Run) -> None:
         for row in rows:
             icon = ":material/check_circle:" if row.step is not None else ":material/pending:"
             st.caption(f"{icon} {row.sentence}", width="content")
-        if not rows and run.state != "failed":  # it takes the line, so that nothing below moves when they come
+        if not rows and run.state != "failed":  # a placeholder of one line, so that nothing below moves later
             st.caption(":material/pending: Beside the counting models: not known yet.")
 
 
@@ -94,7 +94,7 @@ def show_text_facts(run: Run) -> None:
 
 
 def show_beside(run: Run) -> None:
-    """All held-out tokens, words apart from layout, and by how much was read."""
+    """The losses on all held-out tokens: words and layout separately, and by the number of tokens read."""
     st.subheader("Beside counting models, on all held-out text", anchor=False)
     try:
         with st.spinner("Reading all held-out text"):
@@ -134,7 +134,7 @@ def show_words(run: Run | None) -> None:
 
 
 def _words_apart(nats: dict[str, dict[str, float]]) -> str:
-    """What part of the lead over the trigram is in words, in one sentence computed from the numbers."""
+    """The part of the lead over the trigram that is on words, in one sentence computed from the numbers."""
     lead = {part: nats["trigram"][part] - nats["model"][part] for part in nats["model"] if part != "all"}
     said = [
         f"{'lower' if value > 0 else 'higher'} by {abs(value):.2f} nats {'on words' if part == 'words' else 'between them'}"

@@ -1,4 +1,4 @@
-"""Train, Pause, Stop, and the way to every other setting."""
+"""The buttons Train, Pause and Stop, and the link to every other setting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REFUSED = "text.refused_run"
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
-    """``config`` is what the form asks for, None where it does not fit together."""
+    """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
@@ -26,8 +26,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         if run is not None and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_tell, args=("resume", run))
         else:
-            going = run is not None and run.live
-            st.button("Pause", icon=":material/pause:", disabled=not going, on_click=_tell, args=("pause", run))
+            running = run is not None and run.live
+            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_tell, args=("pause", run))
         live = run is not None and run.live
         st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
     if sentence := st.session_state.pop(REFUSED, ""):
@@ -50,7 +50,7 @@ def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
 
 
 def _train() -> None:
-    """A refusal is kept to be shown, and nothing else changes."""
+    """Start a run; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
         st.session_state[RUN] = server.pool().submit(RunRequest(form_config(), session_id())).id
     except Refused as refused:

@@ -1,4 +1,4 @@
-"""Which text: the plays, or one that the reader gives. What is given stays on the machine that runs this app."""
+"""The choice of the text: the plays, or the reader's own, which stays on the machine that runs this app."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def choose_text() -> None:
 
 
 def waits_for_text() -> bool:
-    """Whether a text of the reader's own is asked for and none was given."""
+    """Whether the reader chose a text of their own but has not given it."""
     return bool(st.session_state[KIND] == "own" and SETTINGS.values()["text"] == PLAYS)
 
 
 def show_which(kind: str) -> None:
-    """The switch follows what a link asks for."""
+    """Set the switch to the kind of text that a link names."""
     st.session_state[KIND] = kind
 
 
 def _turn() -> None:
-    """To the plays, or back to the text that was given last."""
+    """Switch to the plays, or back to the text that was given last."""
     if st.session_state[KIND] == "plays":
         SETTINGS.put({"text": PLAYS})
     elif LAST in st.session_state:

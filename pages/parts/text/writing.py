@@ -1,4 +1,4 @@
-"""Writing on from a prompt of the reader's, with temperature and top-k."""
+"""Writing after the reader's prompt, with temperature and top-k."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pages.parts.text.answers import ask, weights_of
 from pages.parts.text.state import PLAYS
 
 WRITTEN, REFUSED = "text.written", "text.refused_words"
-"""Session keys of what was written, the latest first, and why the last was not."""
+"""Session keys of the written texts, the latest first, and of the reason why the last one failed."""
 MAX_KEPT = 6
 DEFAULTS: dict[str, Any] = {
     "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
@@ -52,7 +52,7 @@ def show_writing(run: Run) -> None:
         columns[2].number_input(
             "Seed", 0, 2**31 - 1, key="text.sample_seed", persist_state="session", help="The same seed writes the same."
         )
-        # A callback: a page that is rerun again on its way down here would forget the click.
+        # A callback: if the page is rerun again before it gets here, a return value would be lost.
         st.button("Write", icon=":material/edit_note:", type="primary", on_click=_write, args=(run,))
         if sentence := st.session_state.pop(REFUSED, ""):
             st.error(sentence, icon=":material/error:")
@@ -62,7 +62,7 @@ def show_writing(run: Run) -> None:
 
 
 def _own_words(run: Run) -> dict[str, str]:
-    """To a text that is not the plays, the prompt that the run's looks had."""
+    """The default prompt for a text other than the plays: the prompt of the run's snapshots."""
     own = run.config.value("text") != PLAYS and run.snapshot is not None
     return {"text.prompt": run.snapshot.prompt} if own and run.snapshot else {}
 

@@ -1,4 +1,4 @@
-"""What ``st.App`` serves beside the pages: routes, headers, and what lives as long as the process."""
+"""The arguments of ``st.App`` beside the pages: routes, headers, and objects that live as long as the process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pandas  # noqa: F401  # whole before any page runs: Plotly in one session's thread fails on pandas half imported by another's
+import pandas  # noqa: F401  # complete before any page runs: Plotly in one session's thread fails on a half-imported pandas
 from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config
@@ -25,9 +25,9 @@ from pages.parts.web.origins import OwnOriginOnly, configured_origins
 from pages.parts.web.plotly_script import plotly_route
 
 HEAD_START = 3.0
-"""Seconds that the first page has the cores to itself, if nobody opens it sooner."""
+"""Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
 POLITE = 0.0002
-"""Seconds after which the imports let the thread that serves the first page go on."""
+"""Seconds after which the importing thread gives way to the thread that serves the first page."""
 
 
 def serving(find: Find, start: Callable[[], object], stop: Callable[[], object]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
     middleware = [Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'")))]
-    if config.get_option("server.enableCORS"):  # without it, Streamlit lets every origin in, and asks for nothing
+    if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {
         "routes": [
@@ -65,7 +65,7 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
 
 
 def _or_recorded(find: Find) -> Find:
-    """The recorded run too, which is played from one message: its exact numbers are asked for as those of any other."""
+    """``find``, extended by the recorded run, so that its exact numbers can be requested as those of any other run."""
 
     def found(run_id: str) -> Watched | None:
         from pages.parts.boards.recorded import recorded_run  # late, as above
@@ -83,7 +83,7 @@ async def later(*tasks: Callable[[], object]) -> None:
 
 
 def warm_up() -> None:
-    """Pay for what the first page needs while the browser still loads Streamlit's own scripts."""
+    """Import and prepare what the first page needs while the browser still loads Streamlit's own scripts."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(POLITE)
     try:
@@ -95,4 +95,4 @@ def warm_up() -> None:
     finally:
         sys.setswitchinterval(usual)
     gc.collect()
-    gc.freeze()  # What never dies need not be walked by each full collection.
+    gc.freeze()  # Objects that live for ever are left out of each full collection.

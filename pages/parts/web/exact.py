@@ -1,6 +1,6 @@
-"""The routes of a run's exact numbers: a live board draws arrays from bytes, and lines thinned and with five digits.
+"""The routes of a run's exact numbers: a live board draws arrays from bytes, and lines thinned with five digits.
 
-Read-only; whoever knows the run's id may read.
+Read-only, for everybody who knows the run's id.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pages.parts.boards.live.watched import Watched
 from pages.parts.web.live import Find
 
 GROUPS = ("patterns", "encoding")
-"""The fields of a snapshot whose arrays are shown."""
+"""The fields of a snapshot whose arrays can be requested."""
 
 
 def exact_route(find: Find, prefix: str = "") -> Route:
-    """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape stands in ``X-Shape``.
+    """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape is in ``X-Shape``.
 
-    204 where the run does not keep such an array, or no longer.
+    204 where the run has no such array, or no longer has it.
     """
 
     async def exact(request: Request) -> Response:
@@ -64,7 +64,7 @@ def _lines_of(run: Watched, names: set[str]) -> str:
 
 
 def array_of(run: Watched, step: int, group: str, name: str) -> np.ndarray | None:
-    """The array of the latest snapshot at that step; None where it is not kept."""
+    """The array of the latest snapshot at that step; None where it is not stored."""
     from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
 
     events = list(islice(run.events, len(run.events)))

@@ -1,4 +1,4 @@
-"""Security headers on every response: what a page may load, and who may frame it."""
+"""Security headers on every response: the sources that a page may load, and the sites that may frame it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
-"""Environment variable: who may show the app in a frame, as in the policy, for example ``'self' https://school.example``."""
+"""Environment variable: the sites that may frame the app, in the policy's form, for example ``'self' https://school.example``."""
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
-    """The headers for all responses; ``frame_ancestors`` is a list of sources as the policy writes it."""
+    """The headers for all responses; ``frame_ancestors`` is a list of sources in the policy's form."""
     policy = {
         "default-src": "'self'",
         "script-src": " ".join(["'self'", "blob:", *inline_script_hashes()]),
@@ -57,7 +57,7 @@ def _one_line(sources: str) -> str:
 
 
 class SecurityHeaders:
-    """Middleware that adds the headers and leaves streams alone."""
+    """Middleware that adds the headers and passes streams on unbuffered."""
 
     def __init__(self, app: ASGIApp, headers: dict[str, str]) -> None:
         self.app, self.headers = app, headers

@@ -1,4 +1,4 @@
-"""Whether the server has been asked to stop: open streams must end, or it would wait for them for ever."""
+"""Whether the server has been asked to stop: open streams must then end, or the server would wait for them for ever."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def is_leaving() -> bool:
 
 @contextmanager
 def noticing_the_end() -> Iterator[None]:
-    """Within it, a signal that stops the server is noticed here first and then handled as before."""
+    """Inside the block, a signal that stops the server is recorded here first and then handled as before."""
     _leaving.clear()
-    if threading.current_thread() is not threading.main_thread():  # Only there may handlers be set.
+    if threading.current_thread() is not threading.main_thread():  # Only the main thread may set handlers.
         yield
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}

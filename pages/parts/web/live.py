@@ -1,4 +1,4 @@
-"""The live-event route: a run's news as server-sent events. Read-only; whoever knows the id may read."""
+"""The live-event route: a run's events as server-sent events. Read-only, for everybody who knows the run's id."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pages.parts.boards.live.watched import Watched, has_ended
 from pages.parts.web.leaving import is_leaving
 
 BEAT = 0.05
-"""Seconds between looks at a run: half of a worker's batch, so that no batch waits for the next."""
+"""Seconds between two checks of a run: half of a worker's batch, so that no batch waits for the next."""
 FIRST_BEAT = 0.01
-"""The same while a run is on its way to its first step: somebody has just pressed Train."""
+"""The same before a run's first step, when somebody has just pressed Train."""
 KEEP_ALIVE = 15.0
-"""Seconds of silence after which a comment keeps proxies from hanging up."""
+"""Seconds of silence after which a comment is sent, so that proxies do not close the connection."""
 MOST_EVENTS = 10**9
-"""The largest event number that is read: more than any run has."""
+"""The largest event number that is accepted: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
 
 Find = Callable[[str], Watched | None]
@@ -31,7 +31,7 @@ Find = Callable[[str], Watched | None]
 
 
 def live_route(find: Find, prefix: str = "") -> Route:
-    """``<prefix>/live/<run id>?after=<event number>``; a reconnecting browser's Last-Event-ID goes before ``after``."""
+    """``<prefix>/live/<run id>?after=<event number>``; the Last-Event-ID of a reconnecting browser overrides ``after``."""
 
     async def live(request: Request) -> Response:
         run = await to_thread.run_sync(find, request.path_params["run"])
@@ -42,14 +42,14 @@ def live_route(find: Find, prefix: str = "") -> Route:
         if after is None:
             return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
         if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
-            return Response(status_code=204)  # An EventSource does not come back after this.
+            return Response(status_code=204)  # An EventSource does not reconnect after this.
         return StreamingResponse(stream(run, after), media_type="text/event-stream", headers=HEADERS)
 
     return Route(f"{prefix}/live/{{run}}", live, methods=["GET"])
 
 
 async def stream(run: Watched, after: int, beat: float = BEAT) -> AsyncIterator[str]:
-    """One message at once, then one whenever there is news, until the run has ended and all is said."""
+    """One message at once, then one whenever there are new events, until the run has ended and all are sent."""
     from pages.parts.boards.live.feed import feed  # late: the server is up before plotly is
 
     yield "retry: 1000\n\n"

@@ -1,4 +1,4 @@
-"""Which websites may open a websocket to the app: its own, and those that the configuration names."""
+"""The websites that may open a websocket to the app: its own, and those that the configuration names."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from starlette.websockets import WebSocket
 from streamlit import config
 
 _PORTS = {"http": 80, "https": 443}
-"""The port that an address means when it names none."""
+"""The port of an address that names none, by scheme."""
 _log = logging.getLogger(__name__)
 
 
 class Place(NamedTuple):
-    """What two addresses have in common when the same server answers both."""
+    """Host and port: equal for two addresses that the same server answers."""
 
     host: str
     port: int
 
 
 def place_of(address: str, scheme: str = "") -> Place | None:
-    """The place of an address such as ``https://lab.example.org``; ``scheme`` is for one that names none.
+    """Host and port of an address such as ``https://lab.example.org``; ``scheme`` is for an address that names none.
 
-    None where it is no address of a website, as for ``null``, which a browser sends for a page without an origin.
+    None where it is not the address of a website, such as ``null``, which a browser sends for a page without an origin.
     """
     try:
         parts = urlsplit(address if "://" in address else f"{scheme}://{address}")
@@ -38,7 +38,7 @@ def place_of(address: str, scheme: str = "") -> Place | None:
 
 
 def configured_origins() -> list[str]:
-    """What ``server.corsAllowedOrigins`` and ``browser.serverAddress`` name; without a scheme, it may be either."""
+    """The origins in ``server.corsAllowedOrigins`` and ``browser.serverAddress``; without a scheme, both are allowed."""
     named = [origin.strip() for origin in config.get_option("server.corsAllowedOrigins")]
     if config.is_manually_set("browser.serverAddress"):
         address = config.get_option("browser.serverAddress").rpartition("://")[2].partition("/")[0]
@@ -49,7 +49,7 @@ def configured_origins() -> list[str]:
 class OwnOriginOnly:
     """Middleware that answers a websocket of a foreign website with 403; ``allowed`` are origins besides the app's own.
 
-    Streamlit refuses it too, but first asks a service on the internet for its own address, and serves nobody meanwhile.
+    Streamlit refuses it too, but first asks a service on the internet for its own address, and is blocked meanwhile.
     """
 
     def __init__(self, app: ASGIApp, allowed: Iterable[str] = ()) -> None:
@@ -70,14 +70,14 @@ class OwnOriginOnly:
                 return
             if origin is not None and urlsplit(origin).netloc != host:
                 # Streamlit, which compares the text, would now ask for its own address, even where the configuration
-                # names the origin. As with a program, which sends no Origin, it then looks at the Host alone.
+                # names the origin. Without an Origin, as from a program, it checks the Host alone.
                 scope = {**scope, "headers": [item for item in scope["headers"] if item[0] != b"origin"]}
         await self.app(scope, receive, send)
 
     def is_own(self, origin: str, host: str) -> bool:
-        """Whether an Origin is the Host's own, or one of those allowed besides.
+        """Whether an Origin is the Host's own, or one of the allowed origins.
 
-        The Host does not say whether a proxy in front speaks TLS; so where it names no port, the Origin's scheme does.
+        The Host does not tell whether a proxy in front uses TLS; so where it names no port, the Origin's scheme decides.
         """
         given, scheme = place_of(origin), origin.partition("://")[0]
         return given is not None and given in {place_of(address, scheme) for address in (host, *self.allowed)}

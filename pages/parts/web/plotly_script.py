@@ -1,4 +1,4 @@
-"""The route that serves Plotly's script, cached by browsers for ever."""
+"""The route that serves Plotly's script; browsers may cache it for ever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def plotly_route(prefix: str = "") -> Route:
-    """``<prefix>/plotly-<version>.min.js``, compressed where the browser takes it and it is ready."""
+    """``<prefix>/plotly-<version>.min.js``, compressed if the browser accepts it and the compressed script is ready."""
 
     def script(request: Request) -> Response:
         ready = packed.cache_info().currsize > 0

@@ -1,1 +1,1 @@
-"""The live board: what a run says, as arrays for a component that draws them as they come."""
+"""The live board: a run's events as arrays for a component that draws them as they arrive."""

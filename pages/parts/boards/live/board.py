@@ -46,23 +46,23 @@ TERMS = {
     "samples": "token",
     "written": "temperature",
 }
-"""The glossary term that each panel leads to."""
+"""The glossary term that each panel links to."""
 POLL = 0.2
-"""Seconds between two looks where the event stream does not come through."""
+"""Seconds between two polls where the event stream does not reach the browser."""
 OVERLAP = 10
-"""So many looks back each polled message reaches, in case the browser skipped some."""
+"""The number of earlier polls whose news each message repeats, in case the browser skipped some."""
 
 HERE = Path(__file__).parent
 SCRIPTS = ("columns", "grids", "shell", "lines", "exact", "heat", "facts", "replay", "stream", "board")
-"""In the order in which they use each other; with those that all boards share one module."""
+"""The scripts in the order in which they use each other; with those of all boards they are one module."""
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """An earlier run laid over the loss and accuracy, named by what changed."""
+    """An earlier run drawn behind loss and accuracy, named by the settings that differ."""
 
     run: str
-    """Its id."""
+    """The run's id."""
     name: str
     color: str
     columns: Columns
@@ -70,7 +70,7 @@ class Overlay:
 
 @dataclass(frozen=True)
 class BoardState:
-    """What the browser last told: the state it has seen the run in, and whether its stream was swallowed."""
+    """The browser's last message: the run state that it has seen, and whether its event stream failed."""
 
     state: str | None
     polling: bool
@@ -84,7 +84,7 @@ def _component() -> Any:
 
 
 def overlay(run: Watched, name: str) -> Overlay:
-    """An earlier run as the board lays it over another."""
+    """An earlier run in the form that the board draws behind another run."""
     return Overlay(run.id, name, color_of(run.config), columns_of(run.events))
 
 
@@ -97,12 +97,12 @@ def live_board(
     key: str = "board",
     name: str = "",
 ) -> BoardState:
-    """Show a run from wherever it stands and follow it until it ends. ``name`` goes into downloads; ``levels`` are drawn
-    across the loss, in nats by name.
+    """Show a run from its present state and follow it until it ends. ``name`` is a part of the names of downloads;
+    ``levels`` are drawn as lines across the loss, in nats by name.
 
-    Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run takes the
-    place of this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
-    empty, and the first one will not have to wait for them.
+    Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
+    this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
+    empty, and the first run does not have to wait for them.
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {"levels": {"loss": level_lines(levels or {})}}
     state, asked = (run.state, _asked(key, run)) if run else ("none", "")
@@ -110,7 +110,7 @@ def live_board(
 
     def draw() -> None:
         polled = {"polled": _poll(run, asked, key)} if run and asked else {}
-        # The state of now: told an old one, the browser would answer with one more rerun across the one below.
+        # The present state: given an old one, the browser would answer with a second rerun during the one below.
         _mount(key, facts | {"state": run.state if run else "none"} | polled)
         if run and (run.state, _asked(key, run)) != (state, asked):
             st.rerun()
@@ -129,9 +129,9 @@ def recorded_board(
     key: str = "recording",
     name: str = "",
 ) -> None:
-    """Play an ended run as if it was live, within ``seconds``, again and again. Nothing is streamed.
+    """Play an ended run as if it were live, within ``seconds``, again and again. Nothing is streamed.
 
-    ``recording`` is its whole :func:`~pages.parts.boards.live.feed.feed`.
+    ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run.
     """
     facts = _facts(run.id, panels, (), name)
     _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": recording})
@@ -161,13 +161,13 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
 
 
 def _asked(key: str, run: Watched) -> str:
-    """``<run id>/<mount>`` where the browser asked to be polled for this run, else empty."""
+    """``<run id>/<mount>`` where the browser asked for polling of this run, else empty."""
     asked = (st.session_state.get(key) or {}).get("fallback") or ""
     return asked if asked.partition("/")[0] == run.id else ""
 
 
 def _poll(run: Watched, asked: str, key: str) -> Payload:
-    """The news since some looks ago; what the browser has already, it skips. A new mount is told everything."""
+    """The events since some polls ago; the browser skips those that it has. A new mount gets all events."""
     name, (told, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
     if told != asked:
         seen = deque([0], OVERLAP)
@@ -178,4 +178,4 @@ def _poll(run: Watched, asked: str, key: str) -> Payload:
 
 
 def _nothing() -> None:
-    """What the browser tells is read from the session's state."""
+    """A placeholder callback: the browser's message is read from the session state."""

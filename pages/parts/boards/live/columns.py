@@ -1,4 +1,4 @@
-"""Progress events as columns: one line of a figure each, thinned without losing an extreme."""
+"""Progress events as columns, one for each line of a figure, thinned without losing an extreme."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from engine.runs.events import Event, Progress
 
 POINTS = 500
-"""At most so many points a line."""
+"""The most points of a line."""
 
 Column = tuple[list[int], list[float]]
-"""Steps, and the value at each."""
+"""The steps, and the value at each."""
 Columns = dict[str, Column]
 
 
 def columns_of(events: Iterable[Event], points: int = POINTS) -> Columns:
-    """The lines in a stretch of events by name, thinned and with five digits: what a figure can show."""
+    """The lines of a stretch of events by name, thinned and with five digits: enough for a figure."""
     return {
         name: thin(steps, [float(f"{value:.5g}") for value in values], points=points)
         for name, (steps, values) in exact_columns(events).items()
@@ -59,10 +59,10 @@ def _values_of(event: Progress) -> Iterator[tuple[str, float | None]]:
 
 
 def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) -> Column:
-    """At most ``points`` of a line's points: the lowest and the highest in each stretch of steps, and both ends.
+    """A line with at most ``points`` points: the lowest and the highest in each stretch of steps, and both ends.
 
-    Stretches are whole multiples of a power of two, so they nest: a line that is thinned again and again as it grows
-    looks as if it had been thinned once.
+    Stretches are whole multiples of a power of two, so they nest: a line that is thinned repeatedly as it grows looks
+    the same as one that is thinned once.
     """
     if len(steps) <= points:
         return list(steps), list(values)

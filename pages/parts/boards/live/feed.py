@@ -1,4 +1,4 @@
-"""What a board has not seen yet of a run, as plain data: the one function behind the stream and its fallback."""
+"""The events that a board has not seen yet, as plain data: one function for the event stream and for polling."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pages.parts.charts.loss import accuracy_figure, loss_figure
 from pages.parts.charts.memory import memory_figure
 
 SNAPSHOTS = 60
-"""At most so many snapshots in one message."""
+"""The most snapshots in one message."""
 BYTES = 3_000_000
-"""And no more of them than fit into so many bytes."""
+"""The most bytes of the snapshots in one message."""
 
 Payload = dict[str, Any]
 
 
 def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
-    """The events from number ``after`` on as one message, and the number to ask from next time.
+    """The events from number ``after`` on as one message, and the number for the next call.
 
-    ``columns`` are to be appended, ``snapshots`` added and ``figures`` (made once their facts are known) put up;
-    ``status`` holds in any case. Event numbers are places in ``run.events``: asking again from the number returned
-    neither skips nor repeats an event. Numbers outside the run are read as its nearest end.
+    ``columns`` are appended, ``snapshots`` added and ``figures`` (made once their facts are known) shown; ``status`` is
+    always set. Event numbers are indices into ``run.events``: a call with the returned number neither skips nor
+    repeats an event. Numbers outside the run are clipped.
     """
     ended = has_ended(run)
     upto = len(run.events)
@@ -44,7 +44,7 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
     if fresh:
         payload["columns"] = columns_of(fresh, points)
         snapshots = map(_snapshot, few_of([event for event in fresh if isinstance(event, Snapshot)]))
-        # The arrays of old ones may have been thinned out; a family without attention has none.
+        # The arrays of old snapshots may have been deleted; a family without attention has none.
         thin = run.config.architecture.attends
         payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"] or not thin]
         payload["figures"] = dict(_figures(run, fresh, after))
@@ -52,7 +52,7 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
 
 
 def status_of(run: Watched) -> dict[str, Any]:
-    """Where the run stands, and why it ended where it did not finish."""
+    """The state of the run, and the reason where it did not finish."""
     end = run.ending
     return {
         "state": run.state,
@@ -66,7 +66,7 @@ def status_of(run: Watched) -> dict[str, Any]:
 
 
 def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
-    """The snapshots worth sending at once: the first, the latest and evenly many between."""
+    """The snapshots to send at once: the first, the latest and evenly many between."""
     if not snapshots:
         return []
     latest = snapshots[-1]
@@ -84,7 +84,7 @@ def layers_of(run: Watched) -> list[str]:
 
 
 def _figures(run: Watched, fresh: Sequence[Event], after: int) -> Iterator[tuple[str, Any]]:
-    """Each figure with the event that brings its facts."""
+    """Each figure, paired with the event that determines it."""
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for event in fresh:
         if isinstance(event, Started):

@@ -1,4 +1,4 @@
-"""A snapshot's pictures: its arrays as grids, and the figures that show them."""
+"""The figures of a snapshot: its arrays as grids, and the axes that show them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pages.parts.charts.grids import CELLS, Grid, coarsen, grid
 
 
 def color_of(config: RunConfig) -> str:
-    """The one colour of a run's encoding."""
+    """The colour of a run's encoding."""
     return ENCODINGS[config.pos_encoding].color
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
     """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales.
 
-    The similarity of a bias is its mean over the heads, which may go beyond the -1 and 1 of a cosine: its scale goes along.
+    The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: its scale is sent, too.
     """
-    pictures = dict(snapshot.encoding.items())  # reads a stored one's file once
+    pictures = dict(snapshot.encoding.items())  # reads the file of a stored snapshot once
     room = _room(pictures)
     return {
         "patterns": {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()},
@@ -43,19 +43,19 @@ def _ends(similarity: np.ndarray) -> tuple[float, float]:
 
 
 def cells_of(snapshot: Snapshot) -> int:
-    """How many cells its grids have at most."""
+    """The most cells that its grids have."""
     pictures = dict(snapshot.encoding.items())
     patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
     return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
 
 
 def _room(names: Collection[str]) -> int:
-    """Cells of one picture of the encoding: those of all layers together take no more than one."""
+    """The most cells of one matrix of the encoding: those of all layers together have no more than one alone would."""
     return CELLS // max(1, layers_kept(names))
 
 
 def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
-    """The figures for every later snapshot of the run, made from the first: the probe stays the same."""
+    """The figures for all later snapshots of the run, made from the first: the probe stays the same."""
     figures: dict[str, go.Figure] = {}
     color = color_of(config)
     for which, pattern in snapshot.patterns.items():
@@ -75,7 +75,7 @@ def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
 
 
 def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[list[str], list[str]]:
-    """The probe's tokens on the query and the key axis; positions where the probe names none."""
+    """The probe's tokens on the query and the key axis; positions where the probe has no tokens."""
     sample: Any = snapshot.samples[0] if snapshot.samples else None
     read = {"self": ("tokens", "tokens"), "encoder": ("source", "source"), "cross": ("tokens", "source")}[which]
     named = [list(getattr(sample, side)) if sample else [] for side in read]

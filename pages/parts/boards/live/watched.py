@@ -1,20 +1,20 @@
-"""What the board needs to know of a run."""
+"""The part of a run that the board reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the routes know a run by this, and are there before the engine is imported
+if TYPE_CHECKING:  # the routes use this type and exist before the engine is imported
     from engine.config.run_config import RunConfig
     from engine.runs.events import Ended, Event, Failed, Finished, Progress
 
 LIVE_STATES = ("queued", "running", "paused")
-"""In any other state a run says nothing more."""
+"""The states in which a run may still add events."""
 
 
 class Watched(Protocol):
-    """The part of ``engine.runs.store.Run`` that is read here; events grow at the end while others read."""
+    """The part of ``engine.runs.store.Run`` that is read here; events are appended while others read."""
 
     @property
     def id(self) -> str: ...

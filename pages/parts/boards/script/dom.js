@@ -1,4 +1,4 @@
-// Small things about the document: elements from text only, addresses, the theme shown.
+// Helpers for the document: elements from text only, addresses, the active theme.
 
 /** An element with attributes, handlers (on...) and children. Text always becomes text nodes, never markup. */
 function el(tag, attributes = {}, ...children) {
@@ -11,7 +11,7 @@ function el(tag, attributes = {}, ...children) {
   return node
 }
 
-/** Where the app lives, whatever page is shown and whatever prefix a proxy adds: beside Streamlit's own scripts. */
+/** The app's base address on any page and behind any proxy prefix: that of Streamlit's own scripts. */
 function appAddress() {
   const script = document.querySelector('script[src*="static/js/"]')
   return script ? new URL("../../", script.src).href : new URL("./", document.baseURI).href
@@ -28,7 +28,7 @@ function loadPlotly(address) {
   return window.attentionLabPlotly
 }
 
-/** The theme's name, for colours that come as pairs, and the colours that figures share with the page. */
+/** The theme's name, which chooses one colour of each pair, and the colours that figures share with the page. */
 function readTheme(host) {
   const style = getComputedStyle(host)
   const value = (name) => style.getPropertyValue(`--st-${name}`).trim()
@@ -42,7 +42,7 @@ function readTheme(host) {
   }
 }
 
-/** A way to the glossary, beside a title. */
+/** A link to the glossary, beside a title. */
 function termLink(slug, title) {
   const words = `What this means: ${title}`
   const href = new URL(`glossary?term=${encodeURIComponent(slug)}`, appAddress()).href

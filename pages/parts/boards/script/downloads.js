@@ -1,6 +1,6 @@
-// Saving what a figure shows, made in the browser: a picture, a drawing, its numbers.
+// Downloads of a figure, made in the browser: PNG, SVG, and the numbers.
 
-/** The menu that saves what a panel shows: picture for slides, drawing for papers, numbers for everything else.
+/** The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
  *
  * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there, and, where its
  * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null.
@@ -55,10 +55,10 @@ function resetZoom(board, panel) {
   if (panel.drawn) board.plotly.relayout(panel.plot, change)
 }
 
-/** Plotly reads a little markup in titles; a run's name is only text. */
+/** Escape a run's name: Plotly interprets some markup in titles. */
 const plainText = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
 
-/** A picture cell by cell, each of the array's own even where blocks are drawn; lines point by point. */
+/** A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point. */
 function csvOf(traces) {
   const cell = (value) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replace(/"/g, '""')}"` : `${value ?? ""}`)
   const picture = traces.find(({ type, meta }) => type === "heatmap" && meta?.rows)
@@ -85,7 +85,7 @@ function pointsOf(traces) {
   return lines
 }
 
-/** Nine digits tell one number of 32 bits from every other. */
+/** Nine digits identify every float32 number. */
 const digits = (values, at) => (values instanceof Float32Array && Number.isFinite(values[at]) ? Number(values[at].toPrecision(9)) : values[at])
 
 function saveText(name, text) {

@@ -1,9 +1,9 @@
-// A figure made in Python, dressed in the theme shown.
+// Applying the active theme to a figure made in Python.
 
 const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
 const TOUCH = window.matchMedia("(pointer: coarse)").matches
 
-/** A trace in the colours of the theme shown: its scale, or its line and its marks. */
+/** A trace in the colours of the active theme: its scale, or its line and its marks. */
 function coloured(trace, theme) {
   const color = trace.meta?.color?.[theme]
   const scale = trace.meta?.scale?.[theme]
@@ -15,11 +15,11 @@ function coloured(trace, theme) {
   return painted
 }
 
-/** A picture whose columns have several names, as a head and a key, with them as the text of every cell. */
+/** A heatmap whose columns have several names, such as head and key, with these as the text of every cell. */
 function withText(trace) {
   const names = Object.entries(trace.meta?.columns ?? {})
   if (names.length < 2) return trace
-  const step = trace.dx ?? 1 // cells of the original to one that is drawn
+  const step = trace.dx ?? 1 // cells of the original in one drawn cell
   const text = Array.from({ length: names[0][1].length / step }, (_, at) => names.map(([name, numbers]) => `${name} ${numbers[at * step]}`).join(", "))
   return { ...trace, text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text) }
 }

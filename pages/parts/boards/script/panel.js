@@ -1,4 +1,4 @@
-// One panel: its heading, its words, its plot, and the place in it that pointer and arrow keys share.
+// One panel: its heading, its text, its plot, and the highlighted place, which pointer and arrow keys set.
 
 function newPanel(state, { id, title: name }) {
   const title = el("h4", {})
@@ -47,7 +47,7 @@ function newPanel(state, { id, title: name }) {
   return panel
 }
 
-/** Put a panel's figure up or bring it up to date, on the same node. */
+/** Draw or update a panel's figure on the same node. */
 function paint(state, panel) {
   const { theme } = state
   const traces = panel.figure.data.map((trace) => coloured(withText(trace), theme.name))
@@ -64,7 +64,7 @@ function paint(state, panel) {
   panel.plot.on("plotly_click", (event) => state.pick(panel, place(event)))
 }
 
-/** The row and the column of a place, as far as they are known, drawn over the picture: no redraw of the picture itself. */
+/** Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure. */
 function placeBands(panel, at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
@@ -72,14 +72,14 @@ function placeBands(panel, at) {
   row.hidden = !axes || !heat || at?.y == null
   column.hidden = !axes || !(heat || panel.link[0]) || at?.x == null
   if (row.hidden && column.hidden) return
-  const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one picture.
+  const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one figure.
   const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
   const span = (axis, value, step = 1) => {
     const ends = [-step / 2, step / 2].map((half) => axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length))
     return [Math.min(...ends), Math.abs(ends[1] - ends[0])]
   }
   const place = (band, [left, width], [top, height]) => {
-    band.hidden ||= !width || !height // It lies outside.
+    band.hidden ||= !width || !height // The place is outside the visible range.
     Object.assign(band.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
   }
   if (!row.hidden) place(row, [xaxis._offset, xaxis._length], span(yaxis, at.y, heat.dy))
@@ -88,7 +88,7 @@ function placeBands(panel, at) {
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
-/** Arrow keys walk over a picture's cells or a line's points, Enter picks. */
+/** Arrow keys move over a heatmap's cells or a line's points, Enter picks. */
 function stepThrough(state, panel, event) {
   const trace = panel.drawn?.traces[0]
   if (!trace) return

@@ -1,7 +1,7 @@
 // Sections of panels by their ids. A plot is one node from its first figure to its last.
 
 const NEAR = "300px"
-const STINT = 40 // milliseconds of drawing in one go
+const STINT = 40 // milliseconds of drawing before the browser may paint
 
 function newPanels(host, canvas) {
   const state = { host, data: null, theme: readTheme(host), plotly: null, panels: new Map(), sections: new Map(), say: () => {} }
@@ -30,12 +30,12 @@ function newPanels(host, canvas) {
       if (panel) panel.near = isIntersecting
     }
     touch()
-  }, { rootMargin: NEAR, scrollMargin: NEAR }) // the page scrolls inside a box of its own, to which only the second applies
+  }, { rootMargin: NEAR, scrollMargin: NEAR }) // the page scrolls inside an element of its own, to which only scrollMargin applies
   const sized = new ResizeObserver((entries) => {
     for (const { target } of entries) if (target.data && target.offsetWidth) state.plotly.Plots.resize(target)
   })
 
-  /** Point at one place, and in every other picture at what it shares with it, or with null at nothing; by key, say it too. */
+  /** Highlight a place, and in every other figure the parts it shares with it; null clears. From the keyboard, announce it too. */
   state.point = (panel, at, aloud = false) => {
     const pointed = at ? { [panel.link[1]]: at.y, [panel.link[0]]: at.x, "": undefined } : {}
     for (const other of state.panels.values()) {
@@ -67,7 +67,7 @@ function newPanels(host, canvas) {
     for (const panel of state.panels.values()) panel.dirty ||= recolour
     holdOnly(root, data.sections.map(({ id }) => state.sections.get(id).root))
     cancelAnimationFrame(pending)
-    draw(0) // The first picture is seen before the others are drawn, and before Streamlit writes what else has changed.
+    draw(0) // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
   }
 
   const furnish = (section, wanted) => {
@@ -102,7 +102,7 @@ function newPanels(host, canvas) {
   return state
 }
 
-/** These children and no others; where they are the same, nothing is laid out anew. */
+/** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
 function holdOnly(parent, nodes) {
   if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) parent.replaceChildren(...nodes)
 }
@@ -178,7 +178,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     boards.set(parentElement, state)
   }
   state.hear(data, setTriggerValue)
-  // Streamlit also calls this when the next data overtake these, while the board lives on: then it is still in the page.
+  // Streamlit also calls this when newer data replace these; the board is then still in the page and must stay.
   return () =>
     setTimeout(() => {
       if (state.host.isConnected || boards.get(parentElement) !== state) return

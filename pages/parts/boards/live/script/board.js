@@ -1,7 +1,7 @@
-// The board: what is known of a run, the panels that show it, and the beat at which they are redrawn.
+// The board: the state of a run, the panels that show it, and the timer that redraws them.
 
 const BEAT = 95 // milliseconds between redraws
-const BUDGET = 40 // milliseconds of drawing in one go
+const BUDGET = 40 // milliseconds of drawing before the browser may paint
 const MOST_SNAPSHOTS = 150
 
 function newBoard(host, canvas) {
@@ -12,7 +12,7 @@ function newBoard(host, canvas) {
   let drawnAt = 0
   let close = () => {}
   let swallowed = false
-  const mount = Math.random().toString(36).slice(2) // A board that is mounted anew knows nothing yet and must be told all.
+  const mount = Math.random().toString(36).slice(2) // A board that is mounted again has no data: the page must send all of it.
 
   const forget = () => {
     Object.assign(board, { columns: {}, figures: {}, snapshots: [], have: 0, looking: null, cut: Infinity, reported: null })
@@ -52,7 +52,7 @@ function newBoard(host, canvas) {
   const replay = replayBar(board)
   canvas.append(status.root, replay.root, grid, tip)
 
-  /** Redraw what changed, the longest untouched first; after the budget the browser may paint before the rest. */
+  /** Redraw the panels that changed, the one drawn longest ago first; after the budget the browser may paint before the rest. */
   const draw = ({ going = false, budget = BUDGET } = {}) => {
     pending = null
     if (!board.plotly) return
@@ -72,7 +72,7 @@ function newBoard(host, canvas) {
     }
   }
 
-  /** Somebody waits for the first point: off the beat, and shown before the other panels are drawn. */
+  /** Draw the first point at once, without waiting for the timer or for the other panels. */
   const hurry = () => {
     clearTimeout(pending)
     pending = setTimeout(() => requestAnimationFrame(() => draw({ budget: 0 })))
@@ -91,7 +91,7 @@ function newBoard(host, canvas) {
     for (const { target } of entries) if (target.data && target.offsetWidth) board.plotly.Plots.resize(target)
   })
 
-  /** Panels are made once and only remade when other ones are asked for. */
+  /** Panels are made once, and again only when the list of panels changes. */
   const furnish = () => {
     const wanted = JSON.stringify([board.data.panels, board.data.titles])
     if (grid.dataset.wanted === wanted) return
@@ -130,7 +130,7 @@ function newBoard(host, canvas) {
       if (board.looking != null) board.looking = Math.floor(board.looking / 2)
     }
   }
-  /** Tell the page when its buttons are out of date: a run paused, went on or ended. */
+  /** Tell the page when its buttons are out of date: the run has paused, resumed or ended. */
   const report = () => {
     const kind = (state) => (state === "queued" ? "running" : state)
     const state = kind(board.status.state)
@@ -155,7 +155,7 @@ function newBoard(host, canvas) {
     board.say("fallback", `${board.data.run}/${mount}`)
   }
 
-  /** What the page says: called again on each of its reruns, and with the news where it polls. */
+  /** Take the page's data: called on each rerun, with new events where the page polls. */
   board.hear = (data, say) => {
     const before = board.data
     board.data = data
@@ -197,7 +197,7 @@ function panelsOf(board, name) {
   return [linePanel(board, name, titles[name])]
 }
 
-/** A figure that nobody sees: the browser compiles now what the first curve would otherwise wait for. */
+/** Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it. */
 function warmUp(plotly) {
   const nowhere = el("div")
   const axes = { xaxis: { range: [0, 1] }, shapes: [{ type: "line", x0: 0, x1: 1, y0: 0, y1: 0, label: { text: "0" } }] }
@@ -215,7 +215,7 @@ export default function ({ data: [data], parentElement, setStateValue }) {
     boards.set(parentElement, board)
   }
   board.hear(data, setStateValue)
-  // Streamlit also calls this when the next data overtake these, while the board lives on: then it is still in the page.
+  // Streamlit also calls this when newer data replace these; the board is then still in the page and must stay.
   return () =>
     setTimeout(() => {
       if (board.host.isConnected || boards.get(parentElement) !== board) return

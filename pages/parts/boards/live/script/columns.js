@@ -1,4 +1,4 @@
-// Lines that grow: appended to as events come, thinned by lowest and highest when they get long.
+// Growing lines: events are appended; a long line is thinned to the lowest and highest of each stretch.
 
 const LONGEST = 500
 const AFTER_THINNING = 400
@@ -24,7 +24,7 @@ function thin([x, y], points) {
   return [order.map((place) => x[place]), order.map((place) => y[place])]
 }
 
-/** Append news to columns {name: [steps, values]}; steps already there are not taken twice. */
+/** Append new events to columns {name: [steps, values]}, without the steps that are there already. */
 function append(columns, news) {
   for (const [name, [steps, values]] of Object.entries(news)) {
     const [x, y] = (columns[name] ??= [[], []])
@@ -39,7 +39,7 @@ function append(columns, news) {
   }
 }
 
-/** The part of a column up to a step, for a recording that is played. */
+/** The part of a column up to a step, for playing a recording. */
 function upto([x, y], step) {
   if (!x.length || x[x.length - 1] <= step) return [x, y]
   let count = x.findIndex((value) => value > step)

@@ -1,8 +1,8 @@
-// The run's own numbers behind its pictures, which are drawn from bytes: for the saved data, and for the tip once the run has ended.
+// The exact arrays behind figures that are drawn from bytes: for the saved data, and for the tooltip once the run has ended.
 
-const KEPT = 6 // arrays; one asked for again later is fetched again
+const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 
-/** Gives a function that asks for an array of the snapshot shown: what is `there` now, and a promise of when it `comes`.
+/** Gives a function that asks for an array of the shown snapshot: `there` is the array if it is loaded, `comes` a promise of it.
  *
  * An array is like a grid, {shape, decoded}; null where the run no longer keeps it.
  */
@@ -14,7 +14,7 @@ function exactNumbers(board) {
       const numbers = { there: null }
       numbers.comes = fetchNumbers(path).then((found) => (numbers.there = found)).catch(() => (asked.delete(path), null))
       asked.set(path, numbers)
-      if (asked.size > KEPT) asked.delete(asked.keys().next().value)
+      if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value)
     }
     return asked.get(path)
   }
@@ -62,9 +62,9 @@ function tracesOf(array, { x, y, label }) {
   return [{ type: "heatmap", z: mosaicOf(array, [rows, columns]), meta }]
 }
 
-/** What a drawn cell stands for, {row, column, value} in words: exact where the array is there, else about what the byte says.
+/** The tooltip of a drawn cell, {row, column, value} in words: exact if the array is loaded, else approximate from the byte.
  *
- * A cell that stands for a block shows its entry of largest magnitude.
+ * A cell of a block shows the block's entry of largest magnitude.
  */
 function entryOf(grid, array, place, row, column, say = number) {
   const [high, wide] = grid.block

@@ -33,7 +33,7 @@ function samplesPanel(board, title) {
   return panel
 }
 
-/** What a language model wrote at each look, the latest first: held-out text that it was given, then its own. */
+/** The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own. */
 function writtenPanel(board, title) {
   const panel = shell(board, "written", title, { plotted: false, waiting: "waiting for the first look at the model" })
   const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
@@ -72,7 +72,7 @@ const STATES = {
   lost: "Lost", recorded: "Recorded run",
 }
 
-/** State, step, speed, time left, place in the queue; why a run failed, and what would have prevented it. */
+/** State, step, speed, time left, place in the queue; the reason of a failure, and a setting that would have prevented it. */
 function statusLine(board) {
   const badge = el("strong", { class: "badge" })
   const facts = el("span", { class: "facts" })
@@ -107,7 +107,7 @@ function statusLine(board) {
     return said.join(" · ")
   }
 
-  /** From the last seconds as they really went by, pace and other people's runs included. */
+  /** The speed over the last seconds of real time, with the pace and other runs included. */
   const timeLeft = (status) => {
     const now = performance.now() / 1000
     if (pace.length && pace[pace.length - 1].step > status.step) pace.length = 0

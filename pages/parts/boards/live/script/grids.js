@@ -1,4 +1,4 @@
-// Matrices as they come while a run trains: one byte a cell, with the scale to read them by.
+// Matrices of a live run: one byte a cell, and the scale to convert bytes to values.
 
 /** Values of a grid as one flat array, row by row, last axis fastest. */
 function decode({ values, zero, step }) {

@@ -1,6 +1,6 @@
-// Attention patterns and the encoding's matrices: pictures of the snapshot that is looked at.
+// Attention patterns and the encoding's matrices of the chosen snapshot.
 
-/** Every head at a glance, and one enlarged; they share which kind, layer and head is chosen. */
+/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. */
 function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
   const all = shell(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
@@ -64,7 +64,7 @@ function attentionPanels(board, titles) {
   }
   const axes = () => ({ x: "key", y: "query", label: chosen.which })
   all.numbers = one.numbers = () => board.exact("patterns", chosen.which)
-  // Both take what is chosen now: it may be something else before the numbers come.
+  // Both use the present choice: it may change before the numbers arrive.
   all.exact = () => {
     const named = axes()
     return all.numbers().comes.then((array) => array && tracesOf(array, named))
@@ -99,7 +99,7 @@ function options(select, count, label, chosen) {
   select.disabled = count < 2
 }
 
-/** What the encoding is and how similar it makes positions; they share which layer is chosen, where each has its own. */
+/** The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding. */
 function encodingPanels(board, titles) {
   const chosen = { layer: 0 }
   const layers = el("select", { "aria-label": "Layer of the encoding", hidden: true, onchange: (event) => pick(Number(event.target.value)) })
@@ -121,7 +121,7 @@ function encodingPanels(board, titles) {
   return panels
 }
 
-/** What the encoding is ("matrix") or how similar it makes positions ("similarity"), in the layer that is chosen. */
+/** The encoding ("matrix") or the similarity of positions ("similarity") in the chosen layer. */
 function encodingPanel(board, name, title, chosen) {
   const panel = shell(board, name, title, { waiting: "waiting for the first look at the model" })
   panel.tools.append(downloads(board, panel))
@@ -158,9 +158,9 @@ function encodingPanel(board, name, title, chosen) {
   return panel
 }
 
-/** A tip beside the pointer and, where given, what a click does; a plot is listened to once, with the latest answers.
+/** A tooltip beside the pointer and, where given, a click handler; each plot has one listener, which calls the latest functions.
  *
- * `tell` is given row and column of the drawing, and the exact array once the run has ended and the array is there.
+ * `tell` gets row and column of the drawing, and the exact array once the run has ended and the array is loaded.
  */
 function listen(board, panel, tell, click) {
   panel.tell = tell

@@ -46,21 +46,21 @@ function linePanel(board, name, title) {
 function filled(board, trace) {
   if (trace.meta.overlay) return trace
   const [x, y] = board.column(trace.meta.column)
-  const single = y.length === 1 ? { mode: "lines+markers", marker: { size: 6 } } : {} // a line of one point is not seen
+  const single = y.length === 1 ? { mode: "lines+markers", marker: { size: 6 } } : {} // a line of one point is invisible
   const perplexity = trace.meta.perplexity
     ? { text: y.map((value) => number(Math.exp(value))), hovertemplate: "%{y:.3f} nats, perplexity %{text}" }
     : {}
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
-/** The axis reaches to the end of the run, or to where it stopped early, or to the end of a longer one laid over it. */
+/** The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it. */
 function lastStep(board, planned) {
   const overlays = Object.values(board.data.overlays).flat()
   const reached = board.ended() && board.status.step > 0 ? board.status.step : planned
   return Math.max(reached, ...overlays.map((trace) => trace.x[trace.x.length - 1] ?? 0))
 }
 
-/** A line at the step that is looked at again. */
+/** A vertical line at the step chosen in the replay. */
 function marker(board) {
   const step = board.replayedStep()
   return step == null ? [] : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]

@@ -1,4 +1,4 @@
-// Going back: a slider over the snapshots received, and a player. A recorded run is played as if it was live.
+// Replay: a slider over the received snapshots, and a player. A recorded run is played as if it were live.
 
 const REST = 4 // seconds at the end of a recording before it starts again
 const FRAME = 0.1

@@ -1,6 +1,6 @@
-// Where news comes from: one event stream or, where that is swallowed on the way, the page's own polling.
+// The source of new events: one event stream or, where a proxy blocks it, the page's polling.
 
-const PATIENCE = 3000 // milliseconds until a silent stream is given up
+const TIMEOUT = 3000 // milliseconds after which a silent stream is given up
 
 function openStream(board, { onNews, onSilence }) {
   const address = new URL(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`, appAddress())
@@ -9,7 +9,7 @@ function openStream(board, { onNews, onSilence }) {
     close()
     onSilence()
   }
-  let patience = setTimeout(giveUp, PATIENCE)
+  let patience = setTimeout(giveUp, TIMEOUT)
   const close = () => {
     clearTimeout(patience)
     source.close()
