@@ -32,13 +32,13 @@ HOSTILE = (
     "# " * 10_000,
 )
 PAGES = {
-    "lab.py": ("run", "preset", "task", "pos_encoding", "n_layers", "dropout", "test_lengths", "v", "text"),
+    "lab.py": ("run", "preset", "task", "pos_encoding", "n_layers", "dropout", "test_lengths", "v", "text", "hide", "lock"),
     "issues.py": ("issue", "experiment", "seeds", "first_seed", "extended"),
-    "encodings.py": ("a", "b", "view", "reach", "run", "step", "needs", "seed"),
+    "encodings.py": ("a", "b", "view", "reach", "run", "step", "needs", "seed", "hide", "lock"),
     "attention.py": ("run", "view", "which", "layer", "sample", "temperature", "off", "faults", "text"),
-    "text.py": ("run", "text", "pos_encoding", "vocab_size", "steps"),
+    "text.py": ("run", "text", "pos_encoding", "vocab_size", "steps", "hide", "lock"),
     "design.py": ("design_width", "design_features", "against", "tasks", "seeds", "experiment"),
-    "memory_and_time.py": ("kinds", "longest", "device", "memory", "models", "sweep"),
+    "memory_and_time.py": ("kinds", "longest", "device", "memory", "models", "sweep", "hide", "lock"),
     "notebooks.py": ("play",),
     "notebook.py": ("notebook", "play"),
     "glossary.py": ("term",),

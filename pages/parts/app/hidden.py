@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.settings.errors import Problem
 
 NAMES = ("show", "hide", "lock")
-ALLOWED = "names of controls on this page, separated by commas"
+ALLOWED = "one or more names of controls on this page, separated by commas"
 
 
 @dataclass(frozen=True)
