@@ -28,8 +28,8 @@ S = TypeVar("S", bound=PageState)
 class PageSettings(ABC):
     """The settings of one page: their values in the session, their widgets, and the link to them.
 
-    The values stand in ``st.session_state[key]`` by name, where they outlive the page and its widgets. Each fits by itself; whether
-    they go together is known when they are used.
+    The values stand in ``st.session_state[key]`` by name, where they outlive the page and its widgets. Each fits by
+    itself; whether they go together is known when they are used.
     """
 
     def __init__(self, key: str, *, widgets: str = "", marks: Collection[str] = ()) -> None:
