@@ -32,7 +32,19 @@ HOSTILE = (
     "# " * 10_000,
 )
 PAGES = {
-    "lab.py": ("run", "preset", "task", "pos_encoding", "n_layers", "dropout", "test_lengths", "v", "text", "hide", "lock"),
+    "lab.py": (
+        "run",
+        "preset",
+        "task",
+        "pos_encoding",
+        "n_layers",
+        "dropout",
+        "test_lengths",
+        "v",
+        "text",
+        "hide",
+        "lock",
+    ),
     "issues.py": ("issue", "experiment", "seeds", "first_seed", "extended"),
     "encodings.py": ("a", "b", "view", "reach", "run", "step", "needs", "seed", "hide", "lock"),
     "attention.py": ("run", "view", "which", "layer", "sample", "temperature", "off", "faults", "text"),
