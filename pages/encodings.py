@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts.app import server
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.encodings.address import open_address, value
+from pages.parts.encodings.address import SETTINGS, value
 from pages.parts.encodings.choice import choose
 from pages.parts.encodings.compare import compare
 from pages.parts.encodings.controls import control
@@ -15,7 +15,7 @@ from pages.parts.encodings.training import through_training
 SHOW = {"compare": compare, "training": through_training, "choose": choose}
 
 server.wake()  # this page needs the workers for its first figures
-ignored = open_address()
+_, ignored = SETTINGS.open_address()
 st.title("Encodings", anchor=False)
 st.markdown(
     "Attention reads a set; an encoding tells it where each token stands. See what each one says, and how that holds up."

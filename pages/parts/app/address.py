@@ -1,6 +1,7 @@
 """A page and its address: a link is taken at its word once, from then on the page writes the address.
 
-In the session stand the query that a page wrote last and the one that it met last, as ``<page>.written`` and ``<page>.met``.
+In the session stand the query that a page wrote last and the one that it met last, as ``<page>.written`` and
+``<page>.met``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import streamlit as st
 def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
     """The query, where it is a link; None where the page wrote it itself or has met it in its last run.
 
-    ``marks``: names that the page never writes itself and every link within the app has one of. After the first query of a
-    session only such a link counts, however late the addresses come that the page has written.
+    ``marks``: names of which every link within the app has one, and which the page itself never writes. After the first
+    query of a session only such a link counts, however late the addresses come that the page has written.
     """
     query, met = st.query_params.to_dict(), st.session_state.get(f"{page}.met")
     # A quick second click arrives with the address of before the first: that is no link.

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from engine.settings.errors import Problem
 
 NAMES = ("show", "hide", "lock")
-ALLOWED = "names of controls on this page, separated by commas"
+ALLOWED = "one or more names of controls on this page, separated by commas"
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """What a link says about the controls of its page. It changes no value, and whoever edits the address has them back."""
+    """The controls that a link shows, hides or locks. No value changes; whoever edits the address has them back."""
 
     show: tuple[str, ...] = ()
     """Where any are named, only these are drawn."""

@@ -28,8 +28,8 @@ S = TypeVar("S", bound=PageState)
 class PageSettings(ABC):
     """The settings of one page: their values in the session, their widgets, and the link to them.
 
-    The values stand in ``st.session_state[key]`` by name, where they outlive the page and its widgets. Each fits by itself; whether
-    they go together is known when they are used.
+    The values stand in ``st.session_state[key]`` by name, where they outlive the page and its widgets. Each fits by
+    itself; whether they go together is known when they are used.
     """
 
     def __init__(self, key: str, *, widgets: str = "", marks: Collection[str] = ()) -> None:
@@ -46,8 +46,8 @@ class PageSettings(ABC):
         """The settings that exist under the present values, in order."""
 
     @abstractmethod
-    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
-        """Every value as a link asks for it (none where it asks for nothing), and what in the link was ignored."""
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
+        """The values that a link asks for, None where those there are stay, and what in the link was ignored."""
 
     def controls(self) -> Collection[str]:
         """The names that a link may show, hide or lock."""
@@ -124,7 +124,7 @@ class PageSettings(ABC):
         if not link:
             return {}, []
         values, ignored = self.read({name: text for name, text in link.items() if name not in NAMES})
-        if values:
+        if values is not None:
             self.fill(values)
         st.session_state[f"{self.key}.hidden"], unknown = read_hidden(link, self.controls())
         return link, ignored + unknown

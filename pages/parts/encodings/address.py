@@ -5,73 +5,63 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from engine.experiments.properties import NEEDS
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem
-from engine.settings.fields import to_text, whole_number
-from pages.parts.app.address import take_link, write_link
+from engine.settings.fields import Setting, to_text, whole_number
+from pages.parts.app.page_state import PageSettings
 from pages.parts.encodings.settings import read_value, settings
 
-STATE = "encodings"
-"""Session key of what is set: names as in the link; it outlives the page."""
 RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
 RECORDED = "recorded"
 MOST = {STEP: 1_000_000, LAYER: 48}
 """The numbers that a link to a run holds; layers count from 1, and the nearest that the run has is shown."""
 
 
-def values() -> dict[str, Any]:
-    kept: dict[str, Any] = st.session_state.setdefault(STATE, {})
-    return kept
+class EncodingsSettings(PageSettings):
+    """Two encodings decide what else there is to set. Only what was set is kept."""
 
+    def defaults(self) -> dict[str, Any]:
+        return {}
 
-def value(name: str) -> Any:
-    """What is set, or the default."""
-    kept = values()
-    return kept.get(name, settings(kept)[name].default)
+    def rows(self) -> Mapping[str, Setting]:
+        return settings(self.values())
 
+    def asked_for(self) -> dict[str, Any]:
+        kept = self.values()
+        return {name: kept.get(name, row.default) for name, row in settings(kept).items()}
 
-def widget_key(name: str) -> str:
-    return f"{STATE}.set.{name}"
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        """What a link leaves out is as by default."""
+        found: dict[str, Any] = {}
+        ignored: list[Problem] = []
+        chosen = {side: query[side] for side in ("a", "b") if side in query}
+        for name, text in sorted(
+            query.items(), key=lambda pair: pair[0] not in ("a", "b")
+        ):  # they decide what else there is
+            rows = settings(found)
+            try:
+                if name in rows:
+                    found[name] = read_value(rows[name], text)
+                elif name == RUN and (text == RECORDED or RUN_ID.fullmatch(text)):
+                    found[RUN] = text
+                elif name in MOST and (number := whole_number(text, 0, MOST[name])) is not None:
+                    found[name] = number
+                elif name == NEEDED and set(text.split(",")) <= set(NEEDS):
+                    found[NEEDED] = text.split(",")
+                else:
+                    ignored.append(Problem(name, text, _allowed(name, chosen)))
+            except ValueError:
+                ignored.append(Problem(name, text, rows[name].allowed))
+        return found, ignored
 
-
-def open_address() -> list[Problem]:
-    """A link is taken at its word once; what it leaves out is as by default. Returns what was ignored."""
-    query = take_link(STATE)
-    if not query:
-        return []
-    found, ignored = read(query)
-    st.session_state[STATE] = found
-    for key in [key for key in st.session_state if str(key).startswith(widget_key(""))]:
-        del st.session_state[key]
-    return ignored
-
-
-def read(query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
-    """What a query asks for, as far as it is allowed, and what was ignored."""
-    found: dict[str, Any] = {}
-    ignored: list[Problem] = []
-    chosen = {side: query[side] for side in ("a", "b") if side in query}
-    for name, text in sorted(
-        query.items(), key=lambda pair: pair[0] not in ("a", "b")
-    ):  # they decide what else there is
-        rows = settings(found)
-        try:
-            if name in rows:
-                found[name] = read_value(rows[name], text)
-            elif name == RUN and (text == RECORDED or RUN_ID.fullmatch(text)):
-                found[RUN] = text
-            elif name in MOST and (number := whole_number(text, 0, MOST[name])) is not None:
-                found[name] = number
-            elif name == NEEDED and set(text.split(",")) <= set(NEEDS):
-                found[NEEDED] = text.split(",")
-            else:
-                ignored.append(Problem(name, text, _allowed(name, chosen)))
-        except ValueError:
-            ignored.append(Problem(name, text, rows[name].allowed))
-    return found, ignored
+    def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
+        """What is away from its default, the needs, and what is looked at of a run."""
+        kept, asked = self.values(), self.asked_for()
+        found = {name: to_text(asked[name]) for name, row in self.rows().items() if asked[name] != row.default}
+        if asked["view"] == "training":
+            found |= {name: str(kept[name]) for name in (RUN, STEP, LAYER) if kept.get(name) is not None}
+        return found | ({NEEDED: ",".join(kept[NEEDED])} if kept.get(NEEDED) else {})
 
 
 def _allowed(name: str, chosen: Mapping[str, str]) -> str:
@@ -83,16 +73,14 @@ def _allowed(name: str, chosen: Mapping[str, str]) -> str:
     return more.get(name) or "a name this page knows with these encodings"
 
 
+SETTINGS = EncodingsSettings("encodings")
+read, values, widget_key = SETTINGS.read, SETTINGS.values, SETTINGS.widget_key
+
+
+def value(name: str) -> Any:
+    """What is set, or the default."""
+    return SETTINGS.asked_for()[name]
+
+
 def write_address() -> None:
-    """Keep the address a link to what is on the page; what is as by default is left out."""
-    kept = values()
-    rows = settings(kept)
-    query = {name: to_text(kept[name]) for name, row in rows.items() if kept.get(name, row.default) != row.default}
-    query |= {
-        name: str(kept[name])
-        for name in (RUN, STEP, LAYER)
-        if kept.get(name) is not None and kept.get("view") == "training"
-    }
-    if kept.get(NEEDED):
-        query[NEEDED] = ",".join(kept[NEEDED])
-    write_link(STATE, query)
+    SETTINGS.write_address(SETTINGS.query())

@@ -18,7 +18,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings import asked
-from pages.parts.encodings.address import value, values, write_address
+from pages.parts.encodings.address import SETTINGS, value, values, write_address
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.facts import offer_times, show_facts
 from pages.parts.encodings.panels import (
@@ -126,19 +126,20 @@ def _controls(into: DeltaGenerator) -> None:
 
 
 def _shared() -> None:
-    with st.grid(2, min_column_width=300):
-        for side in SIDES:
-            control(side)
-    with st.grid(len(SHARED), min_column_width=110):
-        for name in SHARED:
-            control(name)
+    for names, width in ((SIDES, 300), (SHARED, 110)):
+        if drawn := SETTINGS.drawn(*names):
+            with st.grid(len(drawn), min_column_width=width):
+                for name in drawn:
+                    control(name)
     control("likeness")
 
 
 def _less_asked() -> None:
     rows = settings(values())
     own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
-    hidden = [*LESS_ASKED, *own["a"], *own["b"]]
+    hidden = SETTINGS.drawn(*LESS_ASKED, *own["a"], *own["b"])
+    if not hidden:
+        return
     st.session_state.setdefault(FOLDED, any(value(name) != rows[name].default for name in hidden))
     more = st.expander("The encodings' own parameters, and more", icon=":material/tune:", key=FOLDED, on_change="rerun")
     if not more.open:  # half of all controls: they cost nothing until they are opened
@@ -150,9 +151,10 @@ def _less_asked() -> None:
                     st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
                 for name in own[side]:
                     control(name)
-        with st.grid(len(LESS_ASKED), min_column_width=160):
-            for name in LESS_ASKED:
-                control(name)
+        if drawn := SETTINGS.drawn(*LESS_ASKED):
+            with st.grid(len(drawn), min_column_width=160):
+                for name in drawn:
+                    control(name)
 
 
 def _pictures(told: list[Told], shown: int) -> list[Panel]:

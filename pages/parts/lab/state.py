@@ -34,7 +34,7 @@ class LabSettings(PageSettings):
         own = [settings.model_fields for _, types in COMPOSED.values() for settings in types.values()]
         return {PRESET}.union((row.name for row in settings_for()), *own)
 
-    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
         """Settings in a link win over those of its preset, these over those of the run it names."""
         own = {name: text for name, text in query.items() if name not in (RUN, PRESET)}
         preset, run = query.get(PRESET), find(query[RUN]) if RUN in query else None
@@ -48,7 +48,7 @@ class LabSettings(PageSettings):
         known = {row.name for row in settings_for(chosen.get("task"), chosen.get("pos_encoding"))}
         # What the base set for a task or an encoding that the link replaces goes without saying.
         config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in own})
-        return config.flat() if own or base else {}, problems + ignored
+        return config.flat() if own or base else None, problems + ignored
 
     def take(self, name: str, value: Any) -> None:
         before = self.values()

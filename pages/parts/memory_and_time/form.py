@@ -32,8 +32,8 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
 
 
 MEASURED = """
-Each point is a short job on a worker that does nothing else meanwhile. First all models go along the axis, each until its
-next point would take too long or not fit twice into the free memory; then all points again, in shuffled order.
+Each point is a short job on a worker that does nothing else meanwhile. First all models go along the axis, each until
+its next point would take too long or not fit twice into the free memory; then all points again, in shuffled order.
 """
 
 

@@ -82,8 +82,8 @@ def test_show_leaves_only_what_it_names() -> None:
 def test_names_that_are_no_controls_are_named_in_one_sentence() -> None:
     app = opened(hide="zork, n_heads,,# x", lock="rope")
     assert [box.value for box in app.warning] == [
-        "From the link, `hide` is `zork, # x`; allowed is names of controls on this page, separated by commas. Ignored.",
-        "From the link, `lock` is `rope`; allowed is names of controls on this page, separated by commas. Ignored.",
+        "From the link, `hide` is `zork, # x`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
+        "From the link, `lock` is `rope`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
     ]
     assert drawn(app).keys() == set(NAMES) - {"n_heads"}
     assert dict(app.query_params)["hide"] == "n_heads"
@@ -106,3 +106,21 @@ def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: O
     shared = dict(parse_qsl(urlsplit(link).query))
     assert (shared["show"], shared["lock"], shared["pos_encoding"]) == ("pos_encoding,steps", "steps", "rope")
     assert dict(app.query_params)["show"] == "pos_encoding,steps"
+
+
+@pytest.mark.parametrize(
+    ("page", "prefix", "hidden", "locked"),
+    [
+        ("memory_and_time.py", "costs.set.", "n_heads", "d_model"),
+        ("text.py", "text.set.", "steps", "vocab_size"),
+        ("encodings.py", "encodings.set.", "n_heads", "d_model"),
+    ],
+)
+def test_other_pages_hide_and_lock_too(open_page: Open, page: str, prefix: str, hidden: str, locked: str) -> None:
+    app = open_page(page, hide=hidden, lock=locked)
+    assert app.number_input(key=prefix + locked).disabled
+    assert prefix + hidden not in {one.key for one in app.number_input}
+    assert dict(app.query_params) == {"hide": hidden, "lock": locked}
+    app.switch_page("start.py").run()
+    app.switch_page(page).run()
+    assert app.number_input(key=prefix + locked).disabled, "as long as the session lasts"
