@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.analysis.attention_jobs import ReadSequence
 from engine.text.tokens import unknown_in_words
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
 from pages.parts.attention.address import open_address, write_address

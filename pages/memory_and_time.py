@@ -13,7 +13,7 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
-from engine.workers.pool import Refused
+from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.session import session_id

@@ -40,7 +40,6 @@ CHOICES: dict[str, dict[str, str]] = {
 class RunConfig(ComposedConfig):
     """All settings that determine a run's numbers. Frozen; the training path depends on nothing else."""
 
-
     @model_validator(mode="before")
     @classmethod
     def _compose(cls, data: Any) -> Any:

@@ -17,7 +17,8 @@ from engine.foundation.background import BackgroundTask
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.workers.pool import NoRoom, Pool
+from engine.workers.errors import NoRoom
+from engine.workers.pool import Pool
 
 POLL_SECONDS = 0.02
 """Seconds between two checks of the running trials."""

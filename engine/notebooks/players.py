@@ -8,8 +8,8 @@ from threading import RLock
 
 from engine.notebooks import Notebook
 from engine.notebooks.player import Play
+from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
-from engine.workers.pool import NoRoom
 
 MAX_KEPT = 100
 """The number of ended plays whose outputs are kept, the newest."""

@@ -17,8 +17,6 @@ from engine.foundation.paths import data_folder
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 
-__all__ = ["RUN_ID", "Run", "Runs"]
-
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 """The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
 HELD_EVENTS = 50_000

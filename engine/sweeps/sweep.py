@@ -20,7 +20,8 @@ from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
-from engine.workers.pool import JobError, Pool
+from engine.workers.errors import JobError
+from engine.workers.pool import Pool
 
 CLOCK = Lock()
 """Held for one point: two sweeps alternate, so that neither slows the other's point."""

@@ -31,8 +31,6 @@ from engine.workers.process import KillReason, WorkerProcess
 from engine.workers.queued import QueuedJob, QueuedRun
 from engine.workers.supervisor import Supervisor
 
-__all__ = ["JobError", "NoRoom", "Pool", "Refused"]
-
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 CLOSING = "The app is closing."

@@ -19,7 +19,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.store import latest_verdict
-from engine.workers.pool import Refused
+from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.issues.controls import RAN
 from pages.parts.issues.map import LESSON, in_groups, lesson

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from engine.settings.errors import ConfigError, Problem, shown
-from engine.workers.pool import Refused
+from engine.workers.errors import Refused
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 QUOTED = re.compile("“([^”]*)”")

@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
-    from engine.runs.store import Run
+    from engine.runs.run import Run
     from engine.workers.pool import Pool
 
 _making = Lock()
@@ -39,7 +39,7 @@ def wake() -> None:
 def _time_this_machine(workers: Pool) -> None:
     """Measure the speed of this machine once; without it only the predicted time of a run is missing."""
     from engine.training.jobs import MeasureSpeed
-    from engine.workers.pool import JobError
+    from engine.workers.errors import JobError
 
     with suppress(JobError):
         workers.ask(MeasureSpeed(), timeout=120.0)

@@ -6,7 +6,7 @@ import secrets
 
 import streamlit as st
 
-from engine.runs.store import Run
+from engine.runs.run import Run
 from pages.parts.app import server
 
 SHOWN = "run"

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 from engine.foundation.background import BackgroundTask
-from engine.workers.pool import Refused
+from engine.workers.errors import Refused
 
 MAX_KEPT = 60
 """The most tasks held in memory before ended ones are dropped, the oldest first; their results are on disk."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
 from engine.config.run_config import RunConfig
-from engine.runs.store import Run
+from engine.runs.run import Run
 from pages.parts.attention.chosen import Chosen
 
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")

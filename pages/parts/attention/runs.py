@@ -14,7 +14,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
 from engine.runs.events import Progress, Snapshot
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.server import find

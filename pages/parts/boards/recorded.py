@@ -7,7 +7,7 @@ from pathlib import Path
 
 import engine
 from engine.runs.folder import RunFolder
-from engine.runs.store import Run
+from engine.runs.run import Run
 from pages.parts.boards.live.feed import Payload, feed
 
 RECORDED = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"

@@ -15,7 +15,7 @@ from engine.experiments.experiment import MOST_SEEDS, Experiment
 from engine.experiments.issues.issue import Issue
 from engine.experiments.store import Evidence
 from engine.settings.errors import ConfigError
-from engine.workers.pool import Refused
+from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.session import session_id

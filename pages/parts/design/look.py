@@ -9,7 +9,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.designed.code import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered

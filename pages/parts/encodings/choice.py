@@ -11,7 +11,7 @@ from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.jobs import CollectEvidence
 from engine.experiments.properties import BAR, NEEDS, QUALITIES
 from engine.foundation.paths import data_folder
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered

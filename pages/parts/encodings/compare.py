@@ -12,7 +12,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
 from engine.settings.errors import ConfigError
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.panels import Panel, panels

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.analysis.encoding_jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.charts.portrait import Portrait

@@ -8,8 +8,8 @@ import streamlit as st
 
 from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
-from engine.runs.store import Run
-from engine.workers.pool import JobError
+from engine.runs.run import Run
+from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import as_code, in_markdown
 from pages.parts.app.session import session_id, shown_run

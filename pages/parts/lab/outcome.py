@@ -11,7 +11,7 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.runs.summary import run_summary
 from pages.parts.lab.state import share_link
 

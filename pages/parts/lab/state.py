@@ -8,7 +8,7 @@ from typing import Any
 from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settings_for
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting
 from pages.parts.app.page_state import PageSettings

@@ -10,7 +10,7 @@ from engine.notebooks import Notebook
 from engine.notebooks.cells import Step
 from engine.notebooks.player import Play
 from engine.notebooks.players import PLAYERS
-from engine.workers.pool import NoRoom
+from engine.workers.errors import NoRoom
 from pages.parts.app.session import session_id
 
 PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"

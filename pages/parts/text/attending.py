@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from engine.analysis.text_jobs import AttendToSentence, SentenceAttention
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels

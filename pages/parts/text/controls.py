@@ -7,8 +7,8 @@ import streamlit as st
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.request import RunRequest
-from engine.runs.store import Run
-from engine.workers.pool import Refused
+from engine.runs.run import Run
+from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.session import session_id

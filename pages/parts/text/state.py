@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, settings_for
 from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import Setting, to_text
 from engine.text import own

@@ -9,9 +9,9 @@ import streamlit as st
 
 from engine.analysis.limits import LONGEST
 from engine.analysis.text_jobs import WriteText
-from engine.runs.store import Run
+from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 from pages.parts.app.glossary import explained
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.live.looks import color_of

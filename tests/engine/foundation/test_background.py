@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.foundation.background import BackgroundTask, State
-from engine.workers.pool import JobError
+from engine.workers.errors import JobError
 
 
 class Scripted(BackgroundTask):

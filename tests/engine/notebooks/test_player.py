@@ -14,8 +14,8 @@ import pytest
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
+from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
-from engine.workers.pool import NoRoom
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]

@@ -9,8 +9,8 @@ from engine.foundation.job import Job
 from engine.settings.costs import Memory
 from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
 from engine.sweeps.visit import Machine, Visit
+from engine.workers.errors import JobError
 from engine.workers.limits import Limits
-from engine.workers.pool import JobError
 
 LAWS = {
     "materialised": lambda n: 1e-7 * n**2,

@@ -25,8 +25,9 @@ from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
+from engine.workers.errors import JobError, Refused
 from engine.workers.limits import Limits
-from engine.workers.pool import JobError, Pool, Refused
+from engine.workers.pool import Pool
 from engine.workers.process import ROOT
 from engine.workers.scheduler import BATCH
 from tests.engine import fake_training

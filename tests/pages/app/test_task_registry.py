@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.workers.pool import Refused
+from engine.workers.errors import Refused
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted, until_stopped
 
