@@ -20,23 +20,39 @@ SHRINKABLE = ("batch_size", "seq_len", "n_layers")
 
 
 class Limits(BaseModel):
-    """The limits. The defaults suit one's own computer; a public host lowers them by environment variables such as
-    ``ATTENTION_LAB_STEPS``.
+    """The limits. The defaults suit one's own computer; a public host chooses the profile ``public`` or lowers single limits
+    by environment variables such as ``ATTENTION_LAB_STEPS``.
 
-    Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds.
+    Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds. A visitor is a browser, with all its
+    tabs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     steps: int = Field(default=50_000, ge=1, description="Optimizer steps of one run.")
-    memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted memory of one training step.")
+    memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted memory of one run.")
     seconds: float = Field(default=7200.0, gt=0, description="Predicted time of one run.")
-    runs_per_session: int = Field(default=64, ge=1, description="Runs of one session that go or wait at once.")
+
+    runs_per_visitor: int = Field(default=64, ge=1, description="Runs of one visitor that go or wait at once.")
+    experiments_per_visitor: int = Field(default=1, ge=1, description="Experiments of one visitor at once.")
+    sweeps_per_visitor: int = Field(default=1, ge=1, description="Sweeps over lengths of one visitor at once.")
+    notebooks_per_visitor: int = Field(default=1, ge=1, description="Notebooks of one visitor that are played at once.")
+    jobs_per_visitor: int = Field(default=16, ge=1, description="Questions of one visitor to a model at once.")
+    streams_per_visitor: int = Field(default=12, ge=1, description="Event streams of one visitor; further pages poll.")
+    texts_per_visitor: int = Field(default=20, ge=1, description="Own texts of one visitor that are kept, the newest.")
+    visitors_per_address: int = Field(
+        default=200, ge=40, description="Visitors at one network address with something going at once."
+    )
+
     queue_length: int = Field(default=256, ge=1, description="Runs of everybody that wait at once.")
     runs_per_worker: int = Field(default=16, ge=1, description="Runs that take turns on one worker; further ones wait.")
+    jobs: int = Field(default=200, ge=1, description="Questions of everybody to a model at once.")
+    streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes.")
     worker_memory: ByteSize = Field(
-        default_factory=lambda: ByteSize(host.memory() * 3 // 4), gt=0, description="A worker that takes more is ended."
+        default_factory=lambda given: ByteSize(host.memory() * 3 // 4 // given["workers"]),
+        gt=0,
+        description="A worker that takes more is ended.",
     )
     grace_seconds: float = Field(
         default=10.0, gt=0, description="A run that was told to stop and does not is ended after this."
@@ -45,24 +61,54 @@ class Limits(BaseModel):
         default=120.0, gt=0, description="A run whose step or evaluation takes longer is ended."
     )
     paused_seconds: float = Field(default=3600.0, gt=0, description="A run left paused for longer is stopped.")
-    notebooks: int = Field(default=4, ge=1, description="Notebooks of everybody that are played at once.")
+    notebooks: int = Field(default=4, ge=0, description="Notebooks of everybody that are played at once.")
     notebook_seconds: float = Field(default=600.0, gt=0, description="Time of one go through a notebook.")
     notebook_memory: ByteSize = Field(
         default=ByteSize(3 * GIB // 2), gt=0, description="A notebook that takes more is ended."
     )
-    kept_runs: int = Field(default=500, ge=1, description="The newest run folders that are kept.")
+    kept_runs_per_visitor: int = Field(
+        default=200, ge=1, description="The newest run folders of one visitor that are kept."
+    )
+    kept_runs: int = Field(default=2000, ge=1, description="The newest run folders of everybody that are kept.")
     kept_bytes: ByteSize = Field(default=ByteSize(4 * GIB), gt=0, description="Size of all run folders together.")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
-        """The limits in the environment. Raises ValueError with one sentence for the first variable that does not fit."""
+        """The limits in the environment: those of the profile, and single ones on top. Raises ValueError with one sentence
+        for the first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
+        for name, former in FORMER_NAMES.items():
+            if former in environ:
+                given.setdefault(name, environ[former])
         try:
-            return cls.model_validate(given)
+            return cls.model_validate({**profile_in(environ), **given})
         except ValidationError as error:
             item = error.errors()[0]
             name = str(item["loc"][0])
             raise ValueError(f"{variable_of(name)} is {given[name]!r}: {item['msg'].lower()}.") from None
+
+
+PROFILE = PREFIX + "PROFILE"
+PROFILES: Mapping[str, Mapping[str, object]] = {
+    "own": {},
+    "public": {
+        "steps": 5_000, "memory": "128MiB", "seconds": 180.0,
+        "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "texts_per_visitor": 3,
+        "queue_length": 128, "jobs": 64, "workers": 1, "paused_seconds": 900.0, "notebooks": 0,
+        "kept_runs_per_visitor": 20, "kept_bytes": "1GiB",
+    },
+}  # fmt: skip
+"""What differs from the defaults. ``public`` suits strangers on one core with 690 MB of memory; a larger host raises ``workers``."""
+FORMER_NAMES = {"runs_per_visitor": PREFIX + "RUNS_PER_SESSION"}
+"""Variables by which a limit was set before; they still work."""
+
+
+def profile_in(environ: Mapping[str, str]) -> Mapping[str, object]:
+    """The limits of the profile that the environment names. Raises ValueError with one sentence for any other name."""
+    name = environ.get(PROFILE, "own")
+    if name not in PROFILES:
+        raise ValueError(f"{PROFILE} is {name!r}; allowed is {' or '.join(PROFILES)}.")
+    return PROFILES[name]
 
 
 def variable_of(name: str) -> str:
@@ -93,14 +139,11 @@ def refusal(
     return None
 
 
-def no_room(queued: int, of_session: int, limits: Limits) -> str | None:
-    """The reason why this host takes no further run now, given the queued runs and those of the session; else None."""
-    if queued >= limits.queue_length:
-        return f"{queued} runs are waiting already; try again when some have ended."
-    if of_session >= limits.runs_per_session:
-        most = f"this host allows {limits.runs_per_session} at once"
-        return f"{of_session} of your runs are going or waiting; {most}. Stop one, or wait until one has ended."
-    return None
+def no_room(queued: int, limits: Limits) -> str | None:
+    """The reason why this host takes no further run now, given the number of queued runs; else None."""
+    return (
+        f"{queued} runs are waiting already; try again when some have ended." if queued >= limits.queue_length else None
+    )
 
 
 def most_steps(prediction: Prediction, seconds: float) -> int:

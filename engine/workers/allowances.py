@@ -1,0 +1,108 @@
+"""Allowances: how much of each kind a visitor, and everybody together, may have going at once.
+
+A visitor is a browser and not a tab. Since a browser can throw its cookie away, the visitors with something going at one
+network address are limited, too, generously: a school is one address.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Literal
+
+from engine.foundation.formatting import counted
+from engine.workers.errors import NoRoom
+from engine.workers.limits import Limits
+from engine.workers.visitor import Visitor
+
+Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
+ADVICE: Mapping[Kind, str] = {
+    "run": "Stop one, or wait until one has ended.",
+    "experiment": "Stop it, or wait until it has ended.",
+    "sweep": "Stop it, or wait until it has ended.",
+    "notebook": "End it, or wait until it has ended.",
+    "job": "Try again when one has been answered.",
+    "stream": "Close a tab.",
+}
+"""What a visitor can do about a refusal."""
+
+
+@dataclass(eq=False)
+class Lease:
+    """Something of one kind that a visitor has going; it counts until it is released."""
+
+    kind: Kind
+    visitor: Visitor
+    _of: Allowances = field(repr=False)
+
+    def release(self) -> None:
+        """Give the place back. Releasing twice changes nothing."""
+        self._of.release(self)
+
+
+class Allowances:
+    """Everything that visitors have going. All methods may be called from any thread."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._own: Mapping[Kind, int] = {
+            "run": limits.runs_per_visitor,
+            "experiment": limits.experiments_per_visitor,
+            "sweep": limits.sweeps_per_visitor,
+            "notebook": limits.notebooks_per_visitor,
+            "job": limits.jobs_per_visitor,
+            "stream": limits.streams_per_visitor,
+        }
+        self._all: Mapping[Kind, int] = {"notebook": limits.notebooks, "job": limits.jobs, "stream": limits.streams}
+        self._visitors_per_address = limits.visitors_per_address
+        self._lock = Lock()
+        self._leases: set[Lease] = set()
+
+    def take(self, kind: Kind, visitor: Visitor) -> Lease:
+        """Count one more of that kind. Raises NoRoom with one sentence where the visitor, its address or the host has enough."""
+        lease = Lease(kind, visitor, self)
+        with self._lock:
+            if visitor.id and (sentence := self._refusal(kind, visitor)):
+                raise NoRoom(sentence)
+            self._leases.add(lease)
+        return lease
+
+    @contextmanager
+    def taken(self, kind: Kind, visitor: Visitor) -> Iterator[None]:
+        """Count one more of that kind inside the block. Raises NoRoom as :meth:`take` does."""
+        lease = self.take(kind, visitor)
+        try:
+            yield
+        finally:
+            lease.release()
+
+    def release(self, lease: Lease) -> None:
+        with self._lock:
+            self._leases.discard(lease)
+
+    def count(self, kind: Kind, visitor: Visitor) -> int:
+        """How many of that kind the visitor has going."""
+        with self._lock:
+            return self._count(kind, visitor)
+
+    def _count(self, kind: Kind, visitor: Visitor) -> int:
+        return sum(lease.kind == kind and lease.visitor.id == visitor.id for lease in self._leases)
+
+    def _refusal(self, kind: Kind, visitor: Visitor) -> str | None:
+        own, most = self._count(kind, visitor), self._own[kind]
+        if own >= most:
+            return f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE[kind]}"
+        here = {lease.visitor.id for lease in self._leases if lease.visitor.address == visitor.address}
+        if visitor.address and visitor.id not in here and len(here) >= self._visitors_per_address:
+            return (
+                f"{counted(len(here), 'visitor')} at your network address have something going, and this host allows "
+                f"{self._visitors_per_address} at once. Try again when one of them has ended."
+            )
+        everybody = Counter(lease.kind for lease in self._leases)[kind]
+        if everybody >= self._all.get(kind, everybody + 1):
+            return (
+                f"{counted(everybody, kind)} of all visitors are going, as many as this host allows. Try again later."
+            )
+        return None

@@ -1,0 +1,62 @@
+"""The visitor's cookie: an unguessable value by which all tabs of a browser are one visitor, also after a reload.
+
+It is a secret, and whoever has it steers the visitor's runs: pages, folders and logs know only its digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from http.cookies import SimpleCookie
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "attention_lab_visitor"
+FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+"""The form of ``secrets.token_urlsafe(32)``."""
+SECONDS = 365 * 24 * 3600
+
+
+def visitor_in(cookies: Mapping[str, str]) -> str | None:
+    """The visitor's id, 16 hexadecimal digits: a digest of the cookie. None without a cookie of the right form."""
+    value = cookies.get(COOKIE, "")
+    return hashlib.sha256(value.encode()).hexdigest()[:16] if FORM.fullmatch(value) else None
+
+
+class VisitorCookie:
+    """Middleware that gives a browser its cookie with the first page.
+
+    ``framed``: whether pages of other sites may frame the app. Browsers send a cookie there only if it says so, and only
+    over HTTPS.
+    """
+
+    def __init__(self, app: ASGIApp, *, framed: bool) -> None:
+        self.app, self.framed = app, framed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or visitor_in(HTTPConnection(scope).cookies) is not None:
+            await self.app(scope, receive, send)
+            return
+
+        async def with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers.append("set-cookie", set_cookie(secure=scope["scheme"] == "https", framed=self.framed))
+            await send(message)
+
+        await self.app(scope, receive, with_cookie)
+
+
+def set_cookie(*, secure: bool, framed: bool) -> str:
+    """The value of the header that sets a fresh cookie."""
+    cookie: SimpleCookie = SimpleCookie({COOKIE: secrets.token_urlsafe(32)})
+    morsel = cookie[COOKIE]
+    morsel.update({"path": "/", "max-age": str(SECONDS), "httponly": True, "secure": secure})
+    morsel["samesite"] = "None" if secure and framed else "Lax"
+    # The standard library knows "Partitioned" from Python 3.14 on.
+    return morsel.OutputString() + ("; Partitioned" if secure and framed else "")
