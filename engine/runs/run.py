@@ -74,7 +74,13 @@ class Run:
         ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
             if not self.live:
                 return
-            previous, stored = self.snapshot, self._written(events) if events else events
+            previous, stored = self.snapshot, events
+            try:
+                stored = self._disk.write_events(events)
+            except OSError as error:
+                if not self.unsaved:
+                    print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
+                self.unsaved = f"This run cannot be saved: {error.strerror or error}."
             with self._changed:
                 self._add(stored)
                 if state is not None and self.live:
@@ -88,18 +94,6 @@ class Run:
         with self._changed:
             self.queue_place = place
             self._changed.notify_all()
-
-    def _written(self, events: Sequence[Event]) -> Sequence[Event]:
-        try:
-            kept = self._disk.write_events(events)
-            if any(isinstance(event, Snapshot) for event in events):
-                self._disk.thin_snapshots()
-            return kept
-        except OSError as error:
-            if not self.unsaved:
-                print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
-            self.unsaved = f"This run cannot be saved: {error.strerror or error}."
-            return events
 
     def _add(self, events: Sequence[Event]) -> None:
         self._events.extend(events)
