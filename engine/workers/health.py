@@ -47,8 +47,7 @@ def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, faili
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
         workers=[
-            WorkerHealth(w.process.pid, w.ready, tuple(w.runs), w.busy_with in w.jobs, w.memory(), w.facts)
-            for w in workers
+            WorkerHealth(w.pid, w.ready, tuple(w.runs), w.busy_with in w.jobs, w.memory(), w.facts) for w in workers
         ],
         size=size,
         running=len(states) - states.count("paused"),
