@@ -107,7 +107,9 @@ def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) 
 def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_page: Open) -> None:
     app = open_page(PAGE, view="training", layer="2")
     assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
-    run = server.pool().submit(RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"]))
+    run = server.pool().submit(
+        RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"])
+    )
     while run.live:
         run.wait_for(len(run.events) + 1, 10)
     app = open_page(PAGE, view="training", layer="2", run=run.id)
