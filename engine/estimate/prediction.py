@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import generation_size, keeps_past, shapes, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
+from engine.estimate.recording import recording_cost
 from engine.foundation.files import write_whole
 from engine.foundation.paths import data_folder
 from engine.settings.costs import Flops, Memory, StackShape
@@ -53,16 +54,18 @@ class Prediction:
     the length more than on the FLOPs."""
     result_seconds: float | None
     """Seconds of the measurements after the last step: answers written token by token, test lengths, memory. None as above."""
+    recording_steps: float = 0.0
+    """The cost of the validations and snapshots during the run, in training steps."""
 
     @property
     def seconds_per_step(self) -> float | None:
         return 1 / self.steps_per_second if self.steps_per_second else None
 
     def seconds(self, steps: int) -> float | None:
-        """Seconds of a run of ``steps`` steps, with the measurements after the last one."""
+        """Seconds of a run of ``steps`` steps, with what is recorded during it and measured after the last one."""
         if self.seconds_per_step is None or self.result_seconds is None:
             return None
-        return steps * self.seconds_per_step + self.result_seconds
+        return (steps + self.recording_steps) * self.seconds_per_step + self.result_seconds
 
 
 def predict(config: RunConfig) -> Prediction:
@@ -84,6 +87,7 @@ def predict(config: RunConfig) -> Prediction:
         flops_per_step=flops,
         steps_per_second=1 / speed.seconds_per_step(config, flops) if speed else None,
         result_seconds=result_seconds(config, speed, parts) if speed else None,
+        recording_steps=recording_cost(config),
     )
 
 

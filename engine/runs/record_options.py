@@ -13,9 +13,10 @@ class RecordOptions:
     """The default records everything that the lab shows."""
 
     snapshots: bool = True
-    """Whether attention patterns, encoding and samples are recorded, at geometrically spaced steps."""
-    evaluations: int = 100
-    """The approximate number of validation passes of a run, each with the gradient norms by part."""
+    """Whether attention patterns, encoding and samples are recorded (:func:`engine.estimate.recording.snapshot_steps`)."""
+    evaluations: int | None = None
+    """The approximate number of evenly spaced validations, each on all held-out sequences and with the gradient norms by part.
+    None: as often as the config's cost allows, on fewer sequences before the last (:mod:`engine.estimate.recording`)."""
     memory: bool = True
     """Whether the memory of one step is measured at the end."""
     remedy: bool = True

@@ -9,6 +9,7 @@ from typing import Literal
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names
+from engine.estimate.recording import interim_size
 from engine.estimate.warnings import mask_shows_answers
 from engine.foundation.formatting import counted
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
@@ -46,9 +47,9 @@ def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
     return [*(leak or learned), *_gap(measured)]
 
 
-def clearly_above(value: float, chance: float) -> bool:
-    """Whether an accuracy on the held-out sequences is further above chance than sampling noise explains (5 sigma)."""
-    return value > chance + 5 * math.sqrt(chance * (1 - chance) / VALIDATION_SIZE)
+def clearly_above(value: float, chance: float, sequences: int = VALIDATION_SIZE) -> bool:
+    """Whether an accuracy on that many held-out sequences is further above chance than sampling noise explains (5 sigma)."""
+    return value > chance + 5 * math.sqrt(chance * (1 - chance) / sequences)
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
@@ -127,7 +128,7 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     best = max(accuracy for _, accuracy in values)
     if reached is not None:
         return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
-    if not clearly_above(best, chance):
+    if not clearly_above(best, chance, interim_size(config)):
         return [
             Finding(
                 "note",

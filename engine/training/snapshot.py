@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, matrices_of
-from engine.estimate.layout import continues
+from engine.estimate.layout import continues, shapes
 from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
@@ -33,16 +33,35 @@ LONGEST_MATRIX = 256
 """The most positions of the encoding that are shown; fewer with several layers, so that the total stays the same."""
 
 
+class PatternCache(ActivationCache):
+    """An activation cache that keeps the attention patterns alone, cut to ``side`` queries and keys: a snapshot of a long
+    sequence never holds the scores and patterns of all layers at once."""
+
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        self._side = side
+
+    def __setitem__(self, name: str, value: Tensor) -> None:
+        if name.endswith(".pattern"):
+            cut = value.shape[-2] * value.shape[-1] > self._side**2
+            super().__setitem__(name, value[..., : self._side, : self._side].clone() if cut else value)
+
+
 @torch.no_grad()
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
     """A snapshot: patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
-    cache: ActivationCache = {}
+    heads = config.n_layers * config.n_heads
+    shown = 1 + min(len(probe.inputs) - 1, LARGEST_MORE // (heads * shapes(config).length ** 2))
+    cache = PatternCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
     with in_mode(model, training=False):
-        predictions = forward(model, probe, cache).argmax(-1)
+        passes = [forward(model, probe.rows(slice(shown)), cache)]
+        if shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
+            passes.append(forward(model, probe.rows(slice(shown, None))))
+    predictions = torch.cat(passes).argmax(-1)
     return Snapshot(
         step=step,
         patterns=patterns_in(cache),
-        more_patterns=more_patterns_in(cache, len(probe.inputs)),
+        more_patterns=more_patterns_in(cache, shown),
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
         samples=samples_of(config, probe, predictions),
         **(written_sample(config, model, probe) if probe.text else {}),

@@ -15,6 +15,7 @@ from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import loss_floor, shapes
 from engine.estimate.prediction import Prediction, predict
+from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
 from engine.model.build import build_model, parameter_part
 from engine.runs.events import Event, Failed, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
@@ -29,9 +30,6 @@ from engine.training.remedy import Remedy, find_remedy
 from engine.training.result import measured_result
 from engine.training.snapshot import take_snapshot
 from engine.training.trained import MeasureByName, Trained, nothing_to_measure_with
-
-SNAPSHOT_RATIO = 1.3
-"""Each snapshot comes at this many times the step of the one before."""
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
@@ -65,11 +63,13 @@ def train(
     optimizers = build_optimizers(config, model)
     dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
-    probe = validation.rows(slice(4))
+    interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
+    probe = validation.rows(slice(PROBE_SIZE))
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
-    every = max(1, math.ceil(config.steps / record.evaluations))
-    next_snapshot, busy, seen = 1, 0.0, 0
+    validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
+    snapshots_at = snapshot_steps(config) if record.snapshots else frozenset[int]()
+    busy, seen = 0.0, 0
 
     def snapshot(step: int) -> Snapshot:
         return take_snapshot(config, model, probe, step)
@@ -114,8 +114,8 @@ def train(
         for optimizer in optimizers:
             optimizer.step()
         busy, seen = busy + perf_counter() - began, seen + batch.inputs.numel()
-        measured = step % every == 0 or step in (1, config.steps)
-        held_out = evaluate(model, validation) if measured else None
+        measured = step in validated_at
+        held_out = evaluate(model, validation if step == config.steps else interim) if measured else None
         request = yield Progress(
             step=step,
             loss=loss_value,
@@ -128,8 +128,7 @@ def train(
         )
         while request == SNAPSHOT_NOW:
             request = yield snapshot(step)
-        if record.snapshots and (step >= next_snapshot or step == config.steps):
-            next_snapshot = max(step + 1, math.ceil(step * SNAPSHOT_RATIO))
+        if step in snapshots_at:
             request = yield snapshot(step)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(step)
@@ -140,6 +139,11 @@ def train(
 
 def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
     return build_model(config, **shapes(config).of_model).to(device)
+
+
+def _evenly(steps: int, count: int) -> frozenset[int]:
+    """About ``count`` evenly spaced steps, with the first and the last."""
+    return frozenset({1, *range(0, steps, max(1, math.ceil(steps / count))), steps} - {0})
 
 
 def gradient_norm(parameters: list[nn.Parameter]) -> float:

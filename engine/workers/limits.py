@@ -148,7 +148,8 @@ def no_room(queued: int, limits: Limits) -> str | None:
 
 def most_steps(prediction: Prediction, seconds: float) -> int:
     """The most steps of which training and the measurements after it take no longer than ``seconds``; 0 or less for none."""
-    return int((seconds - (prediction.result_seconds or 0.0)) * (prediction.steps_per_second or 0.0))
+    in_steps = (seconds - (prediction.result_seconds or 0.0)) * (prediction.steps_per_second or 0.0)
+    return int(in_steps - prediction.recording_steps)
 
 
 def memory_of(prediction: Prediction) -> int:

@@ -24,10 +24,8 @@ ROUND = 0.25
 """Seconds within which every run has its turn; with many runs the slices get shorter."""
 BATCH = 0.1
 """Seconds between two deliveries of a run's events."""
-SNAPSHOT_EVERY = 2.0
-"""Seconds between snapshots while running at full speed."""
-SNAPSHOT_EVERY_PACED = 0.5
-"""Seconds between snapshots of a run with a limited pace."""
+SNAPSHOT_EVERY = 0.5
+"""Seconds between snapshots of a run with a limited pace, beside those that its config determines."""
 SNAPSHOT_SHARE = 20
 """A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
 
@@ -136,7 +134,7 @@ class LiveRun:
                     if self._allowed == 0:
                         self._take_snapshot()
                         self.urgent = True
-                elif now - self._snapshot_at >= self._snapshot_interval():
+                elif self._interval and now - self._snapshot_at >= self._snapshot_interval():
                     self._take_snapshot()
             if self.urgent or self.waiting or now < self._due:
                 return
@@ -152,7 +150,7 @@ class LiveRun:
         return events
 
     def _snapshot_interval(self) -> float:
-        return max(SNAPSHOT_EVERY_PACED if self._interval else SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
+        return max(SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
 
     def _take_snapshot(self) -> None:
         """Take a snapshot of the current model; only after a step, since nothing else changes the model."""

@@ -25,6 +25,16 @@ def test_watching_less_says_less_and_trains_the_same() -> None:
     assert ends[1].memory.peak is None
 
 
+def test_the_last_validation_reads_all_held_out_sequences() -> None:
+    """Whatever is recorded before it: the result of a run does not depend on that."""
+    ends = [
+        [event.validation for event in train(CONFIG, record=record) if isinstance(event, Progress)]
+        for record in (DEFAULT_RECORD, RecordOptions(evaluations=3))
+    ]
+    assert ends[0][-1] == ends[1][-1]
+    assert ends[0][0] != ends[1][0]  # of the first step: on some sequences, and on all
+
+
 def test_a_measurement_nobody_knows_is_named() -> None:
     *_, last = _until_error(replace(DEFAULT_RECORD, measurements=("zork",)))
     assert "measurements is zork" in last

@@ -240,13 +240,17 @@ def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
     assert run.step == 0
 
 
-def test_looks_come_every_two_seconds(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(10_000), Timed(clock, 0.01), clock=clock))
-    began, looks = clock.now, []
+@pytest.mark.parametrize(("pace", "snapshots"), [(50.0, 10 / SNAPSHOT_EVERY), (None, 0)])
+def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | None, snapshots: float) -> None:
+    """At full speed the config alone says when."""
+    run = started(live_run("a", fake_training.config(10_000), Timed(clock, 0.01), pace=pace, clock=clock))
+    run.deliver()
+    began, taken = clock.now, list[Event]()
     while clock.now - began < 10:
         run.advance()
-        looks += [event for event in run.deliver() if isinstance(event, Snapshot)]
-    assert len(looks) == pytest.approx(10 / SNAPSHOT_EVERY, abs=1)
+        clock.now = max(clock.now, run.due)
+        taken += [event for event in run.deliver() if isinstance(event, Snapshot)]
+    assert len(taken) == pytest.approx(snapshots, abs=1)
 
 
 def test_looking_does_not_change_the_steps(clock: Clock) -> None:

@@ -1,0 +1,68 @@
+"""When a run is validated and when its snapshots are taken, if all that a page shows is recorded.
+
+Both depend on the config alone, so that a run records the same at every repetition and on every machine: densely at
+first, then so rarely that recording takes a small share of the training time. Costs are in training steps: a pass
+without gradient takes a third of a step on as many sequences (Kaplan et al. 2020, section 2.1).
+"""
+
+from __future__ import annotations
+
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import generation_size, shapes, validation_size
+
+VALIDATION_SHARE = 0.06
+"""The share of the training steps' cost that validation during the run may take."""
+SNAPSHOT_SHARE = 0.03
+"""The share of the training steps' cost that snapshots may take."""
+VALIDATIONS = range(8, 101)
+"""The fewest and the most validations of a run; so few that they may cost more than their share."""
+SNAPSHOTS = range(12, 41)
+"""The fewest and the most snapshots of a run after the one of the untrained model."""
+SNAPSHOT_BYTES = 64 * 2**20
+"""The bytes of all attention patterns in the snapshots of a run, where more than the fewest are taken."""
+PROBE_SIZE = 4
+"""The number of held-out sequences that a snapshot shows."""
+FIXED_COST = 0.1
+"""The cost of a pass on very few sequences, with the numbers that are read from it, in training steps."""
+VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5
+"""The k-th of n times is at the share (k / n) ** power of the run."""
+
+
+def interim_size(config: RunConfig) -> int:
+    """The number of held-out sequences of a validation during the run, the first of those of the last validation."""
+    return min(generation_size(config.seq_len), max(8, 2 * config.batch_size))
+
+
+def validation_steps(config: RunConfig) -> frozenset[int]:
+    """The steps after which a run is validated; the first and the last are among them."""
+    count = VALIDATION_SHARE * config.steps / _cost(config, interim_size(config))
+    return _spread(config.steps, VALIDATIONS, count, VALIDATION_POWER)
+
+
+def snapshot_steps(config: RunConfig) -> frozenset[int]:
+    """The steps after which a snapshot is taken, besides that of the untrained model; the first and the last are among them."""
+    count = SNAPSHOT_SHARE * config.steps / _cost(config, PROBE_SIZE)
+    if config.architecture.attends:
+        pairs = config.n_layers * config.n_heads * shapes(config).length ** 2
+        count = min(count, SNAPSHOT_BYTES / (4 * PROBE_SIZE * pairs))
+    return _spread(config.steps, SNAPSHOTS, count, SNAPSHOT_POWER)
+
+
+def recording_cost(config: RunConfig) -> float:
+    """The cost of all validations and snapshots of a run, in training steps."""
+    interim = len(validation_steps(config)) * _cost(config, interim_size(config))
+    snapshots = (1 + len(snapshot_steps(config))) * _cost(config, PROBE_SIZE)
+    return interim + snapshots + _cost(config, validation_size(config.seq_len))
+
+
+def _cost(config: RunConfig, sequences: int) -> float:
+    """The cost of one pass without gradient, in training steps."""
+    return sequences / (3 * config.batch_size) + FIXED_COST
+
+
+def _spread(steps: int, allowed: range, count: float, power: float) -> frozenset[int]:
+    """About ``count`` steps, within the allowed number, dense at first; every step of a run with fewer than that."""
+    if steps <= allowed[0]:
+        return frozenset(range(1, steps + 1))
+    taken = min(max(int(count), allowed[0]), allowed[-1])
+    return frozenset({1, *(max(1, round(steps * (k / taken) ** power)) for k in range(1, taken + 1))})

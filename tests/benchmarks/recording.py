@@ -1,0 +1,64 @@
+"""What recording costs: ``python -m tests.benchmarks.recording``. About three minutes; prints the table of ``docs/load.md``.
+
+Each run is trained in a worker with everything that the lab shows and, beside it, with nothing recorded but the last
+validation; the ratio is of their wall times from the first step to the end, the median of the pairs.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from engine.config.run_config import RunConfig, parse
+from engine.foundation.paths import DATA_VARIABLE
+from engine.runs.events import Progress
+from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
+from engine.runs.request import RunRequest
+from engine.runs.store import Runs
+from engine.workers.pool import Pool
+
+PAIRS = 7
+NOTHING = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
+CASES = {
+    "the default run": {},
+    "2 layers, d_model 64, 4 heads, length 32": {"n_layers": 2, "d_model": 64, "n_heads": 4, "seq_len": 32},
+    "length 64": {"seq_len": 64},
+    "4 layers, 1,000 steps": {"n_layers": 4, "steps": 1000},
+}
+
+
+def seconds(pool: Pool, config: RunConfig, record: RecordOptions) -> float:
+    """Wall time from a run's first step to its end."""
+    run = pool.submit(RunRequest(config, record=record))
+    while not any(isinstance(event, Progress) for event in run.events):
+        run.wait_for(len(run.events) + 1)
+    began = time.perf_counter()
+    while run.live:
+        run.wait_for(len(run.events) + 1)
+    assert run.state == "finished"
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[DATA_VARIABLE] = folder
+        with Pool(Runs(Path(folder) / "runs"), size=1) as pool:
+            pool.wait_until_ready(120)
+            print("| run | recorded (s) | nothing recorded (s) | ratio |")
+            print("|---|--:|--:|--:|")
+            for name, flat in CASES.items():
+                config = parse({**flat, "device": "cpu"})
+                pairs = [
+                    [seconds(pool, config.replace(seed=seed), record) for record in (DEFAULT_RECORD, NOTHING)]
+                    for seed in range(PAIRS)
+                ]
+                shown, bare = (statistics.median(column) for column in zip(*pairs, strict=True))
+                ratio = statistics.median(with_it / without for with_it, without in pairs)
+                print(f"| {name} | {shown:.2f} | {bare:.2f} | {ratio:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
