@@ -79,7 +79,7 @@ def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, pa
 
     folder = RunFolder(path)
     try:
-        folder.write_config(path.name, config, session="", created=time())
+        folder.write_config(path.name, config, owner="", created=time())
     except FileExistsError:
         raise ValueError(f"save is {path}; allowed is a folder that does not exist yet.") from None
     for event in run_events:

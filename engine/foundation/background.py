@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Literal, Self
 
 from engine.foundation.errors import Explained
+from engine.foundation.visitor import PROGRAM, Visitor
 
 State = Literal["running", "finished", "stopped", "failed"]
 
@@ -19,9 +20,9 @@ State = Literal["running", "finished", "stopped", "failed"]
 class BackgroundTask(ABC):
     """The base of experiments and sweeps. All attributes and methods may be used from any thread."""
 
-    def __init__(self, what: str, session: str = "") -> None:
+    def __init__(self, what: str, visitor: Visitor = PROGRAM) -> None:
         """``what``: the name of the task in a sentence, such as "measurement"."""
-        self.what, self.session, self.created = what, session, time.time()
+        self.what, self.visitor, self.created = what, visitor, time.time()
         self.state: State = "running"
         self.problem = ""
         """One sentence where the task failed, else empty."""

@@ -72,13 +72,13 @@ class RunFolder:
     def weights(self) -> Path:
         return self.path / "weights.safetensors"
 
-    def write_config(self, run_id: str, config: RunConfig, session: str, created: float) -> None:
+    def write_config(self, run_id: str, config: RunConfig, owner: str, created: float) -> None:
         self.path.mkdir(parents=True)
-        row = {"id": run_id, "session": session, "created": created, "config": config.flat()}
+        row = {"id": run_id, "session": owner, "created": created, "config": config.flat()}
         write_whole(self.path / "config.json", json.dumps(row, indent=1))
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
-        """Id, config, session and time of creation. Raises OSError or ValueError where the folder holds no run.
+        """Id, config, owner and time of creation. Raises OSError or ValueError where the folder holds no run.
 
         Settings that this version does not know are left out.
         """

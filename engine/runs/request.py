@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 
 
@@ -13,8 +14,11 @@ class RunRequest:
     """A requested run. The request travels unchanged from the caller through the pool into the worker."""
 
     config: RunConfig
-    session: str = ""
-    """The id of the owner's session; empty where the run has no owner."""
+    visitor: Visitor = PROGRAM
+    """The owner."""
+    trial: bool = False
+    """Whether the run is a trial of an experiment: it waits behind the runs that somebody looks at, and it is counted with its
+    experiment."""
     pace: float | None = None
     """Steps per second at the start; None is full speed."""
     paused: bool = False

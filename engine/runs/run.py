@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Condition, Lock
@@ -22,12 +23,13 @@ class Run:
     Events are only appended, so other threads may read them meanwhile; an event's number is its index.
     """
 
-    def __init__(self, run_id: str, config: RunConfig, folder: RunFolder, session: str, created: float) -> None:
-        self.id, self.config, self.session, self.created = run_id, config, session, created
+    def __init__(self, run_id: str, config: RunConfig, folder: RunFolder, owner: str, created: float) -> None:
+        self.id, self.config, self.owner, self.created = run_id, config, owner, created
         self.folder = folder.path
         self.state: State = "queued"
         self.queue_place: int | None = None
         """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
+        self._starts_at: float | None = None
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None
@@ -89,10 +91,16 @@ class Run:
             if previous is not None and previous is not self.snapshot:
                 _release(previous)
 
-    def wait_in_queue(self, rank: int | None) -> None:
-        """Set the rank in the queue; None: the run no longer waits."""
+    @property
+    def queue_seconds(self) -> float | None:
+        """The predicted seconds until the run starts; None where it does not wait or nothing is known."""
+        return None if self._starts_at is None else max(0.0, self._starts_at - time.monotonic())
+
+    def wait_in_queue(self, rank: int | None, seconds: float | None = None) -> None:
+        """Set the rank in the queue and the predicted seconds until the start; None: the run no longer waits."""
         with self._changed:
             self.queue_place = rank
+            self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._changed.notify_all()
 
     def _add(self, events: Sequence[Event]) -> None:
@@ -115,8 +123,8 @@ class Run:
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:
         """A stored run. One without an ending is lost: the process that trained it is gone."""
-        run_id, config, session, created = folder.read_config()
-        run = cls(run_id, config, folder, session, created)
+        run_id, config, owner, created = folder.read_config()
+        run = cls(run_id, config, folder, owner, created)
         run._add(folder.read_events())
         if run.live:
             run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])

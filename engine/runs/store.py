@@ -34,16 +34,16 @@ class Runs:
         self._reading: dict[str, Lock] = {}  # by id, for the runs whose folders are being read
         self._index: dict[str, tuple[float, str]] | None = None
 
-    def create(self, config: RunConfig, session: str = "") -> Run:
+    def create(self, config: RunConfig, owner: str = "") -> Run:
         """A new, queued run with its folder. Raises OSError where the disk does not take it."""
         run_id, created = secrets.token_urlsafe(12), time.time()
         folder = RunFolder(self.folder / run_id)
-        folder.write_config(run_id, config, session, created)
-        run = Run(run_id, config, folder, session, created)
+        folder.write_config(run_id, config, owner, created)
+        run = Run(run_id, config, folder, owner, created)
         with self._lock:
             self._live[run_id] = run
             if self._index is not None:
-                self._index[run_id] = created, session
+                self._index[run_id] = created, owner
         return run
 
     def get(self, run_id: str) -> Run | None:
@@ -71,9 +71,9 @@ class Runs:
             self._sort_out()
             return list(self._live.values())
 
-    def recent(self, session: str | None = None, count: int = 10) -> list[Run]:
-        """The newest runs, newest first; only those of ``session`` where it is given."""
-        known = [(created, run_id) for run_id, (created, of) in self._known().items() if session in (None, of)]
+    def recent(self, owner: str | None = None, count: int = 10) -> list[Run]:
+        """The newest runs, newest first; only those of the visitor ``owner`` where it is given."""
+        known = [(created, run_id) for run_id, (created, of) in self._known().items() if owner in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
@@ -135,18 +135,18 @@ class Runs:
             events -= len(self._ended.popitem(last=False)[1].events)
 
     def _known(self) -> dict[str, tuple[float, str]]:
-        """Time of creation and session of every run on disk, by id; read once, and without the lock."""
+        """Time of creation and owner of every run on disk, by id; read once, and without the lock."""
         with self._lock:
             if self._index is not None:
                 return dict(self._index)
         found: dict[str, tuple[float, str]] = {}
         for entry in self.folder.glob("*/config.json"):
             with suppress(OSError, ValueError):
-                run_id, _, session, created = RunFolder(entry.parent).read_config()
+                run_id, _, owner, created = RunFolder(entry.parent).read_config()
                 if entry.parent.name == run_id and RUN_ID.fullmatch(run_id):
-                    found[run_id] = created, session
+                    found[run_id] = created, owner
         with self._lock:
             if self._index is None:
                 made_meanwhile = (*self._ended.values(), *self._live.values())
-                self._index = found | {run.id: (run.created, run.session) for run in made_meanwhile}
+                self._index = found | {run.id: (run.created, run.owner) for run in made_meanwhile}
             return dict(self._index)

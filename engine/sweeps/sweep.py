@@ -14,6 +14,7 @@ from threading import Lock, RLock
 import psutil
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.sweeps.fit import Fit
 from engine.sweeps.guard import needed_seconds, reason_not_to
 from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
@@ -36,8 +37,8 @@ FIRST, FURTHER = 6, 3
 class Sweep(BackgroundTask):
     """Every kind at every length or depth, as far as the guard allows; a stop waits for the end of the current point."""
 
-    def __init__(self, plan: Plan, pool: Pool, *, session: str = "") -> None:
-        super().__init__("measurement", session)
+    def __init__(self, plan: Plan, pool: Pool, *, visitor: Visitor = PROGRAM) -> None:
+        super().__init__("measurement", visitor)
         self.plan = plan
         self.now: tuple[str, int] | None = None
         """The kind and the length or depth that is measured now."""

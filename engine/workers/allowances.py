@@ -14,9 +14,9 @@ from threading import Lock
 from typing import Literal
 
 from engine.foundation.formatting import counted
+from engine.foundation.visitor import Visitor
 from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
-from engine.workers.visitor import Visitor
 
 Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
 ADVICE: Mapping[Kind, str] = {

@@ -18,22 +18,28 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.formatting import in_time
 from engine.foundation.job import Answer, Job
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
+from engine.workers.allowances import Allowances, Lease
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, no_room, refusal
 from engine.workers.placement import worker_for_job, worker_for_run
 from engine.workers.process import KillReason, WorkerProcess
+from engine.workers.queue_order import in_turn, seconds_to_start
 from engine.workers.queued import QueuedJob, QueuedRun
 from engine.workers.supervisor import Supervisor
 
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 CLOSING = "The app is closing."
+NOT_YOURS = (
+    "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
+)
 CLOSED = "The app was closed before this run had ended."
 
 
@@ -61,7 +67,9 @@ class Pool:
         self._lock = RLock()
         self._queue: list[QueuedRun] = []
         self._jobs: list[QueuedJob] = []  # jobs that wait for a worker
-        self._saving: list[str] = []  # the sessions of the runs whose folders are being written
+        self._saving = 0  # the number of runs whose folders are being written
+        self.allowances = Allowances(self.limits)
+        """What each visitor has going."""
         prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
         self._supervisor = Supervisor(
             self.size, training, self.limits, self._lock,
@@ -87,6 +95,7 @@ class Pool:
             self._jobs.clear()
         for queued in lost:
             queued.run.append([Ended(queued.run.step, "lost", CLOSED)])
+            queued.release()
         self._supervisor.close()
         atexit.unregister(self.close)
 
@@ -104,58 +113,69 @@ class Pool:
         prediction = self._predict(request.config)
         if sentence := refusal(request.config, prediction, self.limits, self._predict):
             raise Refused(sentence)
-        self._reserve_place(request.session)
+        lease = self._admit(request)
         run = None
         try:  # without the lock: a run's folder is written to the disk
-            run = self.runs.create(request.config, request.session)
+            run = self.runs.create(request.config, request.visitor.id)
         except OSError as error:
             raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
         finally:
             with self._lock:
-                self._saving.remove(request.session)
+                self._saving -= 1
                 closing = self._supervisor.closing.is_set()
                 if run is not None and not closing:
-                    self._queue.append(QueuedRun(run, request, prediction))
+                    self._queue.append(QueuedRun(run, request, prediction, lease))
                     self._dispatch()
+                elif lease is not None:
+                    lease.release()
         if closing:
             run.append([Ended(0, "lost", CLOSED)])
             raise Refused(CLOSING)
         return run
 
-    def _reserve_place(self, session: str) -> None:
-        """Count a run of this session as waiting before its folder is written. Raises Refused where there is no room."""
+    def _admit(self, request: RunRequest) -> Lease | None:
+        """Count a run as waiting, and among its owner's, before its folder is written. Raises Refused where there is no room."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
             # While none waits, a run that is being saved may still find room on a worker.
-            waiting = len(self._queue) + len(self._saving) if self._queue else 0
-            if sentence := no_room(waiting, self._runs_of(session) if session else 0, self.limits):
+            if sentence := no_room(len(self._queue) + self._saving if self._queue else 0, self.limits):
                 raise NoRoom(sentence)
-            self._saving.append(session)
+            lease = None if request.trial else self.allowances.take("run", request.visitor)
+            self._saving += 1
+        return lease
 
-    def _runs_of(self, session: str) -> int:
-        """The number of runs of a session that go, wait or are being saved."""
-        on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
-        runs = [queued.run for queued in [*self._queue, *on_workers]]
-        return sum(run.session == session and run.live for run in runs) + self._saving.count(session)
+    # Steering: only the owner's (``by``) or the program's own.
 
-    def pause(self, run_id: str) -> None:
-        """Pause a run after the step in progress, with a snapshot."""
-        self._send(protocol.Pause(run_id))
+    def pause(self, run_id: str, by: Visitor = PROGRAM) -> None:
+        """Pause a run after the step in progress, with a snapshot. Raises Refused where the run is not the visitor's."""
+        self._steer(protocol.Pause(run_id), by)
 
-    def step(self, run_id: str) -> None:
-        """Take exactly one optimizer step and a snapshot; a run that was training is paused by it."""
-        self._send(protocol.Step(run_id))
+    def step(self, run_id: str, by: Visitor = PROGRAM) -> None:
+        """Take exactly one optimizer step and a snapshot; a run that was training is paused by it. Raises Refused as above."""
+        self._steer(protocol.Step(run_id), by)
 
-    def resume(self, run_id: str) -> None:
-        self._send(protocol.Resume(run_id))
+    def resume(self, run_id: str, by: Visitor = PROGRAM) -> None:
+        """Continue a paused run. Raises Refused as above."""
+        self._steer(protocol.Resume(run_id), by)
 
-    def set_pace(self, run_id: str, steps_per_second: float | None) -> None:
-        """Set the pace of a run; None is full speed."""
-        self._send(protocol.SetPace(run_id, steps_per_second))
+    def set_pace(self, run_id: str, steps_per_second: float | None, by: Visitor = PROGRAM) -> None:
+        """Set the pace of a run; None is full speed. Raises Refused as above."""
+        self._steer(protocol.SetPace(run_id, steps_per_second), by)
 
-    def stop(self, run_id: str) -> None:
-        """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
+    def _steer(self, control: protocol.Control, by: Visitor) -> None:
+        self._check_owner(control.run_id, by)
+        self._send(control)
+
+    def _check_owner(self, run_id: str, by: Visitor) -> None:
+        run = self.runs.get(run_id)
+        if run is not None and not by.may_steer(run.owner):
+            raise Refused(NOT_YOURS)
+
+    def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
+        """End a run after the step in progress and keep its weights. A run that does not yield is ended by force. Raises
+        Refused where the run is not the visitor's."""
+        self._check_owner(run_id, by)
         with self._lock:
             waiting = [queued for queued in self._queue if queued.run.id == run_id]
             for queued in waiting:
@@ -169,6 +189,7 @@ class Pool:
             self._send(protocol.Stop(run_id))
         for queued in waiting:
             queued.run.append([Ended(0, "stopped", "It was stopped before it started.")])
+            queued.release()
 
     # Jobs
 
@@ -214,13 +235,15 @@ class Pool:
     # The queue
 
     def _dispatch(self) -> None:
-        """Give waiting jobs and runs to the workers that have room for them, in the order of submission."""
+        """Give waiting jobs and runs to the workers that have room for them, each visitor in turn."""
         for job in list(self._jobs):
             worker = worker_for_job(self._supervisor.workers, job)
             if worker is not None:
                 self._jobs.remove(job)
                 worker.jobs[job.ask.job_id] = job
                 worker.send(job.ask)
+        on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
+        self._queue = in_turn(self._queue, on_workers)
         for queued in list(self._queue):
             worker = worker_for_run(self._supervisor.workers, queued, self.limits.runs_per_worker)
             if worker is not None:
@@ -233,8 +256,10 @@ class Pool:
         self._number_queue()
 
     def _number_queue(self) -> None:
-        for rank, queued in enumerate(self._queue, start=1):
-            queued.run.wait_in_queue(rank)
+        going = [[queued.seconds_left for queued in worker.runs.values()] for worker in self._supervisor.workers]
+        waits = seconds_to_start(going, [queued.seconds_left for queued in self._queue], self.limits.runs_per_worker)
+        for rank, queued in enumerate(self._queue):
+            queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)
 
     # The workers
 
@@ -271,6 +296,7 @@ class Pool:
                 with self._lock:
                     if state == "over":
                         del worker.runs[run_id]
+                        queued.release()
                         self._dispatch()
                     elif state is not None:
                         queued.paused_at = time.monotonic() if state == "paused" else None
@@ -290,5 +316,6 @@ class Pool:
         """End the runs and jobs of a worker that is gone, with the reason. Nothing is given to it any more."""
         for queued in worker.runs.values():
             queued.run.append([worker.ending_of(queued)])
+            queued.release()
         for job in worker.jobs.values():
             job.fail(worker.why_it_ended(job.ask.job_id))

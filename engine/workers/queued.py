@@ -9,6 +9,7 @@ from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers import protocol
+from engine.workers.allowances import Lease
 
 
 @dataclass
@@ -18,6 +19,8 @@ class QueuedRun:
     run: Run
     request: RunRequest
     prediction: Prediction
+    lease: Lease | None = None
+    """What counts the run among its owner's; none for a trial."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
     paused_at: float | None = None
@@ -28,6 +31,16 @@ class QueuedRun:
         """Whether the run would use an accelerator if there is one."""
         device = self.request.config.device
         return self.prediction.flops_per_step >= CPU_IS_FASTER_BELOW if device == "auto" else device != "cpu"
+
+    @property
+    def seconds_left(self) -> float:
+        """The predicted seconds of training left, alone on a core; 0 where there is no prediction."""
+        return self.prediction.seconds(self.request.config.steps - self.run.step) or 0.0
+
+    def release(self) -> None:
+        """The run is over: it counts no more among its owner's."""
+        if self.lease is not None:
+            self.lease.release()
 
     def control_early(self, control: protocol.Control) -> None:
         """Remember a control that the owner sends while the run waits for a worker."""

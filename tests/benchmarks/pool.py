@@ -24,6 +24,7 @@ from pathlib import Path
 import psutil
 
 from engine.config.run_config import RunConfig
+from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -117,7 +118,7 @@ def speed(pool: Pool) -> dict[str, float]:
 @contextmanager
 def training(pool: Pool, count: int) -> Iterator[list[Run]]:
     """So many long runs of as many sessions, all of which have begun."""
-    runs = [pool.submit(RunRequest(LONG.replace(seed=seed), session=str(seed))) for seed in range(count)]
+    runs = [pool.submit(RunRequest(LONG.replace(seed=seed), visitor=Visitor(str(seed)))) for seed in range(count)]
     while not all(any(isinstance(event, Progress) for event in run.events) for run in runs):
         time.sleep(0.01)
     yield runs

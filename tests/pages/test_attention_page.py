@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.analysis.attention_asked import ModelAsked, file_of
 from engine.config.run_config import parse
+from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -54,7 +55,7 @@ def trained(_data_folder: None) -> Run:
     """A run of an encoder-decoder with its weights."""
     config = parse({"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "steps": 12, "seq_len": 5})
     server.wake()
-    run = server.pool().submit(RunRequest(config, session="a-visitor"))
+    run = server.pool().submit(RunRequest(config, visitor=Visitor("a-visitor")))
     assert run.wait_for(10**6, 60)
     return run
 

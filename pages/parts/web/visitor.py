@@ -56,7 +56,7 @@ def set_cookie(*, secure: bool, framed: bool) -> str:
     """The value of the header that sets a fresh cookie."""
     cookie: SimpleCookie = SimpleCookie({COOKIE: secrets.token_urlsafe(32)})
     morsel = cookie[COOKIE]
-    morsel.update({"path": "/", "max-age": str(SECONDS), "httponly": True, "secure": secure})
+    morsel["path"], morsel["max-age"], morsel["httponly"], morsel["secure"] = "/", SECONDS, True, secure
     morsel["samesite"] = "None" if secure and framed else "Lax"
     # The standard library knows "Partitioned" from Python 3.14 on.
     return morsel.OutputString() + ("; Partitioned" if secure and framed else "")

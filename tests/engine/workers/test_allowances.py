@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.workers.allowances import Allowances
 from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
-from engine.workers.visitor import PROGRAM, Visitor
 
 ANNA, BEN = Visitor("anna", "10.0.0.1"), Visitor("ben", "10.0.0.1")
 

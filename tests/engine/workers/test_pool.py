@@ -23,6 +23,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.child import ROOT
 from engine.foundation.job import Job
+from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -132,7 +133,7 @@ def test_a_run_finishes_with_every_event_in_order(one: Pool) -> None:
 
 
 def test_another_runs_finds_it(one: Pool) -> None:
-    run = wait_end(one.submit(RunRequest(config(50), session="me")))
+    run = wait_end(one.submit(RunRequest(config(50), visitor=Visitor("me"))))
     found = Runs(one.runs.folder).get(run.id)
     assert found is not None
     assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
@@ -447,19 +448,19 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
 
 
 def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
-    with pool_of(tmp_path, steps=50, runs_per_session=2, runs_per_worker=1, queue_length=2) as pool:
+    with pool_of(tmp_path, steps=50, runs_per_visitor=2, runs_per_worker=1, queue_length=2) as pool:
         with pytest.raises(Refused, match=r"^steps is 51; this host allows at most 50\.$"):
             pool.submit(RunRequest(config(51)))
         assert not list(tmp_path.iterdir())
-        mine = [pool.submit(RunRequest(config(50, 1.0), session="me")) for _ in range(2)]
+        mine = [pool.submit(RunRequest(config(50, 1.0), visitor=Visitor("me"))) for _ in range(2)]
         with pytest.raises(Refused, match=r"^2 of your runs are going or waiting; this host allows 2 at once\."):
-            pool.submit(RunRequest(config(5), session="me"))
-        pool.submit(RunRequest(config(5), session="you"))
+            pool.submit(RunRequest(config(5), visitor=Visitor("me")))
+        pool.submit(RunRequest(config(5), visitor=Visitor("you")))
         with pytest.raises(Refused, match=r"^2 runs are waiting already"):
-            pool.submit(RunRequest(config(5), session="you"))
+            pool.submit(RunRequest(config(5), visitor=Visitor("you")))
         assert len(list(tmp_path.iterdir())) == 3
         pool.stop(mine[1].id)
-        pool.submit(RunRequest(config(5), session="me"))
+        pool.submit(RunRequest(config(5), visitor=Visitor("me")))
 
 
 class SlowDisk(Runs):
@@ -478,14 +479,14 @@ class SlowDisk(Runs):
 
 def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_path: Path) -> None:
     runs = SlowDisk(tmp_path)
-    pool = Pool(runs, Limits(runs_per_session=2), 1, training=FAKE, predict=predict)
+    pool = Pool(runs, Limits(runs_per_visitor=2), 1, training=FAKE, predict=predict)
     with ThreadPoolExecutor() as threads:
-        slow = threads.submit(pool.submit, RunRequest(config(5), session="me"))
+        slow = threads.submit(pool.submit, RunRequest(config(5), visitor=Visitor("me")))
         assert runs.writing.wait(PATIENCE)
-        quick = pool.submit(RunRequest(config(5), session="me"))
+        quick = pool.submit(RunRequest(config(5), visitor=Visitor("me")))
         assert (quick.queue_place, pool.health().queued) == (1, 1)
         with pytest.raises(Refused, match=r"^2 of your runs"):  # the run that is being saved counts
-            pool.submit(RunRequest(config(5), session="me"))
+            pool.submit(RunRequest(config(5), visitor=Visitor("me")))
         pool.stop(quick.id)
         assert quick.state == "stopped"
         runs.go_on.set()
@@ -496,10 +497,10 @@ def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_
 
 def test_a_run_that_the_disk_refuses_keeps_no_place(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("no folder")
-    pool = Pool(Runs(tmp_path / "runs"), Limits(runs_per_session=1), 1, training=FAKE, predict=predict)
+    pool = Pool(Runs(tmp_path / "runs"), Limits(runs_per_visitor=1), 1, training=FAKE, predict=predict)
     for _ in range(2):
         with pytest.raises(Refused, match=r"^The run cannot be saved: "):
-            pool.submit(RunRequest(config(5), session="me"))
+            pool.submit(RunRequest(config(5), visitor=Visitor("me")))
     pool.close()
 
 

@@ -12,5 +12,9 @@ class Visitor:
     address: str = ""
     """The network address, which many visitors may share; empty where it is not known."""
 
+    def may_steer(self, owner: str) -> bool:
+        """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
+        return self.id in ("", owner)
+
 
 PROGRAM = Visitor("")

@@ -1,0 +1,75 @@
+"""Whose turn it is in the queue, and how long the others wait."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import predict
+from engine.foundation.visitor import Visitor
+from engine.runs.request import RunRequest
+from engine.runs.store import Runs
+from engine.workers.queue_order import in_turn, seconds_to_start
+from engine.workers.queued import QueuedRun
+
+CONFIG = RunConfig()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)
+
+
+def queued(runs: Runs, who: str, *, trial: bool = False) -> QueuedRun:
+    return QueuedRun(runs.create(CONFIG, who), RunRequest(CONFIG, Visitor(who), trial=trial), predict(CONFIG))
+
+
+def owners(queue: list[QueuedRun]) -> list[str]:
+    return [run.run.owner for run in queue]
+
+
+def test_visitors_take_turns(runs: Runs) -> None:
+    queue = [queued(runs, who) for who in ("anna", "anna", "anna", "ben", "carla", "ben")]
+    assert owners(in_turn(queue, ())) == ["anna", "ben", "carla", "anna", "ben", "anna"]
+
+
+def test_who_has_a_run_going_had_a_turn(runs: Runs) -> None:
+    queue = [queued(runs, who) for who in ("anna", "ben")]
+    assert owners(in_turn(queue, [queued(runs, "anna")])) == ["ben", "anna"]
+
+
+def test_trials_wait_behind_runs_that_somebody_looks_at(runs: Runs) -> None:
+    queue = [
+        queued(runs, "anna", trial=True),
+        queued(runs, "ben"),
+        queued(runs, "ben"),
+        queued(runs, "carla", trial=True),
+    ]
+    assert [run.request.trial for run in in_turn(queue, ())] == [False, False, True, True]
+    assert owners(in_turn(queue, [queued(runs, "anna", trial=True)]))[2:] == ["carla", "anna"]
+
+
+def test_the_order_of_equals_is_that_of_submission(runs: Runs) -> None:
+    queue = [queued(runs, "anna") for _ in range(5)]
+    assert in_turn(queue, ()) == queue
+
+
+@pytest.mark.parametrize(
+    ("going", "waiting", "most", "starts"),
+    [
+        ([[]], [5, 5], 2, [0, 0]),
+        ([[10]], [5, 5], 1, [10, 15]),
+        ([[10, 20]], [5], 2, [20]),  # two share a core: the shorter one ends after 20 s
+        ([[10], [4]], [5, 5], 1, [4, 9]),
+        ([[3, 3]], [6, 6], 2, [6, 6]),
+    ],
+)
+def test_the_time_until_a_run_starts(going: object, waiting: list[float], most: int, starts: list[float]) -> None:
+    assert seconds_to_start(cast("list[list[float]]", going), waiting, most) == pytest.approx(starts)
+
+
+def test_without_workers_nothing_is_known() -> None:
+    assert seconds_to_start([], [1.0], 2) == []
