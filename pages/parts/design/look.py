@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.analysis.encoding_jobs import Look, LookAtDesign
 from engine.config.run_config import RunConfig
-from engine.encodings.designed.code import in_words
+from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
