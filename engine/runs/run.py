@@ -27,7 +27,7 @@ class Run:
         self.folder = folder.path
         self.state: State = "queued"
         self.queue_place: int | None = None
-        """The place in the queue, from 1 for the run that starts next; None when the run does not wait."""
+        """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None
@@ -89,10 +89,10 @@ class Run:
             if previous is not None and previous is not self.snapshot:
                 _release(previous)
 
-    def wait_in_queue(self, place: int | None) -> None:
-        """Set the place in the queue; None: the run no longer waits."""
+    def wait_in_queue(self, rank: int | None) -> None:
+        """Set the rank in the queue; None: the run no longer waits."""
         with self._changed:
-            self.queue_place = place
+            self.queue_place = rank
             self._changed.notify_all()
 
     def _add(self, events: Sequence[Event]) -> None:

@@ -233,8 +233,8 @@ class Pool:
         self._number_queue()
 
     def _number_queue(self) -> None:
-        for place, queued in enumerate(self._queue, start=1):
-            queued.run.wait_in_queue(place)
+        for rank, queued in enumerate(self._queue, start=1):
+            queued.run.wait_in_queue(rank)
 
     # The workers
 
