@@ -76,13 +76,13 @@ def points_table(result: Result) -> Table:
     for column in table.columns[1:]:
         column.justify = "right"
     for kind in result.plan.kinds:
-        columns = {name: {level.place: level for level in result.levels(kind, name)} for name in QUANTITIES}
+        columns = {name: {at.place: at for at in result.summaries(kind, name)} for name in QUANTITIES}
         for place, step in columns["train"].items():
             others = (columns[name].get(place) for name in ("inference", "cached"))
             saved = columns["saved"].get(place)
             table.add_row(
                 KINDS[kind].label, f"{place:,}", in_fine_time(step.value), f"{step.high / step.low:.2f}",
-                *("" if level is None else in_fine_time(level.value) for level in others), in_bytes(saved.value) if saved else "",
+                *("" if other is None else in_fine_time(other.value) for other in others), in_bytes(saved.value) if saved else "",
             )  # fmt: skip
     return table
 
