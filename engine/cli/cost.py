@@ -67,7 +67,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def points_table(result: Result) -> Table:
-    from engine.sweeps.frames import levels_frame  # imported here: it imports pandas
+    from engine.sweeps.frames import summaries_frame  # imported here: it imports pandas
 
     axis = {"length": "tokens", "depth": "layers"}[result.plan.axis]
     device = result.machine.device if result.machine else ""
@@ -76,7 +76,7 @@ def points_table(result: Result) -> Table:
     )
     for column in table.columns[1:]:
         column.justify = "right"
-    for row in levels_frame(result).to_dict("records"):
+    for row in summaries_frame(result).to_dict("records"):
         table.add_row(
             KINDS[row["kind"]].label, f"{row['place']:,}", in_fine_time(row["train"]), f"{row['train_high'] / row['train_low']:.2f}",
             *("" if isnan(row[name]) else in_fine_time(row[name]) for name in ("inference", "cached")),

@@ -41,15 +41,15 @@ def _cells(plan: Plan, visit: Visit) -> list[Any]:
     ]  # fmt: skip
 
 
-def levels_frame(result: Result) -> pd.DataFrame:
+def summaries_frame(result: Result) -> pd.DataFrame:
     """A row for each kind and each length or depth at which its training step was timed: the median of every quantity over the
     visits, and the range of the training step. Times in seconds, ``saved`` in bytes; empty cells where nothing was measured."""
     rows = []
     for kind in result.plan.kinds:
-        medians = {name: {level.place: level.value for level in result.levels(kind, name)} for name in QUANTITIES}
+        medians = {name: {level.place: level.value for level in result.summaries(kind, name)} for name in QUANTITIES}
         rows += [
             [kind, step.place, *(medians[name].get(step.place) for name in QUANTITIES), step.low, step.high]
-            for step in result.levels(kind, "train")
+            for step in result.summaries(kind, "train")
         ]
     return pd.DataFrame(rows, columns=LEVEL_COLUMNS).astype(dict.fromkeys(QUANTITIES, "float"))
 

@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from engine.encodings import ENCODINGS
-from engine.encodings.designed.code import in_words
 from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.designed.words import in_words
 from engine.experiments import design_store, trial_cache
 from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS, Comparison
 from engine.experiments.experiment import MOST_SEEDS, Experiment

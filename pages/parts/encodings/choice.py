@@ -14,6 +14,7 @@ from engine.experiments.evidence_frames import evidence_frame
 from engine.experiments.jobs import CollectEvidence
 from engine.experiments.properties import BAR, NEEDS, QUALITIES
 from engine.foundation.paths import data_folder
+from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
@@ -24,7 +25,7 @@ from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 
 MODEL = RunConfig(
-    task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
+    task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
 """The model in which parameters and FLOPs are counted and time is measured."""
 LEGEND = (

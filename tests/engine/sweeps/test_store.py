@@ -12,7 +12,7 @@ import pytest
 
 from engine.settings.costs import Memory
 from engine.sweeps import store
-from engine.sweeps.frames import fits_frame, levels_frame, visits_frame
+from engine.sweeps.frames import fits_frame, summaries_frame, visits_frame
 from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
@@ -79,9 +79,9 @@ def test_the_tables_columns(result: Result) -> None:
 
 
 def test_a_row_for_each_place_with_medians_and_the_range_of_a_step(result: Result) -> None:
-    frame = levels_frame(result)
+    frame = summaries_frame(result)
     assert list(zip(frame["kind"], frame["place"], strict=True)) == [
-        (kind, level.place) for kind in result.plan.kinds for level in result.levels(kind, "train")
+        (kind, level.place) for kind in result.plan.kinds for level in result.summaries(kind, "train")
     ]
     for row in frame.to_dict("records"):
         visits = [visit for visit in result.visits if (visit.kind, visit.place) == (row["kind"], row["place"])]

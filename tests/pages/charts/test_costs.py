@@ -9,12 +9,12 @@ from engine.estimate.frames import models_frame
 from engine.estimate.published import WELL_KNOWN
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
-from engine.sweeps.result import Level
+from engine.sweeps.result import Summary
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
 from pages.parts.charts.scale import scale_figure
 
 MIB = 2**20
-LEVELS = [Level(64, 0.002, 0.001, 0.004, 3), Level(128, 0.004, 0.003, 0.005, 3)]
+LEVELS = [Summary(64, 0.002, 0.001, 0.004, 3), Summary(128, 0.004, 0.003, 0.005, 3)]
 LAW = Fit(1.46, 1.1, 1.8, -10.0, 64.0, 128.0, 4)
 
 
