@@ -13,8 +13,8 @@ from engine.runs.run import Run
 from engine.text import plays
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.encoding import color_of
 from pages.parts.charts.table import numbers_right
 from pages.parts.charts.text import by_read_figure
 from pages.parts.text.answers import beside_counting_models, counting_models
