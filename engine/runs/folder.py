@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,13 +54,13 @@ class StoredArrays(Mapping[str, np.ndarray]):
         return len(self._arrays())
 
     # The default views would read the file once more for every array.
-    def items(self) -> Any:
+    def items(self) -> ItemsView[str, np.ndarray]:
         return self._arrays().items()
 
-    def values(self) -> Any:
+    def values(self) -> ValuesView[np.ndarray]:
         return self._arrays().values()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> StoredArrays:
+    def __deepcopy__(self, memo: object) -> StoredArrays:
         return self
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event, Failed, Progress
@@ -24,9 +23,9 @@ class Remedy:
     sentence: str = ""
 
 
-def remedies(config: RunConfig) -> list[dict[str, Any]]:
+def remedies(config: RunConfig) -> list[dict[str, str | float]]:
     """Settings that are known to keep a run finite, the mildest first; only those that change this config."""
-    candidates: list[dict[str, Any]] = [
+    candidates: list[dict[str, str | float]] = [
         {"dtype": "float32"},
         {"grad_clip": 1.0},
         {"warmup_steps": max(20, config.steps // 10)},

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from engine.foundation.child import ChildProcess
 from engine.runs.events import Ended
@@ -40,7 +39,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
     ) -> None:
         self.slot = slot
         self.ready = False
-        self.facts: dict[str, Any] = {}
+        self.facts = protocol.DeviceFacts()
         self.runs: dict[str, QueuedRun] = {}
         self.jobs: dict[str, QueuedJob] = {}
         self.busy_with: str | None = None
@@ -77,7 +76,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
 
     @property
     def owns_accelerator(self) -> bool:
-        return self.slot < int(self.facts.get("accelerators", 0))
+        return self.slot < self.facts.get("accelerators", 0)
 
     def kill_for(self, reason: KillReason) -> None:
         """Kill the process; the first reason given is the one that its runs and jobs report."""

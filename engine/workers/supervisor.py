@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable
 from threading import Event as Signal
 from threading import RLock, Thread
-from typing import Any
 
 from engine.workers import protocol
 from engine.workers.limits import Limits
@@ -85,7 +84,7 @@ class Supervisor:
                 worker.kill()
                 worker.wait(2.0)
 
-    def take_ready(self, worker: WorkerProcess, facts: dict[str, Any]) -> None:
+    def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
         """Record that a worker has become ready, and start the next one."""
         with self._lock:
             worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.memory()

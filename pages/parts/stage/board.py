@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.experiments.experiment import Experiment
-from pages.parts.boards.component import mount
+from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import sections, status
 from pages.parts.stage.plain import Plain, remembering
 from pages.parts.stage.shown import Shown, of_experiment

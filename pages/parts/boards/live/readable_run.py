@@ -1,4 +1,4 @@
-"""The part of a run that the board reads."""
+"""The part of a run that its board and its routes read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LIVE_STATES = ("queued", "running", "paused")
 """The states in which a run may still add events."""
 
 
-class Watched(Protocol):
-    """The part of ``engine.runs.store.Run`` that is read here; events are appended while others read."""
+class ReadableRun(Protocol):
+    """The part of ``engine.runs.run.Run`` that is read here; events are appended while others read."""
 
     @property
     def id(self) -> str: ...
@@ -34,5 +34,5 @@ class Watched(Protocol):
     def ending(self) -> Finished | Failed | Ended | None: ...
 
 
-def has_ended(run: Watched) -> bool:
+def has_ended(run: ReadableRun) -> bool:
     return run.state not in LIVE_STATES

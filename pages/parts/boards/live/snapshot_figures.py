@@ -9,16 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from engine.config.run_config import RunConfig
-from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
-from pages.parts.charts.encoding import matrix_figure, similarity_figure
+from pages.parts.charts.encoding import color_of, matrix_figure, similarity_figure
 from pages.parts.charts.grids import CELLS, Grid, coarsen, grid
-
-
-def color_of(config: RunConfig) -> str:
-    """The colour of a run's encoding."""
-    return ENCODINGS[config.pos_encoding].color
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
@@ -54,7 +48,7 @@ def _room(names: Collection[str]) -> int:
     return CELLS // max(1, layers_kept(names))
 
 
-def look_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
+def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
     """The figures for all later snapshots of the run, made from the first: the probe stays the same."""
     figures: dict[str, go.Figure] = {}
     color = color_of(config)

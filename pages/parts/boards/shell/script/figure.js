@@ -24,14 +24,14 @@ function withText(trace) {
   return { ...trace, text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text) }
 }
 
-function dressed(layout, theme, run) {
+function dressed(layout, theme, subject) {
   const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
   const muted = fade(theme.ink, 0.75)
   const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))
   return {
     ...layout,
     autosize: true,
-    uirevision: run,
+    uirevision: subject,
     dragmode: TOUCH ? false : "zoom",
     font: { ...layout.font, color: theme.ink, family: theme.font },
     hoverlabel: { ...layout.hoverlabel, bgcolor: theme.surface, bordercolor: theme.border, font: { color: theme.ink, family: theme.font } },
