@@ -30,12 +30,12 @@ from pages.parts.charts.effect import effect_figure, effect_height
 from pages.parts.charts.stack import stack_svg, touched
 from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure
 from pages.parts.issues.prediction import Prediction, compared
-from pages.parts.issues.words import published_table, sources_in_words, with_formulas_apart
+from pages.parts.issues.words import sources_in_words, with_formulas_apart
 from pages.parts.stage.arms import changes_in_words, escaped
 from pages.parts.stage.panels import sections, status_words
 from pages.parts.stage.plain import remembering
-from pages.parts.stage.shown import Growing, Shown
-from tests.pages.scripted_experiment import PUBLISHED, issue_of, trials_of
+from pages.parts.stage.shown import Shown, TrialSoFar
+from tests.pages.scripted_experiment import issue_of, trials_of
 
 BLUE = role_color("control")
 
@@ -277,9 +277,9 @@ def test_verdicts_are_so_far_while_it_runs() -> None:
 
 def test_the_status_says_what_goes_or_where_it_waits() -> None:
     issue = issue_of(2)
-    going = [Growing("arm 1", 3, 0.5, {})]
+    going = [TrialSoFar("arm 1", 3, 0.5, {})]
     assert "now “arm 1”, seed 3" in status_words(shown_of(issue, state="running", growing=going))
-    waiting = [Growing("arm 1", 3, 0.0, {}, queue_place=2)]
+    waiting = [TrialSoFar("arm 1", 3, 0.0, {}, queue_place=2)]
     assert "place 2 in the queue" in status_words(shown_of(issue, state="running", growing=waiting))
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
 
@@ -328,15 +328,6 @@ def test_the_arms_say_what_they_change() -> None:
     words = changes_in_words(longer, longer.arm("RoPE, interpolated"))
     assert "Positional encoding: Sinusoidal → **RoPE** · RoPE scaling **Position interpolation**" in words
     assert "RoPE base" not in words, "a default that comes with the encoding goes without saying"
-
-
-def test_published_numbers_stand_beside_ours() -> None:
-    trials = tuple(trials_of(issue_of(2), range(3)))
-    mean = sum(t.numbers["accuracy"] for t in trials if t.arm == "arm 1") / 3
-    lines = published_table(PUBLISHED, trials).splitlines()
-    assert lines[0] == "||512|ours|1012|"
-    assert lines[2] == f"|sinusoidal|20.05|**{mean:.3g}**|43.54|"
-    assert lines[3] == "|ALiBi|19.73||18.73|"
 
 
 def test_displayed_formulas_stand_in_paragraphs_of_their_own() -> None:
