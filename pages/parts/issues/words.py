@@ -82,7 +82,9 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
         frame = published_frame(published, trials or ())
         number = st.column_config.NumberColumn
         formats = {name: number(format="%.3g" if name not in published.columns else "%g") for name in frame.columns}
-        st.dataframe(frame, column_config={"_index": st.column_config.TextColumn(pinned=True), **formats})
+        st.dataframe(
+            frame, placeholder="", column_config={"_index": st.column_config.TextColumn(pinned=True), **formats}
+        )
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if trials is None:

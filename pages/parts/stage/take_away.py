@@ -36,7 +36,7 @@ def take_away(shown: Shown) -> None:
 def show_claims(shown: Shown) -> None:
     """A row for each claim, to sort, search and download."""
     number = st.column_config.NumberColumn
-    three_digits = {
+    numbers = {
         "effect": number("Effect", format="%+.3g", help="The mean over the paired seeds."),
         "low": number("From", format="%+.3g", help="The lower end of the 95 % interval."),
         "high": number("To", format="%+.3g", help="The upper end of the 95 % interval."),
@@ -44,9 +44,12 @@ def show_claims(shown: Shown) -> None:
         "smallest effect": number("Worth naming from", format="%g", help="Declared before the run."),
     }
     words = {"claim": "Claim", "condition": "Condition", "verdict": "Verdict", "direction": "Claimed", "unit": "Unit"}
+    frame = effects_frame(shown.report)
+    empty = [] if frame["condition"].any() else ["condition"]
     st.dataframe(
-        effects_frame(shown.report), hide_index=True, column_config={**words, **three_digits, "seeds": number("Seeds")}
-    )
+        frame.drop(columns=empty), hide_index=True, placeholder="",
+        column_config={**words, **numbers, "seeds": number("Seeds")},
+    )  # fmt: skip
 
 
 def as_json(shown: Shown) -> str:
