@@ -7,38 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from engine.experiments.issues.issue import Published
-from engine.experiments.jobs import Evidence
 from engine.experiments.report import Report
 from engine.experiments.trial import Trial
 
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
 EFFECTS = [
-    "claim",
-    "condition",
-    "verdict",
-    "effect",
-    "low",
-    "high",
-    "p",
-    "smallest effect",
-    "direction",
-    "unit",
-    "seeds",
-]
-CELLS = [
-    "encoding",
-    "property",
-    "state",
-    "value",
-    "low",
-    "high",
-    "seeds",
-    "number",
-    "number before",
-    "chance",
-    "arm",
-    "origin",
-]
+    "claim", "condition", "verdict", "effect", "low", "high", "p", "smallest effect", "direction", "unit", "seeds",
+]  # fmt: skip
 
 
 def numbers_frame(slug: str, roles: Mapping[str, str], trials: Iterable[Trial]) -> pd.DataFrame:
@@ -65,23 +40,6 @@ def effects_frame(report: Report) -> pd.DataFrame:
     ]  # fmt: skip
     numbers = dict.fromkeys(("effect", "low", "high", "p"), float)
     return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
-
-
-def evidence_frame(table: Iterable[Evidence]) -> pd.DataFrame:
-    """A row for each encoding and property: the value from 0 (guessing) to 1 (perfect), its 95 % interval, and its origin.
-
-    Empty cells where nothing was measured.
-    """
-    rows = [
-        (
-            row["encoding"], cell["quality"], cell["state"], cell["value"], *(cell["ci"] or (None, None)), cell["seeds"],
-            cell["number"], cell["number_before"], cell["chance"], cell["arm"], cell["origin"],
-        )
-        for row in table
-        for cell in row["cells"]
-    ]  # fmt: skip
-    numbers = dict.fromkeys(("value", "low", "high", "number", "number before", "chance"), float)
-    return pd.DataFrame(rows, columns=CELLS).astype(numbers)
 
 
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.encodings import ENCODINGS
-from engine.encodings.designed.code import in_words
 from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS
 from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import Look, LookAtDesign
+from engine.analysis.encoding_jobs import ComputePreview, Preview
 from engine.config.run_config import RunConfig
-from engine.encodings.designed.code import in_words
+from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
@@ -26,8 +26,8 @@ WHAT = {
 
 
 @remembered(64)
-def _look(config: RunConfig) -> Look:
-    return server.pool().ask(LookAtDesign(config))
+def _look(config: RunConfig) -> Preview:
+    return server.pool().ask(ComputePreview(config))
 
 
 def show_look() -> None:
@@ -44,7 +44,7 @@ def show_look() -> None:
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
 
 
-def _panels(place: str, look: Look) -> list[Panel]:
+def _panels(place: str, look: Preview) -> list[Panel]:
     matrix, similarity, distance = look["matrix"], look["similarity"], look["distance"]
     trained, length = int(look["trained"]), int(look["length"])
     beyond = (

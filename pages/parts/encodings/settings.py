@@ -10,17 +10,16 @@ from typing import Any
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.settings.fields import AUTO, Setting, settings_in
+from engine.tasks import PLAIN
 
 SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
-TASK = "own_position"
-"""Any task without a written answer would do: only its sequence length matters."""
 LONGEST, FURTHEST = 512, 1024
 """The longest trained length and the most positions shown."""
 BASES = ("sinusoid_base", "rope_base")
 """The settings of the longest wavelength: two different encodings share one."""
 
-_OF_RUN = {row.name: row for row in settings_for(TASK)}
+_OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 
 
 def _choice(name: str, label: str, help: str, choices: Mapping[str, str], default: str) -> Setting:
@@ -105,7 +104,7 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     }
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
     family = "decoder" if now["sight"] == "back" else "encoder"
-    return parse({"task": TASK, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})
+    return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})
 
 
 def read_value(row: Setting, text: str) -> Any:

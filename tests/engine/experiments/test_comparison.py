@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.analysis.design import first_look
+from engine.analysis.encodings import preview
 from engine.experiments.comparison import (
     DESIGN,
     RIVALS,
@@ -81,9 +81,9 @@ def test_a_bad_choice_is_named(rivals: tuple[str, ...], tasks: tuple[str, ...], 
 
 @pytest.mark.parametrize("place", ["embedding", "scores", "rotation"])
 @pytest.mark.parametrize("features", ["table", "fourier"])
-def test_a_first_look_is_what_training_starts_from(features: str, place: str) -> None:
+def test_a_preview_is_what_training_starts_from(features: str, place: str) -> None:
     config = design_config({"design_features": features, "design_place": place, "design_readout": "direct"})
-    look = first_look(config)
+    look = preview(config)
     ends = features == "table" and place != "scores"
     assert look["length"] == look["trained"] * (1 if ends else 2)
     assert look["similarity"].shape == (look["length"], look["length"])

@@ -1,12 +1,11 @@
-"""Reports, evidence and published numbers as data frames: the numbers, and empty cells where there are none."""
+"""Reports and published numbers as data frames: the numbers, and empty cells where there are none."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.experiments.choice import evidence_table
 from engine.experiments.experiment import Claim, above
-from engine.experiments.frames import effects_frame, evidence_frame, published_frame
+from engine.experiments.frames import effects_frame, published_frame
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
@@ -35,19 +34,6 @@ def test_too_few_seeds_leave_empty_cells() -> None:
     frame = effects_frame(report(issue, [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})], range(1)))
     assert frame["effect"].isna().tolist() == [False, False, True]
     assert frame[["low", "high", "p"]].isna().all(axis=None)
-
-
-def test_the_evidence_is_a_row_for_each_encoding_and_property() -> None:
-    table = evidence_table()
-    frame = evidence_frame(table)
-    assert len(frame) == sum(len(row["cells"]) for row in table)
-    for place, cell in enumerate(cell for row in table for cell in row["cells"]):
-        found = frame.iloc[place]
-        assert (found["property"], found["state"], found["seeds"]) == (cell["quality"], cell["state"], cell["seeds"])
-        if cell["value"] is None:
-            assert found[["value", "low", "high"]].isna().all()
-        else:
-            assert found["value"] == cell["value"]
 
 
 def test_our_means_stand_beside_published_numbers() -> None:
