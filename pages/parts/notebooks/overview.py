@@ -6,8 +6,7 @@ import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.notebooks.plays import badge, play_of, step_state
-
-PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
+from pages.parts.notebooks.state import NOTEBOOK_PAGE, PAGE
 
 
 def show_overview() -> None:
