@@ -13,10 +13,10 @@ from engine.encodings import ENCODINGS
 from engine.experiments.properties import QUALITIES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
-from pages.parts.encodings.address import read, widget_key
 from pages.parts.encodings.evidence_table import table_html
 from pages.parts.encodings.ranking import Row, grouped, in_words
 from pages.parts.encodings.settings import config_of, settings
+from pages.parts.encodings.state import SETTINGS, read, widget_key
 
 Open = Callable[..., AppTest]
 PAGE = "encodings.py"
@@ -64,7 +64,7 @@ def test_a_link_is_checked_name_by_name() -> None:
             "zork": "1",
         }
     )
-    assert found == {"b": "alibi", "b.alibi_slope_scale": 2.0}
+    assert found == SETTINGS.defaults() | {"b": "alibi", "b.alibi_slope_scale": 2.0}
     assert {problem.setting for problem in ignored} == {"a", "reach", "run", "layer", "needs", "zork"}
     assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
 
@@ -107,7 +107,9 @@ def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) 
 def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_page: Open) -> None:
     app = open_page(PAGE, view="training", layer="2")
     assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
-    run = server.pool().submit(RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"]))
+    run = server.pool().submit(
+        RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"])
+    )
     while run.live:
         run.wait_for(len(run.events) + 1, 10)
     app = open_page(PAGE, view="training", layer="2", run=run.id)
