@@ -11,13 +11,20 @@ function termOf(event) {
 }
 
 export default function ({ data, setTriggerValue }) {
-  const row = document.querySelector(".st-key-frame")
-  row.setAttribute("role", "navigation")
-  row.setAttribute("aria-label", data.place || "Page")
-  row.querySelectorAll("a").forEach((link) => {
-    if (link.innerText.trim() === data.current) link.setAttribute("aria-current", "page")
-    else link.removeAttribute("aria-current")
-  })
+  const row = document.querySelector(".st-key-frame") // none where a place has one page
+  const mark = () => {
+    row.setAttribute("role", "navigation")
+    row.setAttribute("aria-label", data.place)
+    for (const link of row.querySelectorAll("a")) {
+      if (link.innerText.trim() === data.current) link.setAttribute("aria-current", "page")
+      else link.removeAttribute("aria-current")
+    }
+  }
+  const late = new MutationObserver(mark) // the links may come after this script
+  if (row) {
+    mark()
+    late.observe(row, { childList: true, subtree: true })
+  }
   const follow = (event) => {
     const term = termOf(event)
     if (term === null) return
@@ -26,5 +33,8 @@ export default function ({ data, setTriggerValue }) {
     setTriggerValue("term", term)
   }
   document.addEventListener("click", follow, true)
-  return () => document.removeEventListener("click", follow, true)
+  return () => {
+    late.disconnect()
+    document.removeEventListener("click", follow, true)
+  }
 }

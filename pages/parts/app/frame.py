@@ -43,7 +43,9 @@ def show_frame(address: str) -> None:
     st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
     if views and address != views[0].address:
         st.html(MARKED.format(address=views[0].address))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="frame"):
+    with st.container(
+        horizontal=True, gap="small", vertical_alignment="center", key="frame" if views else "frame-alone"
+    ):
         for view in views:
             st.page_link(view.file, label=view.title)
         if address != GLOSSARY.address:
