@@ -9,12 +9,11 @@ from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
-from pages.parts.attention.address import open_address, write_address
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import EXPLAINED, VIEWS, Chosen, bound, chosen, fitted, place_of, sample_of
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
+from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, address, fitted, place_of, sample_of
 from pages.parts.charts.encoding import color_of
 
 SHOW = {
@@ -26,7 +25,7 @@ SHOW = {
 }
 
 
-def looked_at(now: Chosen) -> LookedAt | None:
+def looked_at(now: AttentionState) -> LookedAt | None:
     """Show the controls; returns the run, model and head that they choose, or None where there is nothing to show."""
     run = run_named(now.run)
     if run is None or (problem := why_not(run)):
@@ -45,22 +44,17 @@ def looked_at(now: Chosen) -> LookedAt | None:
     return LookedAt(run, model, now, place_of(now), sample_of(now), queries, keys, query, color_of(run.config))
 
 
-ignored = open_address()
+_, ignored = SETTINGS.open_address()
 title, views = st.columns([1, 2.4], vertical_alignment="bottom")
 with title:
     st.title("Attention", anchor=False)
 with views:
-    st.segmented_control(
-        "View",
-        list(VIEWS),
-        format_func=VIEWS.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        **bound("view", chosen().view),
-    )
+    if SETTINGS.drawn("view"):
+        bound = SETTINGS.labelled("view") | {"label_visibility": "collapsed"}
+        st.segmented_control(options=list(VIEWS), format_func=VIEWS.__getitem__, required=True, **bound)
 with st.container():  # a fixed container: messages above must not shift the figures, which would remount them
     say_ignored(ignored)
-now = with_run(chosen())
+now = with_run(SETTINGS.state())
 run_controls(now)
 try:
     with st.container():
@@ -72,4 +66,4 @@ try:
             SHOW[at.now.view](at)
 except JobError as error:
     st.error(in_markdown(error), icon=":material/error:")
-write_address(now.run)
+SETTINGS.write_address(address(now.run))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.notebooks import Notebook
+from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.notebooks.address import open_address, write_address
 from pages.parts.notebooks.controls import mark, show_side
 from pages.parts.notebooks.overview import show_overview, show_ways
 from pages.parts.notebooks.plays import play_of
+from pages.parts.notebooks.state import SETTINGS
 from pages.parts.notebooks.steps import show_introduction, show_step
 
 
@@ -30,10 +30,12 @@ def show_notebook(notebook: Notebook) -> None:
         st.rerun()  # the play ended during this script run: rerun so that the timer stops
 
 
-asked = open_address()
-say_ignored(asked.ignored)
-if asked.notebook is None:
+link, ignored = SETTINGS.open_address()
+if not link and SETTINGS.notebook() is None:  # the tab, before any notebook was opened
+    SETTINGS.put({"notebook": next(iter(NOTEBOOKS))})
+say_ignored(ignored)
+if (notebook := SETTINGS.notebook()) is None:
     show_overview()
 else:
-    show_notebook(asked.notebook)
-write_address(asked.notebook)
+    show_notebook(notebook)
+SETTINGS.write_address(SETTINGS.query())

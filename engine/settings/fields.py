@@ -69,7 +69,7 @@ class Setting:
         if self.kind == "ints":
             return "whole numbers, separated by commas"
         number = "a whole number" if self.kind == "int" else "a number"
-        words = f"{number} from {self.minimum:g} to {self.maximum:g}"
+        words = f"{number} from {self.minimum:.12g} to {self.maximum:.12g}"
         return f"{words}, or {AUTO}" if self.optional else words
 
 

@@ -20,9 +20,8 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
-from pages.parts.attention.address import read
-from pages.parts.attention.chosen import VIEWS, Chosen, fitted
 from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
+from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.heads import (
     Line,
@@ -35,6 +34,7 @@ from pages.parts.charts.heads import (
 )
 
 Open = Callable[..., AppTest]
+key = SETTINGS.widget_key
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,7 +44,7 @@ def said(app: AppTest) -> str:
 
 
 def show(app: AppTest, view: str) -> AppTest:
-    app.button_group(key="attention.view").set_value(view).run()
+    app.button_group(key=key("view")).set_value(view).run()
     assert not app.exception, app.exception
     assert not app.error, app.error
     return app
@@ -76,25 +76,25 @@ def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_pag
 def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained: Run) -> None:
     app = open_page("attention.py", run=trained.id, which="cross", layer="1", head="2", query="3", text="4 1 2 3 0")
     assert not app.error
-    assert app.selectbox(key="attention.run").value == trained.id
+    assert app.selectbox(key=key("run")).value == trained.id
     assert "Query 3 (token **2**)" in said(app)
     assert "Cross-attention has no encoding of its own." in said(app)
-    app.button_group(key="attention.which").set_value("encoder").run()
+    app.button_group(key=key("which")).set_value("encoder").run()
     assert "RoPE turns q by its position 3" in said(app)
     for view in ("heads", "change", "training"):
         show(app, view)
-    assert app.session_state["attention"].text == "4 1 2 3 0"
+    assert app.session_state["attention"]["text"] == "4 1 2 3 0"
 
 
 def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run) -> None:
     app = open_page("attention.py")
-    assert app.selectbox(key="attention.run").value == "recorded"
+    assert app.selectbox(key=key("run")).value == "recorded"
     app.session_state["session"] = "a-visitor"
     app.run()
-    assert app.selectbox(key="attention.run").value == trained.id
+    assert app.selectbox(key=key("run")).value == trained.id
     assert app.query_params["run"] == trained.id
-    app.selectbox(key="attention.run").set_value("recorded").run()
-    assert app.session_state["attention"].run == "recorded"
+    app.selectbox(key=key("run")).set_value("recorded").run()
+    assert app.session_state["attention"]["run"] == "recorded"
 
 
 def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
@@ -102,9 +102,9 @@ def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
     assert [box.value for box in app.error] == [
         "Your token `77` is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."
     ]
-    app.text_input(key="attention.text").set_value("3 1 4").run()
+    app.text_input(key=key("text")).set_value("3 1 4").run()
     assert not app.error
-    assert app.session_state["attention"].layer == 1
+    assert app.session_state["attention"]["layer"] == 1
 
 
 def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
@@ -116,9 +116,9 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
     assert run.wait_for(10**6, 60)
     app = open_page("attention.py", run=run.id, text="To be, or not to be")
     assert not app.error
-    assert app.text_input(key="attention.text").placeholder == "as in To be, or not to be"
+    assert app.text_input(key=key("text")).placeholder == "as in To be, or not to be"
     assert "(token **or**)" in said(app) or "token **not**" in said(app)
-    app.text_input(key="attention.text").set_value("To be Gandalf, or").run()
+    app.text_input(key=key("text")).set_value("To be Gandalf, or").run()
     assert not app.error
     assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in said(app)
 
@@ -134,19 +134,19 @@ def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
         "`q` is `1`; allowed is a name this page knows",
     ):
         assert sentence in words
-    assert app.number_input(key="attention.sample").value == 3
+    assert app.number_input(key=key("sample")).value == 3
 
 
 def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: Open) -> None:
     app = open_page("attention.py", view="faults")
     assert "**6 of 6 tests pass.**" in said(app)
-    app.toggle(key="attention.fault.mask_missing").set_value(True).run()
+    app.toggle(key=key("fault.mask_missing")).set_value(True).run()
     assert "**5 of 6 tests pass.** :red-badge[:material/cancel: No output moves when a later token changes]" in said(
         app
     )
-    app.toggle(key="attention.fault.mask_transposed").set_value(True).run()
-    assert app.session_state["attention"].faults == ("mask_transposed",)
-    assert app.toggle(key="attention.fault.mask_missing").value is False
+    app.toggle(key=key("fault.mask_transposed")).set_value(True).run()
+    assert app.session_state["attention"]["faults"] == ("mask_transposed",)
+    assert app.toggle(key=key("fault.mask_missing")).value is False
     assert "def future_leak(" in " ".join(code.value for code in app.code)
 
 
@@ -161,11 +161,11 @@ def test_an_earlier_step_waits_for_the_reader(open_page: Open) -> None:
 def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) -> None:
     app = open_page("attention.py", view="training", sample="2", query="3")
     kept = [event.step for event in recorded_run().events if isinstance(event, Snapshot)]
-    assert app.select_slider(key="attention.before").options == [str(step) for step in kept]
+    assert app.select_slider(key=key("before")).options == [str(step) for step in kept]
     assert "kept while the run trained" in said(app)
-    app.number_input(key="attention.sample").set_value(7).run()
+    app.number_input(key=key("sample")).set_value(7).run()
     assert not app.error
-    offered = app.select_slider(key="attention.before").options
+    offered = app.select_slider(key=key("before")).options
     assert (offered[0], offered[-1]) == ("0", "300")
     assert len(offered) < len(kept)
     assert "this run kept the patterns of sequences 0 to 3" in said(app)
@@ -173,15 +173,16 @@ def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) 
 
 def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:
     app = open_page("attention.py", view="change", off="self.2.2,cross.1.1", temperature="2")
-    assert app.button_group(key="attention.off").value == ["self.2.2"], "what this run does not have stays out"
-    assert app.select_slider(key="attention.temperature").value == 2.0
+    assert app.button_group(key=key("off")).value == ["self.2.2"], "what this run does not have stays out"
+    assert app.select_slider(key=key("temperature")).value == 2.0
     loss = app.metric[0]
     assert (loss.label, loss.delta[0]) == ("Held-out loss (nats)", "+")
 
 
 def test_links_are_read_to_the_letter() -> None:
-    choices, ignored = read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
-    assert (choices, ignored) == ({"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
+    usual = SETTINGS.defaults()
+    choices, ignored = SETTINGS.read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
+    assert (choices, ignored) == (usual | {"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
     for name, text in (
         ("off", "self.1"),
         ("temperature", "0.55"),
@@ -189,13 +190,13 @@ def test_links_are_read_to_the_letter() -> None:
         ("sample", "256"),
         ("text", "x" * 2001),
     ):
-        choices, ignored = read({name: text})
-        assert (choices, [problem.setting for problem in ignored]) == ({}, [name])
+        choices, ignored = SETTINGS.read({name: text})
+        assert (choices, [problem.setting for problem in ignored]) == (usual, [name])
 
 
 def test_what_a_run_does_not_have_is_left_to_it() -> None:
     one = parse({"n_layers": 1, "n_heads": 1})
-    now = fitted(Chosen(which="cross", layer=4, head=3), one)
+    now = fitted(AttentionState(which="cross", layer=4, head=3), one)
     assert (now.which, now.layer, now.head) == ("self", 1, 1)
 
 

@@ -14,10 +14,10 @@ from engine.encodings import ENCODINGS
 from engine.experiments.properties import QUALITIES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
-from pages.parts.encodings.address import read, widget_key
 from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import Row, grouped, in_words
 from pages.parts.encodings.settings import config_of, settings
+from pages.parts.encodings.state import SETTINGS, read, widget_key
 
 Open = Callable[..., AppTest]
 PAGE = "encodings.py"
@@ -65,7 +65,7 @@ def test_a_link_is_checked_name_by_name() -> None:
             "zork": "1",
         }
     )
-    assert found == {"b": "alibi", "b.alibi_slope_scale": 2.0}
+    assert found == SETTINGS.defaults() | {"b": "alibi", "b.alibi_slope_scale": 2.0}
     assert {problem.setting for problem in ignored} == {"a", "reach", "run", "layer", "needs", "zork"}
     assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
 

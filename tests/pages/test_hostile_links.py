@@ -47,7 +47,7 @@ PAGES = {
     ),
     "issues.py": ("issue", "experiment", "seeds", "first_seed", "extended"),
     "encodings.py": ("a", "b", "view", "reach", "run", "step", "needs", "seed", "hide", "lock"),
-    "attention.py": ("run", "view", "which", "layer", "sample", "temperature", "off", "faults", "text"),
+    "attention.py": ("run", "view", "which", "layer", "sample", "temperature", "off", "faults", "text", "hide"),
     "text.py": ("run", "text", "pos_encoding", "vocab_size", "steps", "hide", "lock"),
     "design.py": ("design_width", "design_features", "against", "tasks", "seeds", "experiment"),
     "memory_and_time.py": ("kinds", "longest", "device", "memory", "models", "sweep", "hide", "lock"),

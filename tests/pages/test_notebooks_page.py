@@ -16,7 +16,7 @@ from engine.notebooks import players as players_module
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
 from engine.workers.limits import Limits
-from pages.parts.notebooks import address, plays
+from pages.parts.notebooks import plays, state
 from pages.parts.notebooks.controls import within
 
 Open = Callable[..., AppTest]
@@ -48,7 +48,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     command = ["-c", script(last)]
     monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
     found = Players(Limits(notebooks=1))
-    for module in (plays, address):
+    for module in (plays, state):
         monkeypatch.setattr(module, "PLAYERS", found)
     yield found
     found.close()
@@ -159,6 +159,17 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
 )
 def test_a_bad_link_is_named_and_opens(open_page: Open, query: dict[str, str], sentence: str) -> None:
     assert sentence in said(open_page("notebook.py", **query))
+
+
+def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: Open) -> None:
+    assert open_page("notebook.py").title[0].value == next(iter(NOTEBOOKS.values())).title
+    last = list(NOTEBOOKS.values())[-1]
+    app = open_page("notebook.py", notebook=last.slug)
+    app.switch_page("notebooks.py").run()
+    app.query_params.clear()
+    app.switch_page("notebook.py").run()
+    assert app.title[0].value == last.title
+    assert dict(app.query_params) == {"notebook": last.slug}
 
 
 def test_links_that_name_a_notebook_at_the_overview_lead_to_it(open_page: Open) -> None:

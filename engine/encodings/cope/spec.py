@@ -41,7 +41,7 @@ SPEC = EncodingSpec(
     relative=True,
     numbered=False,
     shown_as=(
-        "Positions are counted by gates that open as the tokens say, so a token's place differs from query to query. Shown are the "
-        "vectors of the counts, and how alike places would be if every gate stood half open."
+        "Positions are counted by gates that open as the tokens say, so a token's position differs from query to query. Shown are the "
+        "vectors of the counts, and how alike positions would be if every gate stood half open."
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -14,6 +15,7 @@ from engine.settings.errors import Problem
 from engine.settings.fields import Parameters, Setting, settings_in, to_text
 from engine.settings.reading import checked, leniently
 from pages.parts.app.address import take_link, write_link
+from pages.parts.app.glossary import setting_help
 from pages.parts.app.hidden import NAMES, Hidden, read_hidden
 from pages.parts.app.setting_widget import setting_widget
 
@@ -23,6 +25,7 @@ class PageState(Parameters):
 
 
 S = TypeVar("S", bound=PageState)
+EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class PageSettings(ABC):
@@ -32,10 +35,14 @@ class PageSettings(ABC):
     itself; whether they go together is known when they are used.
     """
 
-    def __init__(self, key: str, *, widgets: str = "", marks: Collection[str] = ()) -> None:
-        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`."""
+    def __init__(
+        self, key: str, *, widgets: str = "", marks: Collection[str] = (), moved: Mapping[str, str] = EMPTY
+    ) -> None:
+        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`. ``moved``: names in links of older
+        versions, each with the file of the page that reads it now.
+        """
         self.key = key
-        self._widgets, self._marks = widgets or f"{key}.set.", marks
+        self._widgets, self._marks, self._moved = widgets or f"{key}.set.", marks, moved
 
     @abstractmethod
     def defaults(self) -> dict[str, Any]:
@@ -95,13 +102,27 @@ class PageSettings(ABC):
             bound = self.bound(name, disabled=disabled)
             setting_widget(self.rows()[name], side_by_side=side_by_side, **bound, **common)
 
-    def bound(self, name: str, *, disabled: bool = False) -> dict[str, Any]:
-        """What ties a widget to a value: its key, which starts at the value, and the callback that takes a change."""
-        key, value = self.widget_key(name), self.asked_for()[name]
-        if key not in st.session_state:
+    def bound(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
+        """What ties a widget to a value: its key, which starts at the value, and the callback that takes a change.
+
+        ``shown``: what the widget shows in any case, where the page fits the value to what there is (a run's own layers).
+        """
+        key, value = self.widget_key(name), self.asked_for().get(name)
+        if shown is not ...:
+            st.session_state[key] = shown
+        elif key not in st.session_state:
             as_text = isinstance(value, tuple) and name in self.rows()  # a list of numbers is typed
             st.session_state[key] = to_text(value) if as_text else list(value) if isinstance(value, tuple) else value
         return {"key": key, "on_change": self._take, "args": (name,), "disabled": disabled or self.locks(name)}
+
+    def labelled(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
+        """The same with the setting's label and help, for a widget whose choices only the page knows."""
+        row = self.rows()[name]
+        return {
+            "label": row.label,
+            "help": setting_help(name, row.help) or None,
+            **self.bound(name, disabled=disabled, shown=shown),
+        }
 
     def _take(self, name: str) -> None:
         value = st.session_state[self.widget_key(name)]
@@ -123,6 +144,8 @@ class PageSettings(ABC):
         link = take_link(self.key, self._marks) or {}
         if not link:
             return {}, []
+        for name in link.keys() & self._moved.keys():
+            st.switch_page(self._moved[name], query_params=link)
         values, ignored = self.read({name: text for name, text in link.items() if name not in NAMES})
         if values is not None:
             self.fill(values)
@@ -150,13 +173,24 @@ class PageSettings(ABC):
 class ModelSettings(PageSettings, Generic[S]):
     """The settings of a page whose state is one model."""
 
-    def __init__(self, key: str, model: type[S], check: Callable[[S], object] = lambda state: None) -> None:
+    def __init__(
+        self,
+        key: str,
+        model: type[S],
+        check: Callable[[S], object] = lambda state: None,
+        *,
+        moved: Mapping[str, str] = EMPTY,
+    ) -> None:
         """``check`` raises ConfigError where values that fit one by one do not go together."""
-        super().__init__(key)
+        super().__init__(key, moved=moved)
         self._model, self._check = model, check
 
     def defaults(self) -> dict[str, Any]:
         return self._model().model_dump()
+
+    def state(self) -> S:
+        """The values as they are; each was checked when it came."""
+        return self._model.model_construct(**self.values())
 
     def rows(self) -> Mapping[str, Setting]:
         return self._rows

@@ -7,8 +7,8 @@ import streamlit as st
 from engine.analysis.attention_asked import Place, places_in
 from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import TEMPERATURES, bound, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
+from pages.parts.attention.state import SETTINGS, TEMPERATURES, name_of_head
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import bars_picture, difference_picture, pattern_picture
 
@@ -27,10 +27,9 @@ def show(at: LookedAt) -> None:
     with heads:
         off = heads_control(at)
     with temperature:
-        st.select_slider(
-            "Temperature of every softmax", TEMPERATURES, format_func=lambda value: f"{value:g}",
-            help="Scores are divided by it. Below 1 the weights get sharper, above 1 flatter.", **bound("temperature", at.now.temperature),
-        )  # fmt: skip
+        if SETTINGS.drawn("temperature"):
+            bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
+            st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
     seen = ask(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
     before, after = seen["before"], seen["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
@@ -66,26 +65,19 @@ def heads_control(at: LookedAt) -> list[Place]:
         for which in places_in(config) for layer in range(layers) for head in range(config.n_heads)
     }  # fmt: skip
     off = [name for name in at.now.off if name in places]
-    words = "What a head switched off hands on is zero, at every position."
+    if not SETTINGS.drawn("off"):
+        return [places[name] for name in off]
+    bound = SETTINGS.labelled("off", shown=off)
     if config.share_layers:
-        words += " The layers share their weights, and so a head is off in all of them."
+        bound["help"] += " The layers share their weights, and so a head is off in all of them."
 
     def label(name: str) -> str:
         return name_of_head(places[name])
 
     if sum(len(label(name)) + SPACE for name in places) <= ROW:
-        st.pills(
-            "Heads switched off",
-            list(places),
-            selection_mode="multi",
-            format_func=label,
-            help=words,
-            **bound("off", off),
-        )
+        st.pills(options=list(places), selection_mode="multi", format_func=label, **bound)
     else:
-        st.multiselect(
-            "Heads switched off", list(places), format_func=label, help=words, placeholder="none", **bound("off", off)
-        )
+        st.multiselect(options=list(places), format_func=label, placeholder="none", **bound)
     return [places[name] for name in off]
 
 

@@ -8,8 +8,8 @@ from engine.analysis.attention_faults import FAULTS, why_not
 from engine.analysis.attention_jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
 from pages.parts.attention.asking import ask
 from pages.parts.attention.change_view import show_metrics
-from pages.parts.attention.chosen import choose, key_of, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt
+from pages.parts.attention.state import SETTINGS, name_of_head
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
@@ -36,23 +36,24 @@ def switches(at: LookedAt) -> tuple[str, ...]:
     """One toggle for each fault; at most one mask fault can be on."""
     possible = {name: why_not(at.config, name) for name in FAULTS}
     on = tuple(name for name in at.now.faults if not possible[name])
-    for name in FAULTS:
-        st.session_state[key_of(f"fault.{name}")] = name in on
+    if not SETTINGS.drawn("faults"):
+        return on
     with st.container(horizontal=True, gap="small"):
         for name, fault in FAULTS.items():
+            st.session_state[key := SETTINGS.widget_key(f"fault.{name}")] = name in on
             st.toggle(
-                fault.label, key=key_of(f"fault.{name}"), on_change=switch, args=(name, on), disabled=bool(possible[name]),
-                help=possible[name] or fault.explanation,
+                fault.label, key=key, on_change=switch, args=(name, on), help=possible[name] or fault.explanation,
+                disabled=bool(possible[name]) or SETTINGS.locks("faults"),
             )  # fmt: skip
     return on
 
 
 def switch(name: str, on: tuple[str, ...]) -> None:
     if name in on:
-        choose(faults=tuple(other for other in on if other != name))
+        SETTINGS.put({"faults": tuple(other for other in on if other != name)})
     else:
         others = tuple(other for other in on if FAULTS[other].group != FAULTS[name].group)
-        choose(faults=tuple(fault for fault in FAULTS if fault in {*others, name}))
+        SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in {*others, name})})
 
 
 def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:

@@ -7,8 +7,8 @@ import streamlit as st
 from engine.analysis.attention_asked import Place
 from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import choose, name_of_head
 from pages.parts.attention.looked_at import CELLS, LookedAt
+from pages.parts.attention.state import SETTINGS, name_of_head
 from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.charts.heads import pattern_picture
 
@@ -57,7 +57,7 @@ def narrowest(heads: int) -> int:
 
 def pick(picked: Picked) -> None:
     _, layer, head = picked.panel.split(".")
-    choose(layer=int(layer) + 1, head=int(head) + 1, query=int(float(picked.y)))
+    SETTINGS.put({"layer": int(layer) + 1, "head": int(head) + 1, "query": int(float(picked.y))})
 
 
 def kind_in_words(row: HeadNumbers) -> str:

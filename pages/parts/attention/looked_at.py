@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
-from pages.parts.attention.chosen import Chosen
+from pages.parts.attention.state import AttentionState
 
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 """The names of a figure's columns and rows; figures with a common name highlight together."""
@@ -17,7 +17,7 @@ CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 class LookedAt:
     run: Run
     model: ModelAsked
-    now: Chosen
+    now: AttentionState
     place: Place
     sample: SampleAsked
     queries: list[str]

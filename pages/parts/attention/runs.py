@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 import streamlit as st
@@ -20,7 +19,7 @@ from pages.parts.app import server
 from pages.parts.app.server import find
 from pages.parts.app.session import session_id
 from pages.parts.attention.asking import TIMEOUT
-from pages.parts.attention.chosen import RECORDED, Chosen
+from pages.parts.attention.state import RECORDED, AttentionState
 from pages.parts.boards.recorded import recorded_run
 
 MOST_RUNS = 30
@@ -39,15 +38,15 @@ def own_runs() -> list[Run]:
     return [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if run.weights and not why_not(run)]
 
 
-def with_run(now: Chosen) -> Chosen:
+def with_run(now: AttentionState) -> AttentionState:
     """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
     if now.run:
         return now
     own = own_runs()
-    return replace(now, run=own[0].id if own else RECORDED)
+    return now.model_copy(update={"run": own[0].id if own else RECORDED})
 
 
-def choices(now: Chosen) -> dict[str, str]:
+def choices(now: AttentionState) -> dict[str, str]:
     """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
     own, linked = own_runs(), run_named(now.run)
     runs = {RECORDED: label(recorded_run().config, "recorded")}

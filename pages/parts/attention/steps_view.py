@@ -10,8 +10,8 @@ import streamlit as st
 from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import bound, pick_query
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
+from pages.parts.attention.state import pick_query
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
 
@@ -55,13 +55,6 @@ def show(at: LookedAt) -> None:
     with numbers:
         st.markdown("**The numbers, key by key**")
         show_numbers(at, s)
-
-
-def query_control(at: LookedAt) -> None:
-    st.number_input(
-        "Query", 0, len(at.queries) - 1, step=1, width=130, help="Position of the token that reads. Or click a row of the pattern.",
-        **bound("query", at.query),
-    )  # fmt: skip
 
 
 def figures(at: LookedAt, s: Steps) -> list[Panel]:

@@ -10,9 +10,9 @@ from engine.analysis.attention_asked import SampleAsked, Which
 from engine.analysis.attention_jobs import ComputePatterns
 from engine.runs.events import Snapshot
 from pages.parts.attention.asking import ask
-from pages.parts.attention.chosen import bound, name_of_head, pick_query
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
+from pages.parts.attention.state import SETTINGS, name_of_head, pick_query
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 
@@ -28,11 +28,9 @@ def show(at: LookedAt) -> None:
     steps = sorted(there)
     first = at.now.before if at.now.before in there else steps[0]
     second = at.now.after if at.now.after in there else steps[-1]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.select_slider("Before: step", steps, **bound("before", first))
-    with right:
-        st.select_slider("After: step", steps, **bound("after", second))
+    for name, step, column in zip(("before", "after"), (first, second), st.columns(2, gap="medium"), strict=True):
+        if SETTINGS.drawn(name):
+            column.select_slider(options=steps, **SETTINGS.labelled(name, shown=step))
     layer, head = at.place.layer, at.place.head
     before, after = there[first][layer, head], there[second][layer, head]
     # Of a long sequence the snapshot holds only the corner that fits.

@@ -15,7 +15,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
-from pages.parts.design.choice import choice
+from pages.parts.design.state import design, parts
 
 HEIGHT = 300
 WHAT = {
@@ -31,9 +31,8 @@ def _look(config: RunConfig) -> Preview:
 
 
 def show_look() -> None:
-    made = choice()
     try:
-        config = design_config(made.parts)
+        config = design_config(parts())
         with st.spinner("A worker draws it"):
             look = _look(config)
     except (ConfigError, JobError) as error:
@@ -41,7 +40,7 @@ def show_look() -> None:
         return
     place = config.encoding.acts_on
     learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"
-    st.markdown(f"**{in_words(made.design)}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
+    st.markdown(f"**{in_words(design())}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
 
 

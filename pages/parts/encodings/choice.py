@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -19,10 +20,10 @@ from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered
-from pages.parts.encodings.address import NEEDED, values, widget_key, write_address
 from pages.parts.encodings.asked import TIMEOUT
 from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
+from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
 
 MODEL = RunConfig(
     task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
@@ -43,12 +44,10 @@ LEGEND = (
 def choose() -> None:
     write_address()
     st.markdown("What do you need? The answer is sorted by what experiments on small models found, not by opinion.")
-    key = widget_key(NEEDED)
-    if key not in st.session_state:
-        st.session_state[key] = values().get(NEEDED, [])
-    needs: list[str] = st.pills(
-        "I need", list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", key=key, on_change=_take
-    )
+    needs: tuple[str, ...] = value(NEEDED)
+    if SETTINGS.drawn(NEEDED):
+        bound = SETTINGS.labelled(NEEDED, shown=list(needs))
+        st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", **bound)
     try:
         rows = rows_now()
     except JobError as error:
@@ -107,10 +106,6 @@ def _as_csv(rows: list[Row]) -> str:
     return evidence_frame({row.encoding: row.cells for row in rows}).to_csv(index=False)
 
 
-def _take() -> None:
-    values()[NEEDED] = list(st.session_state[widget_key(NEEDED)])
-
-
 def _measure() -> None:
     try:
         server.pool().ask(TimeEncodings(MODEL, tuple(ENCODINGS)), alone=True, timeout=60.0)
@@ -118,7 +113,7 @@ def _measure() -> None:
         st.toast(in_markdown(error), icon=":material/error:")
 
 
-def _show_ranking(rows: list[Row], needs: list[str]) -> None:
+def _show_ranking(rows: list[Row], needs: Sequence[str]) -> None:
     for group, (title, icon) in GROUPS.items():
         found = grouped(rows, needs)[group]
         if not found:

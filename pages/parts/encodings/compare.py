@@ -18,7 +18,6 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings import asked
-from pages.parts.encodings.address import SETTINGS, value, values, write_address
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.facts import offer_times, show_facts
 from pages.parts.encodings.panels import (
@@ -29,6 +28,7 @@ from pages.parts.encodings.panels import (
     spectrum_panels,
 )
 from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
+from pages.parts.encodings.state import SETTINGS, value, values, write_address
 
 Asked = Callable[[RunConfig, int], Portrait]
 Told = tuple[str, str, Portrait, str]

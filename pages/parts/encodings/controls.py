@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pages.parts.encodings.address import SETTINGS
+from pages.parts.encodings.state import SETTINGS
 
 
 def control(name: str, **more: Any) -> None:

@@ -18,7 +18,6 @@ from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.portrait import Portrait
 from pages.parts.charts.spectra import along_figure
 from pages.parts.encodings import asked
-from pages.parts.encodings.address import LAYER, RECORDED, RUN, STEP, value, values, widget_key, write_address
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.panels import (
     component_panels,
@@ -28,6 +27,8 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
+from pages.parts.encodings.settings import RECORDED
+from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, value, write_address
 
 POLL_SECONDS = 2.0
 """Seconds between two checks of a run that trains."""
@@ -42,7 +43,7 @@ def through_training() -> None:
 def runs_of_visitor() -> dict[str, Run]:
     """The recorded run and this visitor's runs with attention and snapshots, newest first, by their names in the link."""
     own = [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if steps_of(run)]
-    linked = values().get(RUN)
+    linked = value(RUN)
     extra = [server.find(linked)] if linked not in (None, RECORDED) else []
     found = {run.id: run for run in (*extra, shown_run(), *own) if run is not None and run.config.architecture.attends}
     return {RECORDED: recorded_run(), **found}
@@ -67,32 +68,20 @@ def named(run: Run, key: str) -> str:
 
 def _chosen() -> Run:
     runs = runs_of_visitor()
-    asked_for = values().get(RUN, RECORDED)
+    asked_for = value(RUN) or RECORDED
     if asked_for not in runs:
         st.warning(
             f"run is {as_code(asked_for)}; no run of that name is kept here. Shown is the recorded one.",
             icon=":material/search_off:",
         )
         asked_for = RECORDED
-    key = widget_key(RUN)
-    if st.session_state.get(key) not in runs:
-        st.session_state[key] = asked_for
-    st.selectbox("Run", list(runs), format_func=lambda name: named(runs[name], name), key=key, on_change=_take_run)
+    if SETTINGS.drawn(RUN):
+        bound = SETTINGS.labelled(RUN, shown=asked_for)
+        st.selectbox(options=list(runs), format_func=lambda name: named(runs[name], name), **bound)
     st.caption(
         "The recorded run and yours of this visit. Train one in the lab, with any encoding, and it is listed here."
     )
-    return runs[st.session_state[key]]
-
-
-def _take_run() -> None:
-    values()[RUN] = st.session_state[widget_key(RUN)]
-    for name in (STEP, LAYER):
-        values().pop(name, None)
-        st.session_state.pop(widget_key(name), None)
-
-
-def _take(name: str) -> None:
-    values()[name] = st.session_state[widget_key(name)]
+    return runs[asked_for]
 
 
 def _along(run: Run) -> None:
@@ -101,18 +90,16 @@ def _along(run: Run) -> None:
     if len(steps) < 2:
         st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
         return
-    key, wanted = widget_key(STEP), values().get(STEP, steps[-1])
+    wanted = steps[-1] if value(STEP) is None else value(STEP)
     step = min(steps, key=lambda kept: abs(kept - wanted))
-    if st.session_state.get(key) not in steps:
-        st.session_state[key] = step
     slider, likeness = st.columns([3, 1], vertical_alignment="bottom", gap="large")
     with slider:
-        st.select_slider("Step", steps, key=key, on_change=_take, args=(STEP,), help="The snapshots that the run kept.")
+        if SETTINGS.drawn(STEP):
+            st.select_slider(options=steps, **SETTINGS.labelled(STEP, shown=step))
     with likeness:
         control("likeness")
     layers = layers_of(run)
     layer = _choose_layer(layers) if layers > 1 else 0
-    step = st.session_state[key]
     try:
         first, then = (asked.portrait_at(run.folder, run.config, at, layer) for at in (steps[0], step))
         numbers = asked.along(run.folder, steps, layer)
@@ -128,14 +115,10 @@ def _along(run: Run) -> None:
 
 def _choose_layer(layers: int) -> int:
     """The layer whose encoding is shown, from 0, chosen by the reader."""
-    key = widget_key(LAYER)
-    if st.session_state.get(key) not in range(1, layers + 1):
-        st.session_state[key] = min(max(1, values().get(LAYER, 1)), layers)
-    st.segmented_control(
-        "Layer", range(1, layers + 1), key=key, required=True, on_change=_take, args=(LAYER,),
-        help="Each layer learns an encoding of its own.",
-    )  # fmt: skip
-    return int(st.session_state[key]) - 1
+    layer = min(max(1, value(LAYER) or 1), layers)
+    if SETTINGS.drawn(LAYER):
+        st.segmented_control(options=range(1, layers + 1), required=True, **SETTINGS.labelled(LAYER, shown=layer))
+    return layer - 1
 
 
 def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:

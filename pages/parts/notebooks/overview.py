@@ -6,8 +6,7 @@ import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.notebooks.plays import badge, play_of, step_state
-
-PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
+from pages.parts.notebooks.state import NOTEBOOK_PAGE, PAGE
 
 
 def show_overview() -> None:
@@ -26,11 +25,12 @@ def show_overview() -> None:
 
 
 def show_ways(notebook: Notebook, where: str) -> None:
-    """Links to the overview and to the notebooks before and after this one; ``where`` is their place on the page."""
+    """Links to the notebooks before and after this one, and from the end of the page to the overview."""
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
     with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):
-        st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
+        if where == "bottom":
+            st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
         for icon, found in (
             (":material/arrow_back:", others[:place][-1:]),
             (":material/arrow_forward:", others[place + 1 :][:1]),

@@ -120,7 +120,7 @@ def show_beside(run: Run) -> None:
             [
                 Panel(
                     id="beside.read", title="The more it has read", term="kneser-ney", alt=_read_in_words(found["by_read"]), height=300,
-                    note="Mean loss over a token's place in the model's window; counting models on the very same tokens.",
+                    note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
                     figure=by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config)),
                 )
             ],

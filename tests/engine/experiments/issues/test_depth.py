@@ -10,8 +10,9 @@ import pytest
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
+from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Claim, Issue
+from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial, read_trial
 from engine.training.train import train
 

@@ -1,9 +1,7 @@
-"""An experiment's figures and panels: what they show, what they say, and that nothing is made anew for nothing."""
+"""An experiment's figures: what they show and what they say."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,7 +10,6 @@ import pytest
 from engine.config.run_config import settings_for
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.report import report
 from pages.parts.charts.arms import (
     ROLE_COLORS,
     goes_without_saying,
@@ -23,28 +20,15 @@ from pages.parts.charts.arms import (
     with_unit,
     wrapped,
 )
-from pages.parts.charts.base import to_plain
 from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
 from pages.parts.charts.curves import curves_figure, frame_of
 from pages.parts.charts.effect import effect_figure, effect_height
 from pages.parts.charts.stack import stack_svg, touched
 from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure
-from pages.parts.issues.prediction import Prediction, compared
-from pages.parts.issues.words import published_table, sources_in_words, with_formulas_apart
-from pages.parts.stage.arms import changes_in_words, escaped
-from pages.parts.stage.panels import sections, status_words
-from pages.parts.stage.plain import remembering
-from pages.parts.stage.shown import Growing, Shown
-from tests.pages.scripted_experiment import PUBLISHED, issue_of, trials_of
+from pages.parts.stage.arms import escaped
+from tests.pages.scripted_experiment import issue_of
 
 BLUE = role_color("control")
-
-
-def shown_of(
-    issue: Issue, seeds: int = 8, state: str = "finished", ended: int | None = None, growing: Any = ()
-) -> Shown:
-    trials = trials_of(issue, range(seeds))[:ended]
-    return Shown(issue, report(issue, trials, range(seeds), seconds=4.0), trials, growing, state)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -173,11 +157,6 @@ def test_a_long_unit_takes_a_second_line_and_the_figure_grows_by_it() -> None:
     assert figure.layout.margin.b - effect_figure([], None, None, 0.2, "more", "nats").layout.margin.b == taller > 0
 
 
-@pytest.mark.parametrize("last", ["What Do They Learn?", "How to Scale"])
-def test_the_sources_are_one_sentence(last: str) -> None:
-    assert sources_in_words(("A 2017", last))[-2:] in ("n?", "e.")
-
-
 @pytest.mark.parametrize(("direction", "where"), [("more", 0.2), ("less", -0.2)])
 def test_an_effect_has_zero_and_the_smallest_effect_on_the_claimed_side(direction: str, where: float) -> None:
     figure = effect_figure([0.3, None, 0.5], 0.4, (0.1, 0.7), 0.2, direction, "nats")
@@ -208,139 +187,6 @@ def test_the_drawing_is_sound_and_names_what_the_arms_change(issue: Issue) -> No
     words = "".join(drawing.itertext()) + drawing.attrib["aria-label"]
     for _, labels in touched(issue).values():
         assert all(label in words for label in labels)
-
-
-# Panels
-
-
-@pytest.mark.parametrize(("arms", "claims"), [(1, 1), (4, 2), (16, 10)])
-@pytest.mark.parametrize("state", ["running", "finished"])
-def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) -> None:
-    issue = issue_of(arms, claims, lines=arms == 16)
-    drawn = sections(shown_of(issue, state=state))
-    by_id = {section["id"]: section for section in drawn}
-    assert [panel["title"] for panel in by_id["curves"]["panels"]] == [arm.name for arm in issue.arms]
-    assert len(by_id["claims"]["panels"]) == claims
-    assert len(by_id["ended"]["table"]["rows"]) == arms
-    assert [panel["id"] for panel in by_id["ended"]["panels"]] == (
-        ["line.accuracy", "strip.accuracy"] if arms == 16 else ["strip.accuracy"]
-    )
-    ids = [panel["id"] for section in drawn for panel in section["panels"]]
-    assert len(set(ids)) == len(ids)
-    for section in drawn:
-        for panel in section["panels"]:
-            assert panel["alt"]
-    json.dumps(drawn, allow_nan=False)
-
-
-def test_panels_before_the_first_trial_are_empty_and_say_so() -> None:
-    drawn = sections(shown_of(issue_of(3, 2), state="running", ended=0))
-    assert drawn[0]["panels"][0]["words"] == "0 of 8 seeds"
-    assert "no seed has ended yet" in drawn[0]["panels"][0]["alt"]
-    assert drawn[-1]["panels"][0]["chip"] == "waiting for seeds"
-
-
-def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
-    panel = sections(shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
-    assert panel["chip"] == "not measured"
-    assert "No seed has a value." in panel["lines"]
-
-
-def test_one_place_makes_no_line() -> None:
-    issue = issue_of(2)
-    arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
-    ended = sections(shown_of(replace(issue, arms=arms)))[1]
-    assert [panel["id"] for panel in ended["panels"]] == ["strip.accuracy"]
-    assert "line" not in ended["note"]
-
-
-def test_what_was_stopped_before_a_trial_ended_shows_no_empty_panels() -> None:
-    stopped = shown_of(issue_of(3, 2), state="stopped", ended=0)
-    assert sections(stopped) == []
-    assert status_words(stopped) == "0 of 24 trials: nothing was measured"
-
-
-def test_arms_that_are_not_trained_have_no_curves() -> None:
-    issue = issue_of(2)
-    measured = replace(issue.arms[1], settings={**issue.arms[1].settings, "steps": 1})
-    some = shown_of(replace(issue, arms=(issue.arms[0], measured)))
-    assert [panel["title"] for panel in sections(some)[0]["panels"]] == [issue.arms[0].name]
-    assert not shown_of(replace(issue, arms=(measured,), claims=()), state="running").curves
-
-
-def test_verdicts_are_so_far_while_it_runs() -> None:
-    issue = issue_of(4, 1)
-    running = sections(shown_of(issue, state="running", ended=12))[-1]["panels"][0]["chip"]
-    assert running == "so far inconclusive"
-    assert sections(shown_of(issue))[-1]["panels"][0]["chip"] == "shown"
-
-
-def test_the_status_says_what_goes_or_where_it_waits() -> None:
-    issue = issue_of(2)
-    going = [Growing("arm 1", 3, 0.5, {})]
-    assert "now “arm 1”, seed 3" in status_words(shown_of(issue, state="running", growing=going))
-    waiting = [Growing("arm 1", 3, 0.0, {}, queue_place=2)]
-    assert "place 2 in the queue" in status_words(shown_of(issue, state="running", growing=waiting))
-    assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
-
-
-def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
-    issue = issue_of(3)
-    arms = tuple(replace(arm, points=((1.0, "accuracy"), (2.0, "loss"))) for arm in issue.arms[:2])
-    drawn = sections(shown_of(replace(issue, arms=(*arms, issue.arms[2]))))
-    (panel,) = [panel for panel in drawn[1]["panels"] if panel["id"].startswith("points.")]
-    bold = [trace for trace in panel["figure"]["data"] if trace["mode"] == "lines+markers"]
-    assert [(trace["name"], list(trace["x"])) for trace in bold] == [(arm.name, [1, 2]) for arm in arms]
-    assert list(bold[0]["y"])[1] == 0.5
-
-
-def test_only_what_changed_is_drawn_anew() -> None:
-    issue, kept = issue_of(4, 2), dict[str, Any]()
-    before = sections(shown_of(issue, state="running", ended=17), remember=remembering(kept))
-    after = sections(shown_of(issue, state="running", ended=18), remember=remembering(kept))
-    same = [a["figure"] is b["figure"] for a, b in zip(before[0]["panels"], after[0]["panels"], strict=True)]
-    assert same == [True, False, True, True]
-
-
-def test_figures_are_plain_json() -> None:
-    figure = strip_figure([Ended("a", BLUE, [0.2], [0])], "accuracy")
-    json.dumps(to_plain(figure), allow_nan=False)
-
-
-# Words
-
-
-def test_a_prediction_is_right_by_what_was_measured() -> None:
-    found = shown_of(issue_of(4, 3)).report
-    effect = found.claims[0].weighed.effect
-    assert effect is not None
-    rows = compared(Prediction({0: "will hold", 2: "will hold"}, effect + 0.1), found)
-    assert [row.right for row in rows] == [True, True, False]
-    assert not compared(Prediction({}, effect + 0.3), found)[0].right
-    assert compared(Prediction({}), found) == []
-
-
-def test_the_arms_say_what_they_change() -> None:
-    mask = ISSUES["missing-mask"]
-    assert changes_in_words(mask, mask.arm("no mask")) == "Mask fault: None → **Missing**"
-    assert "compared with" in changes_in_words(mask, mask.arm("causal mask"))
-    longer = ISSUES["longer-sequences"]
-    words = changes_in_words(longer, longer.arm("RoPE, interpolated"))
-    assert "Positional encoding: Sinusoidal → **RoPE** · RoPE scaling **Position interpolation**" in words
-    assert "RoPE base" not in words, "a default that comes with the encoding goes without saying"
-
-
-def test_published_numbers_stand_beside_ours() -> None:
-    trials = tuple(trials_of(issue_of(2), range(3)))
-    mean = sum(t.numbers["accuracy"] for t in trials if t.arm == "arm 1") / 3
-    lines = published_table(PUBLISHED, trials).splitlines()
-    assert lines[0] == "||512|ours|1012|"
-    assert lines[2] == f"|sinusoidal|20.05|**{mean:.3g}**|43.54|"
-    assert lines[3] == "|ALiBi|19.73||18.73|"
-
-
-def test_displayed_formulas_stand_in_paragraphs_of_their_own() -> None:
-    assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
 
 
 def test_an_optional_setting_that_is_set_is_a_change_worth_saying() -> None:

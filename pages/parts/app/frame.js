@@ -1,0 +1,40 @@
+// What Streamlit's links lack: the current tab says so to a screen reader, and a link to a term opens the drawer in place.
+
+const GLOSSARY = /\/glossary$/
+
+/** The term that a plain click on a link asks for; with a key held down, or with the middle button, a link stays a link. */
+function termOf(event) {
+  if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return null
+  const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement)
+  if (!link || link.origin !== location.origin || !GLOSSARY.test(link.pathname)) return null
+  return new URLSearchParams(link.search).get("term")
+}
+
+export default function ({ data, setTriggerValue }) {
+  const row = document.querySelector(".st-key-frame") // none where a place has one page
+  const mark = () => {
+    row.setAttribute("role", "navigation")
+    row.setAttribute("aria-label", data.place)
+    for (const link of row.querySelectorAll("a")) {
+      if (link.innerText.trim() === data.current) link.setAttribute("aria-current", "page")
+      else link.removeAttribute("aria-current")
+    }
+  }
+  const late = new MutationObserver(mark) // the links may come after this script
+  if (row) {
+    mark()
+    late.observe(row, { childList: true, subtree: true })
+  }
+  const follow = (event) => {
+    const term = termOf(event)
+    if (term === null) return
+    event.preventDefault()
+    event.stopPropagation()
+    setTriggerValue("term", term)
+  }
+  document.addEventListener("click", follow, true)
+  return () => {
+    late.disconnect()
+    document.removeEventListener("click", follow, true)
+  }
+}

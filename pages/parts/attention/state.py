@@ -1,0 +1,153 @@
+"""What is chosen on the attention page: the run, the head and what is done to it. A link names the same."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import field_validator
+from pydantic_core import PydanticCustomError
+
+from engine.analysis.attention_asked import Place, SampleAsked, Which, places_in
+from engine.analysis.attention_faults import FAULTS
+from engine.config.run_config import RunConfig
+from engine.settings.fields import setting, whole_number
+from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.server import find
+from pages.parts.boards.panels import Picked
+
+RECORDED = "recorded"
+"""The name of the run that comes with the app, used instead of an id."""
+VIEWS = {
+    "steps": "Steps",
+    "heads": "Heads",
+    "change": "Change",
+    "training": "Training",
+    "faults": "Faults",
+}
+EXPLAINED = {
+    "steps": "One query of one head, from its vector to what the head hands on. All numbers are the model's own.",
+    "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
+    "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
+    "training": "The same head at two steps of its training, reading the same sequence.",
+    "faults": "Each switch breaks the forward pass of this model on purpose; its weights stay. Every test is run anew on what you see.",
+}
+LONGEST_TEXT = 2000
+MOST_LAYERS, MOST_HEADS, MOST_POSITIONS, MOST_STEPS = 48, 64, 4096, 1_000_000
+KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
+TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
+
+
+class AttentionState(PageState):
+    """The choices. Layers and heads count from 1, as shown; queries and samples from 0. None is the run's own default."""
+
+    # fmt: off
+    run: str = setting("", label="Run", help="Your runs that have ended, and one that comes with the app.")
+    """An id, or ``RECORDED``; empty for the reader's newest run."""
+    view: Literal["steps", "heads", "change", "training", "faults"] = setting("steps", label="View", help="", labels=VIEWS)
+    which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
+    layer: int | None = setting(None, label="Layer", help="", ge=1, le=MOST_LAYERS)
+    head: int | None = setting(None, label="Head", help="", ge=1, le=MOST_HEADS)
+    query: int | None = setting(
+        None, label="Query", help="Position of the token that reads. Or click a row of the pattern.", ge=0, le=MOST_POSITIONS,
+    )
+    sample: int = setting(0, label="Held-out sequence", help="Sequences that the run never trained on.", ge=0, le=255)
+    text: str = setting("", label="Or your own tokens", help="Leave it empty to see the held-out sequence.")
+    step: int | None = setting(
+        None, label="Step", help="The weights of the end are kept; an earlier step is trained again.", ge=0, le=MOST_STEPS,
+    )
+    before: int | None = setting(None, label="Before: step", help="", ge=0, le=MOST_STEPS)
+    after: int | None = setting(None, label="After: step", help="", ge=0, le=MOST_STEPS)
+    temperature: float = setting(
+        1.0, label="Temperature of every softmax", ge=TEMPERATURES[0], le=TEMPERATURES[-1],
+        help="Scores are divided by it. Below 1 the weights get sharper, above 1 flatter.",
+    )
+    off: tuple[str, ...] = setting(
+        (), label="Heads switched off", help="What a head switched off hands on is zero, at every position.",
+    )
+    """As ``self.1.2``: kind, layer, head."""
+    faults: tuple[str, ...] = setting((), label="Faults", help="")
+    # fmt: on
+
+    @field_validator("run")
+    @classmethod
+    def _kept(cls, name: str) -> str:
+        if name not in ("", RECORDED) and find(name) is None:
+            raise PydanticCustomError("choice", f"the id of a run that is kept here, or {RECORDED}")
+        return name
+
+    @field_validator("text")
+    @classmethod
+    def _short(cls, text: str) -> str:
+        if len(text) > LONGEST_TEXT:
+            raise PydanticCustomError("choice", f"at most {LONGEST_TEXT} characters")
+        return text
+
+    @field_validator("temperature")
+    @classmethod
+    def _listed(cls, value: float) -> float:
+        if value not in TEMPERATURES:
+            names = ", ".join(f"{listed:g}" for listed in TEMPERATURES)
+            raise PydanticCustomError("choice", "one of {names}", {"names": names})
+        return value
+
+    @field_validator("off")
+    @classmethod
+    def _heads(cls, heads: tuple[str, ...]) -> tuple[str, ...]:
+        for head in heads:
+            kind, *numbers = head.split(".")
+            if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
+                raise PydanticCustomError("choice", "heads as self.1.2 (kind, layer, head), separated by commas")
+        return heads
+
+    @field_validator("faults")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not set(names) <= FAULTS.keys():
+            known = ", ".join(FAULTS)
+            raise PydanticCustomError("choice", "some of {names}, separated by commas", {"names": known})
+        return names
+
+
+class AttentionSettings(ModelSettings[AttentionState]):
+    """Another run starts from its own defaults; the view stays."""
+
+    def take(self, name: str, value: Any) -> None:
+        if name == "run":
+            self.fill(self.defaults() | {"run": value, "view": self.values()["view"]})
+        else:
+            super().take(name, value)
+
+
+SETTINGS = AttentionSettings("attention", AttentionState)
+
+
+def pick_query(picked: Picked) -> None:
+    """Make the picked row of the pattern the new query."""
+    SETTINGS.put({"query": int(float(picked.y))})
+
+
+def address(run: str) -> dict[str, str]:
+    """The query of what is on the page. The run that is shown is named, unless it is the recorded one."""
+    others = {name: text for name, text in SETTINGS.query().items() if name != "run"}
+    return ({} if run == RECORDED else {"run": run}) | others
+
+
+def fitted(now: AttentionState, config: RunConfig) -> AttentionState:
+    """The choices with defaults for those that this run does not have; the default layer is the last."""
+    which = now.which if now.which in places_in(config) else "self"
+    layer = now.layer if now.layer is not None and now.layer <= config.n_layers else config.n_layers
+    head = now.head if now.head is not None and now.head <= config.n_heads else min(2, config.n_heads)
+    return now.model_copy(update={"which": which, "layer": layer, "head": head})
+
+
+def place_of(now: AttentionState) -> Place:
+    return Place(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
+
+
+def sample_of(now: AttentionState) -> SampleAsked:
+    return SampleAsked(now.sample, now.text)
+
+
+def name_of_head(place: Place) -> str:
+    kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
+    return f"{kind}L{place.layer + 1} H{place.head + 1}"

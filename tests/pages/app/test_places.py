@@ -1,0 +1,51 @@
+"""The places of the bar: each page stands in one of them, and keeps its own address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.foundation.glossary import TERMS
+from pages.parts.app.places import GLOSSARY, PLACES, View, place_of
+
+Open = Callable[..., AppTest]
+PAGES = Path(__file__).parents[3] / "pages"
+VIEWS = [view for place in PLACES for view in place.views]
+
+
+def tabs(app: AppTest) -> dict[str, str]:
+    """The names and addresses of the tabs, which come before everything that a page links to."""
+    addresses = {view.address: view.title for view in VIEWS}
+    links = [link.proto for link in app.get("page_link")]
+    return {link.label: link.page for link in links if addresses.get(link.page) == link.label}
+
+
+def test_every_page_stands_in_one_place() -> None:
+    files = {path.name for path in PAGES.glob("*.py")} - {"__init__.py", "main.py"}
+    assert sorted(files) == sorted([*(view.file for view in VIEWS), GLOSSARY.file])
+    assert [place.title for place in PLACES] == ["Start", "Lab", "What goes wrong", "Encodings", "Notebooks"]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.address)
+def test_a_page_has_the_tabs_of_its_place(open_page: Open, view: View) -> None:
+    place = next(place for place in PLACES if view in place.views)
+    app = open_page(view.file)
+    assert tabs(app) == ({one.title: one.address for one in place.views} if len(place.views) > 1 else {})
+    assert "Glossary" in [button.label for button in app.button]
+
+
+def test_the_address_alone_tells_the_place() -> None:
+    assert place_of("memory-and-time") is PLACES[2]
+    assert place_of("") is PLACES[0]
+    assert place_of(GLOSSARY.address) is None
+
+
+def test_the_glossary_opens_on_any_page(open_page: Open) -> None:
+    app = open_page("notebooks.py")
+    next(button for button in app.button if button.label == "Glossary").click().run()
+    assert not app.exception
+    assert {f"**{term.name}**" for term in TERMS.values()} <= {box.value for box in app.markdown}
+    assert app.title[0].value == "Notebooks", "the page is still there"
