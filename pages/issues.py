@@ -12,7 +12,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.published import shipped_reports
 from engine.experiments.store import latest_verdict
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.session import session_id
+from pages.parts.app.visitor import visitor
 from pages.parts.issues.controls import asked, extended, forget, offer_more_seeds, predicted, run_settings
 from pages.parts.issues.map import show_lesson, show_map
 from pages.parts.issues.prediction import ask_prediction, show_comparison
@@ -43,14 +43,14 @@ def show_all() -> None:
         "one thing changed at a time, several seeds, and a verdict computed from them."
     )
     show_lesson()
-    show_map(session_id())
+    show_map(visitor())
 
 
 def show_issue(issue: Issue) -> None:
     name, run = shown_run(issue)
     with in_step_with(run):
         show_way(issue)
-        show_claim(issue, state_of(issue, session_id()))
+        show_claim(issue, state_of(issue, visitor()))
         show_mechanism(issue)
         show_arms(issue, extended(), asked(issue).first_seed)
         ask_prediction(issue, extended(), disabled=run is not None)

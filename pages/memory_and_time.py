@@ -16,7 +16,7 @@ from engine.sweeps.sweep import Sweep
 from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, say_ignored
-from pages.parts.app.session import session_id
+from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
@@ -32,7 +32,7 @@ REFUSED = "costs.refused"
 def measure(plan: Plan) -> None:
     """Start a measurement; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
-        SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), session=session_id()))})
+        SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), visitor=visitor()))})
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
 
@@ -97,7 +97,14 @@ with left:
         st.button(
             "Measure", type="primary", icon=":material/timer:", disabled=running or plan is None, on_click=measure, args=(plan,)
         )  # fmt: skip
-        st.button("Stop", icon=":material/stop:", disabled=not running, on_click=sweep.stop if sweep else None)
+        own = name is not None and SWEEPS.owned(name, visitor())
+        st.button(
+            "Stop",
+            icon=":material/stop:",
+            disabled=not (running and own),
+            on_click=SWEEPS.leave,
+            args=(name, visitor()),
+        )
     st.caption(device_words(result))
     form.widget("part_of")
 with right:

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.config.presets import PRESETS
 from engine.runs.summary import run_summary
 from pages.parts.app import server
-from pages.parts.app.session import session_id
+from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_feed, recorded_run
 from pages.parts.issues.map import show_small_map
@@ -61,4 +61,4 @@ for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fai
                 st.caption(preset.look_at)
 
 st.subheader("What goes wrong, as experiments")
-show_small_map(session_id())
+show_small_map(visitor())

@@ -14,6 +14,7 @@ from engine.experiments.report import Report, report, seeds_done
 from engine.experiments.statistics import Question, Weighed
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -53,7 +54,7 @@ class ExperimentRun(BackgroundTask):
         pool: Pool,
         *,
         extended: bool = False,
-        session: str = "",
+        visitor: Visitor = PROGRAM,
         stored: Iterable[Trial] = (),
         save: Callable[[Trial], object] = lambda trial: None,
     ) -> None:
@@ -62,7 +63,7 @@ class ExperimentRun(BackgroundTask):
 
         Raises ConfigError where an arm's settings do not go together.
         """
-        super().__init__(f"experiment on “{experiment.title}”", session)
+        super().__init__(f"experiment on “{experiment.title}”", visitor)
         self.experiment, self.extended = experiment, extended
         self.seeds = experiment.seed_range
         self.arms = experiment.arms_of(extended)
@@ -139,7 +140,7 @@ class ExperimentRun(BackgroundTask):
         while not self._stop.is_set():
             try:
                 config, record = self.experiment.config(arm, seed), self.experiment.record(arm)
-                run = self._pool.submit(RunRequest(config, self.session, alone=arm.alone, record=record))
+                run = self._pool.submit(RunRequest(config, self.visitor, trial=True, alone=arm.alone, record=record))
             except NoRoom:
                 self._collect()
                 time.sleep(10 * POLL_SECONDS)

@@ -61,10 +61,10 @@ class Play:
     the notebook."""
 
     def __init__(
-        self, notebook: Notebook, limits: Limits, session: str = "", *, command: Sequence[str] | None = None
+        self, notebook: Notebook, limits: Limits, owner: str = "", *, command: Sequence[str] | None = None
     ) -> None:
         self.id = secrets.token_urlsafe(12)
-        self.notebook, self.session = notebook, session
+        self.notebook, self.owner = notebook, owner
         self.outcomes: dict[int, Outcome] = {}
         """The outcomes by the number of the cell."""
         self.state: State = "waiting"

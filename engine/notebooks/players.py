@@ -16,21 +16,21 @@ MAX_KEPT = 100
 
 
 class Players:
-    """The plays: at most ``limits.notebooks`` processes at once, one running for each session. Usable from any thread."""
+    """The plays: at most ``limits.notebooks`` processes at once, one running for each visitor. Usable from any thread."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits
         self._lock = RLock()
         self._by_id: OrderedDict[str, Play] = OrderedDict()
 
-    def begin(self, notebook: Notebook, session: str = "") -> Play:
+    def begin(self, notebook: Notebook, owner: str = "") -> Play:
         """Start a play, which waits for the number of a cell to run up to. Raises NoRoom."""
         with self._lock:
             limits = self._limits or Limits.from_environment()
-            self._make_room(session, limits.notebooks)
+            self._make_room(owner, limits.notebooks)
             if not self._by_id:
                 atexit.register(self.close)
-            play = Play(notebook, limits, session)
+            play = Play(notebook, limits, owner)
             self._by_id[play.id] = play
             ended = [name for name, one in self._by_id.items() if one.state == "ended"]
             for name in ended[: max(0, len(self._by_id) - MAX_KEPT)]:
@@ -53,12 +53,14 @@ class Players:
     def _alive(self) -> list[Play]:
         return [play for play in self._by_id.values() if play.state != "ended"]
 
-    def _make_room(self, session: str, most: int) -> None:
+    def _make_room(self, owner: str, most: int) -> None:
         for play in self._alive():
-            if play.session == session and play.state == "waiting":
+            if play.owner == owner and play.state == "waiting":
                 play.stop("You opened another one, so it was put away.")
-            elif session and play.session == session:
+            elif owner and play.owner == owner:
                 raise NoRoom(f"“{play.notebook.title}” is still running. Stop it, or wait until it has ended.")
+        if not most:
+            raise NoRoom("This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself.")
         alive = self._alive()
         waiting = sorted((play for play in alive if play.state == "waiting"), key=lambda play: -play.waiting_seconds)
         if len(alive) >= most and not waiting:

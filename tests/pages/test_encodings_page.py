@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.properties import QUALITIES
+from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
 from pages.parts.encodings.evidence_table import evidence_styled
@@ -94,7 +95,7 @@ def test_the_recorded_run_is_looked_at_along_its_snapshots(open_page: Open) -> N
 
 def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) -> None:
     app = open_page(PAGE, view="training")
-    run = server.pool().submit(RunRequest(RunConfig(steps=5), session=app.session_state["session"]))
+    run = server.pool().submit(RunRequest(RunConfig(steps=5), visitor=Visitor(app.session_state["visitor"])))
     while run.live:
         run.wait_for(len(run.events) + 1, 10)
     app = app.run()
@@ -109,7 +110,7 @@ def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_pag
     app = open_page(PAGE, view="training", layer="2")
     assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
     run = server.pool().submit(
-        RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), session=app.session_state["session"])
+        RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), visitor=Visitor(app.session_state["visitor"]))
     )
     while run.live:
         run.wait_for(len(run.events) + 1, 10)

@@ -1,8 +1,6 @@
-"""The state of one visitor's session: its id, the shown run, and earlier runs."""
+"""The state of one tab: the shown run, and earlier runs."""
 
 from __future__ import annotations
-
-import secrets
 
 import streamlit as st
 
@@ -13,12 +11,6 @@ SHOWN = "run"
 HISTORY = "history"
 MAX_KEPT = 5
 """The number of earlier runs that are drawn behind the shown one."""
-
-
-def session_id() -> str:
-    """An unguessable id by which the pool counts this visitor's runs."""
-    name: str = st.session_state.setdefault("session", secrets.token_urlsafe(9))
-    return name
 
 
 def shown_run() -> Run | None:

@@ -10,54 +10,86 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.visitor import Visitor
+from engine.workers.allowances import Allowances, Kind, Lease
 from engine.workers.errors import Refused
+from pages.parts.app import server
 
 MAX_KEPT = 60
 """The most tasks held in memory before ended ones are dropped, the oldest first; their results are on disk."""
+NOT_YOURS = "This was started by somebody else. You can watch it; Run starts one of your own."
 
 T = TypeVar("T", bound=BackgroundTask)
 
 
 class TaskRegistry(Generic[T]):
-    """The tasks of one kind; a session runs at most one of them at a time. All methods may be called from any thread."""
+    """The tasks of one kind. All methods may be called from any thread.
 
-    def __init__(self) -> None:
+    A task belongs to the visitors who asked for it: more than one where it has a name of its own, by which all ask for the
+    same. It stops when the last of them leaves.
+    """
+
+    def __init__(self, kind: Kind, allowances: Callable[[], Allowances] = lambda: server.pool().allowances) -> None:
+        """``allowances``: what counts the tasks of each visitor."""
+        self._kind, self._allowances = kind, allowances
         self._lock = RLock()
         self._by_name: OrderedDict[str, T] = OrderedDict()
+        self._owners: dict[str, dict[str, Lease]] = {}  # of the running tasks: visitor's id -> lease
 
     def begin(self, task: T, *, name: str = "", keep: Callable[[str], object] = lambda name: None) -> str:
-        """Start a task and return its name, by default an unguessable one. ``keep`` is called with the name at the end.
+        """Start a task for its visitor and return its name, by default an unguessable one. ``keep`` is called with the name
+        at the end.
 
-        If a task of the given name is running already, no second one is started. Raises Refused where the session has
-        another running task.
+        If a task of the given name is running already, no second one is started, and the visitor is one more of its
+        owners. Raises NoRoom where the visitor has as many running as are allowed.
         """
         with self._lock:
-            if name and (known := self._by_name.get(name)) is not None and known.state == "running":
-                return name
-            if (running := self.running_of(task.session)) is not None:
-                what = self._by_name[running].what
-                raise Refused(f"Your {what} is still going. Stop it, or wait until it has ended.")
             name = name or secrets.token_urlsafe(12)
-            self._by_name[name] = task.start(lambda: _keep(task, name, keep))
+            if task.visitor.id not in self._owners.get(name, {}):
+                lease = self._allowances().take(self._kind, task.visitor)
+                self._owners.setdefault(name, {})[task.visitor.id] = lease
+            known = self._by_name.get(name)
+            if known is not None and known.state == "running":
+                return name
+            self._by_name[name] = task.start(lambda: self._end(task, name, keep))
             self._by_name.move_to_end(name)
             ended = [name for name, other in self._by_name.items() if other.state != "running"]
             for old in ended[: max(0, len(self._by_name) - MAX_KEPT)]:
                 del self._by_name[old]
         return name
 
+    def leave(self, name: str, visitor: Visitor) -> None:
+        """The visitor no longer asks for this task; the last one who leaves stops it. Raises Refused for anybody else."""
+        with self._lock:
+            task, owners = self._by_name[name], self._owners.get(name, {})
+            if not self.owned(name, visitor):
+                raise Refused(NOT_YOURS)
+            if (lease := owners.pop(visitor.id, None)) is not None:
+                lease.release()
+            if not owners or not visitor.id:
+                task.stop()
+
+    def owned(self, name: str, visitor: Visitor) -> bool:
+        """Whether the visitor asked for this task, or is the program itself."""
+        with self._lock:
+            return not visitor.id or visitor.id in self._owners.get(name, {})
+
     def find(self, name: str) -> T | None:
         with self._lock:
             return self._by_name.get(name)
 
-    def running_of(self, session: str) -> str | None:
-        """The name of the session's running task."""
+    def running_of(self, visitor: Visitor) -> str | None:
+        """The name of a running task of the visitor."""
         with self._lock:
-            running = (n for n, task in self._by_name.items() if task.session == session and task.state == "running")
-            return next(running, None)
+            return next((name for name, owners in self._owners.items() if visitor.id in owners), None)
 
-
-def _keep(task: BackgroundTask, name: str, keep: Callable[[str], object]) -> None:
-    try:
-        keep(name)
-    except OSError as error:
-        print(f"What the {task.what} found could not be kept: {error}", file=sys.stderr)
+    def _end(self, task: BackgroundTask, name: str, keep: Callable[[str], object]) -> None:
+        try:
+            keep(name)
+        except OSError as error:
+            print(f"What the {task.what} found could not be kept: {error}", file=sys.stderr)
+        finally:
+            with self._lock:
+                if self._by_name.get(name) is task:  # otherwise its owners have asked for it again meanwhile
+                    for lease in self._owners.pop(name, {}).values():
+                        lease.release()

@@ -17,7 +17,7 @@ from engine.runs.run import Run
 from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.server import find
-from pages.parts.app.session import session_id
+from pages.parts.app.visitor import visitor
 from pages.parts.attention.asking import TIMEOUT
 from pages.parts.attention.state import RECORDED, AttentionState
 from pages.parts.boards.recorded import recorded_run
@@ -35,7 +35,7 @@ def run_named(name: str) -> Run | None:
 
 def own_runs() -> list[Run]:
     """The runs of this visitor whose weights are stored, newest first."""
-    return [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if run.weights and not why_not(run)]
+    return [run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if run.weights and not why_not(run)]
 
 
 def with_run(now: AttentionState) -> AttentionState:

@@ -70,7 +70,7 @@ def _settings(run: ExperimentRun | None) -> None:
             )  # fmt: skip
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             SETTINGS.widget("seeds", disabled=running, width=WIDTH)
-            run_and_stop(run, _begin, ready=experiment is not None)
+            run_and_stop(SETTINGS.values()[EXPERIMENT] or "", run, _begin, ready=experiment is not None)
         if experiment is None:
             st.caption(f":material/block: {problem}")
         else:

@@ -12,7 +12,8 @@ from engine.runs.run import Run
 from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import as_code, in_markdown
-from pages.parts.app.session import session_id, shown_run
+from pages.parts.app.session import shown_run
+from pages.parts.app.visitor import visitor
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.portrait import Portrait
@@ -42,7 +43,7 @@ def through_training() -> None:
 
 def runs_of_visitor() -> dict[str, Run]:
     """The recorded run and this visitor's runs with attention and snapshots, newest first, by their names in the link."""
-    own = [run for run in server.pool().runs.recent(session_id(), MOST_RUNS) if steps_of(run)]
+    own = [run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if steps_of(run)]
     linked = value(RUN)
     extra = [server.find(linked)] if linked not in (None, RECORDED) else []
     found = {run.id: run for run in (*extra, shown_run(), *own) if run is not None and run.config.architecture.attends}

@@ -40,7 +40,7 @@ def run_settings(issue: Issue, run: ExperimentRun | None) -> None:
             SETTINGS.widget("first_seed", disabled=running, width=WIDTH)
             told = "Also the arms that take longer." if slow else "This issue has no longer arms."
             SETTINGS.widget("extended", disabled=running or not slow, help=told)
-            run_and_stop(run, partial(begin, issue))
+            run_and_stop(shown_runs().get(issue.slug, ""), run, partial(begin, issue))
         show_forecast(asked(issue), extended())
     show_refusal()
 

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
+from engine.foundation.visitor import Visitor
 from pages.parts.issues.states import COLORS, ICONS, state_of
 
 PAGE = "issues.py"
@@ -46,20 +47,20 @@ def wrapping(key: str, *, horizontal: bool = False) -> DeltaGenerator:
     return st.container(key=key, horizontal=horizontal, gap="small")
 
 
-def show_map(session: str) -> None:
+def show_map(visitor: Visitor) -> None:
     """A card for each issue, a column for each group."""
     with wrapping("issues-map"):
-        _cards(session)
+        _cards(visitor)
 
 
-def _cards(session: str) -> None:
+def _cards(visitor: Visitor) -> None:
     for column, (group, issues) in zip(st.columns(len(GROUPS), gap="medium"), in_groups().items(), strict=True):
         with column:
             st.subheader(GROUPS[group], anchor=False)
             st.caption(ABOUT_GROUP[group])
             for issue in issues:
                 with st.container(border=True, gap="xsmall"):
-                    state = state_of(issue, session)
+                    state = state_of(issue, visitor)
                     st.badge(state, icon=ICONS[state], color=COLORS[state])
                     issue_link(issue)
                     st.caption(first_sentence(issue.summary))
@@ -83,13 +84,13 @@ def show_lesson() -> None:
             issue_link(issue, f"{place}. {issue.title} · {minutes} min")
 
 
-def show_small_map(session: str) -> None:
+def show_small_map(visitor: Visitor) -> None:
     """Only titles and states, for the start page."""
     with wrapping("issues-small-map"):
         for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
             with column, st.container(gap="xsmall"):
                 st.markdown(f"**{GROUPS[group]}**")
                 for issue in issues:
-                    issue_link(issue, icon=ICONS[state_of(issue, session)])
+                    issue_link(issue, icon=ICONS[state_of(issue, visitor)])
     words = " · ".join(f"{icon} {state}" for state, icon in ICONS.items())
     st.caption(f"On this machine: {words}")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from engine.experiments.issues.issue import Issue
 from engine.experiments.store import latest_verdict
+from engine.foundation.visitor import Visitor
 from pages.parts.stage.experiments import EXPERIMENTS
 
 State = Literal["not run", "running", "shown", "not shown", "inconclusive"]
@@ -25,9 +26,9 @@ COLORS: dict[State, Literal["gray", "blue", "green", "orange"]] = {
 }
 
 
-def state_of(issue: Issue, session: str) -> State:
+def state_of(issue: Issue, visitor: Visitor) -> State:
     """Running if it runs in this session, else the newest verdict measured on this machine."""
-    running = EXPERIMENTS.running_of(session)
+    running = EXPERIMENTS.running_of(visitor)
     run = EXPERIMENTS.find(running) if running else None
     if run is not None and run.experiment.slug == issue.slug:
         return "running"

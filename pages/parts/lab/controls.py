@@ -10,11 +10,13 @@ from engine.runs.run import Run
 from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.session import SHOWN, session_id, show_run
+from pages.parts.app.session import SHOWN, show_run
+from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import fill_form, form_config
 
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
 PACE = "pace"
+WATCHING = "You are watching somebody else's run. Train starts one of your own."
 REFUSED = "refused"
 """The session key of the sentence with which a run was refused; it is shown once."""
 
@@ -23,7 +25,7 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
     """Start a run and show it; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
         pace = PACES[st.session_state[PACE]]
-        run = server.pool().submit(RunRequest(config, session_id(), pace=pace, paused=paused))
+        run = server.pool().submit(RunRequest(config, visitor(), pace=pace, paused=paused))
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
         return
@@ -33,13 +35,16 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
 def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     st.session_state.setdefault(PACE, "Full speed")
-    live = run is not None and run.live
+    own = run is not None and mine(run.owner)
+    live = own and run is not None and run.live
     running = live and run is not None and run.state != "paused"
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
+    if run is not None and run.live and not own:
+        st.caption(f":material/visibility: {WATCHING}")
     with st.container(horizontal=True, gap="small"):
-        if run is not None and run.state == "paused":
+        if run is not None and own and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_pool, args=("resume", run))
         else:
             st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_pool, args=("pause", run))
@@ -74,17 +79,18 @@ def _train() -> None:
 
 def _step(run: Run | None) -> None:
     """Take one step of the shown run, or of a new one if it has ended."""
-    if run is None or not run.live:
+    if run is None or not run.live or not mine(run.owner):
         submit(form_config(), paused=True)
         run_id = st.session_state.get(SHOWN)
     else:
         run_id = run.id
     if run_id:
-        server.pool().step(run_id)
+        server.pool().step(run_id, visitor())
 
 
 def _reset(run: Run) -> None:
-    _pool("stop", run)
+    if run.live and mine(run.owner):
+        _pool("stop", run)
     fill_form(run.config)
     submit(run.config, paused=True)
 
@@ -97,9 +103,9 @@ def _new_seed() -> None:
 
 
 def _set_pace(run: Run | None) -> None:
-    if run is not None and run.live:
-        server.pool().set_pace(run.id, PACES[st.session_state[PACE]])
+    if run is not None and run.live and mine(run.owner):
+        server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())
 
 
 def _pool(action: str, run: Run) -> None:
-    getattr(server.pool(), action)(run.id)
+    getattr(server.pool(), action)(run.id, visitor())

@@ -7,11 +7,11 @@ from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
 from pages.parts.app.task_registry import TaskRegistry
 
-SWEEPS: TaskRegistry[Sweep] = TaskRegistry()
+SWEEPS: TaskRegistry[Sweep] = TaskRegistry("sweep")
 
 
 def begin(sweep: Sweep) -> str:
-    """Start a sweep and return its name. Raises Refused where the session has one running."""
+    """Start a sweep and return its name. Raises Refused where the visitor has one running."""
 
     def keep(name: str) -> None:
         """Store the result, also after a stop."""

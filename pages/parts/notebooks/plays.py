@@ -11,7 +11,7 @@ from engine.notebooks.cells import Step
 from engine.notebooks.player import Play
 from engine.notebooks.players import PLAYERS
 from engine.workers.errors import NoRoom
-from pages.parts.app.session import session_id
+from pages.parts.app.visitor import visitor
 
 PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"
 """Session keys: the play's id by the notebook's slug, and the reason why the last play did not start."""
@@ -44,7 +44,7 @@ def run_to(notebook: Notebook, cell: int) -> None:
     play = play_of(notebook)
     try:
         if play is None or play.state == "ended":
-            play = PLAYERS.begin(notebook, session_id())
+            play = PLAYERS.begin(notebook, visitor().id)
             st.session_state[PLAYS][notebook.slug] = play.id
         play.go(cell)
     except NoRoom as error:

@@ -16,7 +16,8 @@ from engine.settings.errors import ConfigError
 from engine.settings.fields import setting
 from engine.workers.errors import Refused
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.stage.experiments import begin
+from pages.parts.app.visitor import visitor
+from pages.parts.stage.experiments import EXPERIMENTS, begin
 from pages.parts.stage.forecast import forecast
 
 REFUSED = "stage.refused"
@@ -35,15 +36,21 @@ def seeds_setting() -> Any:
     )
 
 
-def run_and_stop(run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:
-    """The two buttons; ``start`` is called for Run."""
-    running = run is not None and run.state == "running"
+def run_and_stop(name: str, run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:
+    """The two buttons for the experiment of that name; ``start`` is called for Run. Stop is its owners'; what several asked for
+    goes on until the last of them stops it."""
+    running = run is not None and run.state == "running" and EXPERIMENTS.owned(name, visitor())
     st.button(
         "Run", type="primary", icon=":material/play_arrow:", disabled=running or not ready, on_click=start, width=WIDTH
     )
     st.button(
-        "Stop", icon=":material/stop:", disabled=not running, on_click=run.stop if run is not None else None, width=WIDTH
-    )  # fmt: skip
+        "Stop",
+        icon=":material/stop:",
+        disabled=not running,
+        on_click=EXPERIMENTS.leave,
+        args=(name, visitor()),
+        width=WIDTH,
+    )
 
 
 def show_forecast(experiment: Experiment, extended: bool = False) -> None:

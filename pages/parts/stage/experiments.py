@@ -11,10 +11,10 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from pages.parts.app import server
-from pages.parts.app.session import session_id
 from pages.parts.app.task_registry import TaskRegistry
+from pages.parts.app.visitor import visitor
 
-EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry()
+EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
 
 
 def begin(
@@ -27,10 +27,10 @@ def begin(
     """Start an experiment and return the name of its run. Trials in ``stored`` or in the cache are not trained again.
 
     A ``comparison`` goes by its own name, by which it is also stored, and that after a stop too; if it is running already, no
-    second one is started. Raises Refused where the session has another experiment running, ConfigError for its settings.
+    second one is started. Raises Refused where the visitor has another experiment running, ConfigError for its settings.
     """
     run = ExperimentRun(
-        experiment, server.pool(), extended=extended, session=session_id(),
+        experiment, server.pool(), extended=extended, visitor=visitor(),
         stored=[*stored, *trial_cache.stored_trials(experiment, extended)], save=partial(trial_cache.save, experiment),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from engine.runs.run import Run
 from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.session import session_id
+from pages.parts.app.visitor import mine, visitor
 from pages.parts.text.state import RUN, form_config
 
 REFUSED = "text.refused_run"
@@ -23,12 +23,13 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
     with st.container(horizontal=True, gap="small"):
-        if run is not None and run.state == "paused":
+        own = run is not None and mine(run.owner)
+        if run is not None and own and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_tell, args=("resume", run))
         else:
-            running = run is not None and run.live
+            running = run is not None and own and run.live
             st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_tell, args=("pause", run))
-        live = run is not None and run.live
+        live = run is not None and own and run.live
         st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
     if sentence := st.session_state.pop(REFUSED, ""):
         st.error(sentence, icon=":material/block:")
@@ -52,10 +53,10 @@ def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
 def _train() -> None:
     """Start a run; if it is refused, the sentence is stored to be shown and nothing else changes."""
     try:
-        st.session_state[RUN] = server.pool().submit(RunRequest(form_config(), session_id())).id
+        st.session_state[RUN] = server.pool().submit(RunRequest(form_config(), visitor())).id
     except Refused as refused:
         st.session_state[REFUSED] = in_markdown(refused)
 
 
 def _tell(action: str, run: Run) -> None:
-    getattr(server.pool(), action)(run.id)
+    getattr(server.pool(), action)(run.id, visitor())

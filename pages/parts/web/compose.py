@@ -22,6 +22,7 @@ from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.live import Find, live_route
 from pages.parts.web.origins import OwnOriginOnly, configured_origins
 from pages.parts.web.plotly_script import plotly_route
+from pages.parts.web.visitor_cookie import VisitorCookie
 
 HEAD_START = 3.0
 """Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
@@ -48,6 +49,8 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
     middleware = [Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'")))]
+    own_frames_only = os.environ.get(FRAMING, "'self'").strip() == "'self'"
+    middleware.append(Middleware(VisitorCookie, framed=not own_frames_only))
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {

@@ -13,6 +13,7 @@ import pytest
 from engine.experiments.experiment import Arm
 from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
+from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
@@ -106,8 +107,8 @@ def test_no_trial_is_left_on_disk_as_a_run(pool: Pool) -> None:
 
 
 def test_an_experiment_waits_for_room(tmp_path: Path) -> None:
-    with pool_of(tmp_path, size=2, runs_per_session=1) as narrow:
-        assert len(ended(ExperimentRun(fake_issue(seeds=2), narrow, session="me")).trials) == 4
+    with pool_of(tmp_path, size=2, queue_length=1, runs_per_worker=1) as narrow:
+        assert len(ended(ExperimentRun(fake_issue(seeds=2), narrow, visitor=Visitor("me"))).trials) == 4
 
 
 def test_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None:

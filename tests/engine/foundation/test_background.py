@@ -7,14 +7,17 @@ from collections.abc import Callable
 import pytest
 
 from engine.foundation.background import BackgroundTask, State
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.workers.errors import JobError
 
 
 class Scripted(BackgroundTask):
     """Does what it is told."""
 
-    def __init__(self, task: Callable[[BackgroundTask], object] = lambda work: None, session: str = "") -> None:
-        super().__init__("errand", session)
+    def __init__(
+        self, task: Callable[[BackgroundTask], object] = lambda work: None, visitor: Visitor = PROGRAM
+    ) -> None:
+        super().__init__("errand", visitor)
         self.task = task
 
     @property

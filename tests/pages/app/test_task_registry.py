@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import pytest
 
+from engine.foundation.visitor import Visitor
+from engine.workers.allowances import Allowances
 from engine.workers.errors import Refused
+from engine.workers.limits import Limits
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted, until_stopped
 
+ME, YOU = Visitor("me"), Visitor("you")
 
-def test_one_of_a_session_at_a_time() -> None:
-    tasks: TaskRegistry[Scripted] = TaskRegistry()
-    first, other = Scripted(until_stopped, "me"), Scripted(session="you")
+
+def registry() -> TaskRegistry[Scripted]:
+    allowances = Allowances(Limits())
+    return TaskRegistry("experiment", lambda: allowances)
+
+
+def test_one_of_a_visitor_at_a_time() -> None:
+    tasks: TaskRegistry[Scripted] = registry()
+    first, other = Scripted(until_stopped, ME), Scripted(visitor=YOU)
     name = tasks.begin(first)
-    assert (tasks.running_of("me"), tasks.running_of("you")) == (name, None)
-    with pytest.raises(Refused, match=r"Your errand is still going. Stop it"):
-        tasks.begin(Scripted(session="me"))
+    assert (tasks.running_of(ME), tasks.running_of(YOU)) == (name, None)
+    with pytest.raises(Refused, match=r"You have 1 experiment going, and this host allows 1 at once. Stop it"):
+        tasks.begin(Scripted(visitor=ME))
     tasks.begin(other)
     first.stop()
     assert first.wait(60)
-    assert tasks.running_of("me") is None
+    assert tasks.running_of(ME) is None
 
 
 def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
-    tasks: TaskRegistry[Scripted] = TaskRegistry()
-    first, second, third = (Scripted(until_stopped, session) for session in "abc")
+    tasks: TaskRegistry[Scripted] = registry()
+    first, second, third = (Scripted(until_stopped, Visitor(name)) for name in "abc")
     assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
     assert tasks.find("same") is first
-    assert tasks.running_of("b") is None
-    first.stop()
+    assert tasks.running_of(Visitor("b")) == "same"
+    with pytest.raises(Refused, match="started by somebody else"):
+        tasks.leave("same", Visitor("c"))
+    tasks.leave("same", Visitor("a"))
+    assert first.state == "running"  # b still asks for it
+    tasks.leave("same", Visitor("b"))
     assert first.wait(60)
+    assert first.state == "stopped"
     tasks.begin(third, name="same")
     assert tasks.find("same") is third
     third.stop()
@@ -37,7 +52,7 @@ def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
 
 
 def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    tasks: TaskRegistry[Scripted] = TaskRegistry()
+    tasks: TaskRegistry[Scripted] = registry()
     work, kept = Scripted(), list[str]()
     name = tasks.begin(work, keep=kept.append)
     assert work.wait(60)
@@ -54,8 +69,8 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(capsys: pytest.Cap
 
 
 def test_old_ones_are_forgotten_but_none_that_goes() -> None:
-    tasks: TaskRegistry[Scripted] = TaskRegistry()
-    running = Scripted(until_stopped, "slow")
+    tasks: TaskRegistry[Scripted] = registry()
+    running = Scripted(until_stopped, ME)
     first = tasks.begin(running)
     names = []
     for _ in range(MAX_KEPT + 10):

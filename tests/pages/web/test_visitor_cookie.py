@@ -10,7 +10,8 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.parts.web.visitor import COOKIE, VisitorCookie, set_cookie, visitor_in
+from pages.parts.app.visitor import COOKIE, id_in
+from pages.parts.web.visitor_cookie import VisitorCookie, set_cookie
 
 
 async def page(request: Request) -> HTMLResponse:
@@ -39,7 +40,7 @@ def test_two_browsers_are_two_visitors() -> None:
     ids = set()
     for visitor in (browser(), browser()):
         visitor.get("/")
-        ids.add(visitor_in(visitor.cookies))
+        ids.add(id_in(visitor.cookies))
     assert len(ids) == 2
     assert None not in ids
 
@@ -47,7 +48,7 @@ def test_two_browsers_are_two_visitors() -> None:
 def test_the_id_does_not_tell_the_cookie() -> None:
     visitor = browser()
     visitor.get("/")
-    name = visitor_in(visitor.cookies)
+    name = id_in(visitor.cookies)
     assert name is not None
     assert name not in visitor.cookies[COOKIE]
     assert len(name) == 16
@@ -55,7 +56,7 @@ def test_the_id_does_not_tell_the_cookie() -> None:
 
 @pytest.mark.parametrize("value", ["", "short", "x" * 44, "ä" * 43, "../" * 14 + "x", "a" * 42 + ";"])
 def test_a_cookie_of_another_form_is_none(value: str) -> None:
-    assert visitor_in({COOKIE: value}) is None
+    assert id_in({COOKIE: value}) is None
 
 
 def test_in_a_frame_of_another_site_it_is_sent_over_https_only() -> None:

@@ -1,30 +1,17 @@
-"""The visitor's cookie: an unguessable value by which all tabs of a browser are one visitor, also after a reload.
-
-It is a secret, and whoever has it steers the visitor's runs: pages, folders and logs know only its digest.
-"""
+"""The middleware that gives a browser its cookie with the first page (:mod:`pages.parts.app.visitor`)."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 import secrets
-from collections.abc import Mapping
 from http.cookies import SimpleCookie
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "attention_lab_visitor"
-FORM = re.compile(r"[A-Za-z0-9_-]{43}")
-"""The form of ``secrets.token_urlsafe(32)``."""
+from pages.parts.app.visitor import COOKIE, id_in
+
 SECONDS = 365 * 24 * 3600
-
-
-def visitor_in(cookies: Mapping[str, str]) -> str | None:
-    """The visitor's id, 16 hexadecimal digits: a digest of the cookie. None without a cookie of the right form."""
-    value = cookies.get(COOKIE, "")
-    return hashlib.sha256(value.encode()).hexdigest()[:16] if FORM.fullmatch(value) else None
 
 
 class VisitorCookie:
@@ -38,7 +25,7 @@ class VisitorCookie:
         self.app, self.framed = app, framed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or visitor_in(HTTPConnection(scope).cookies) is not None:
+        if scope["type"] != "http" or id_in(HTTPConnection(scope).cookies) is not None:
             await self.app(scope, receive, send)
             return
 

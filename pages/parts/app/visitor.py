@@ -1,0 +1,36 @@
+"""The visitor of a page: one browser, with all its tabs, known by its cookie.
+
+The cookie is a secret, and whoever has it steers the visitor's runs: pages, folders and logs know only its digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+
+import streamlit as st
+
+from engine.foundation.visitor import Visitor
+
+COOKIE = "attention_lab_visitor"
+FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+"""The form of ``secrets.token_urlsafe(32)``."""
+
+
+def id_in(cookies: Mapping[str, str]) -> str | None:
+    """The visitor's id, 16 hexadecimal digits: a digest of the cookie. None without a cookie of the right form."""
+    value = cookies.get(COOKIE, "")
+    return hashlib.sha256(value.encode()).hexdigest()[:16] if FORM.fullmatch(value) else None
+
+
+def visitor() -> Visitor:
+    """Who looks at this page; where the browser keeps no cookies, each tab is a visitor of its own."""
+    known = id_in(st.context.cookies) or st.session_state.setdefault("visitor", secrets.token_hex(8))
+    return Visitor(known, st.context.ip_address or "")
+
+
+def mine(owner: str) -> bool:
+    """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
+    return visitor().may_steer(owner)
