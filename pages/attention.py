@@ -14,7 +14,7 @@ from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
 from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
 from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, address, fitted, place_of, sample_of
-from pages.parts.boards.live.looks import color_of
+from pages.parts.charts.encoding import color_of
 
 SHOW = {
     "steps": steps_view.show,

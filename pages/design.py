@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.experiments.comparison import MATCHED
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.design.address import open_address, write_address
 from pages.parts.design.experiment import show_experiment
 from pages.parts.design.form import parts_form
 from pages.parts.design.guide import show_guide, show_ways
 from pages.parts.design.look import show_look
+from pages.parts.design.state import SETTINGS
 
-say_ignored(open_address())
+_, ignored = SETTINGS.open_address()
+say_ignored(ignored)
 
 st.title("Design", anchor=False)
 st.markdown(
@@ -27,10 +29,7 @@ with look:
     st.subheader("Before training", anchor=False)
     show_look()
 st.subheader("Against the built-in ones", anchor=False)
-st.markdown(
-    "Same model, same data, same steps; only the encoding differs. What counts as better is laid down before the run, and the "
-    "verdict is computed from it."
-)
+st.markdown(f"{MATCHED} What counts as better is laid down before the run, and the verdict is computed from it.")
 show_experiment()
 show_guide()
-write_address()
+SETTINGS.write_address(SETTINGS.query())

@@ -33,14 +33,14 @@ from engine.tasks.text_settings import TextSettings
 from engine.text.reading import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of
-from engine.training.loop import prepare, steps_of
 from engine.training.snapshot import token_names
+from engine.training.train import prepare, train
 
 MAX_KEPT = 6
 """The number of models that a worker keeps in memory."""
 KEPT_FILES = 64
 """The number of weight files of models trained again that stay on disk."""
-QUIET = RecordOptions(snapshots=False, evaluations=1, memory=False)
+QUIET = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
 
 
 @lru_cache(maxsize=MAX_KEPT)
@@ -87,7 +87,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
         return StepsDone(step=steps, steps=steps)
     if asked not in _trainings:
         model = prepare(asked.config)
-        _trainings[asked] = Training(model, steps_of(asked.config, model, QUIET))  # type: ignore[arg-type]
+        _trainings[asked] = Training(model, train(asked.config, model, QUIET))  # type: ignore[arg-type]
         while len(_trainings) > MAX_KEPT:
             _trainings.popitem(last=False)
     training = _trainings[asked]

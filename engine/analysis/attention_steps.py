@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -77,7 +77,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> S
         _furthest(projected.sum(0) + attention.out.bias, out[0, query]),
     )
 
-    def row(t: Tensor) -> Any:
+    def row(t: Tensor) -> np.ndarray:
         return plain(t[0, head, query])
 
     asks = place.which != "encoder"

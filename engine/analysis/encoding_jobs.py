@@ -13,7 +13,7 @@ from engine.foundation.job import Job
 Kind = Literal["table", "angles", "vectors", "bias"]
 
 
-class Pictures(TypedDict):
+class Matrices(TypedDict):
     """Matrices over positions. Long ones hold every ``k``-th position only; ``*_at`` holds the positions."""
 
     kind: Kind
@@ -36,7 +36,7 @@ class Pictures(TypedDict):
 
 
 class Lines(TypedDict):
-    """Numbers computed from all positions, also those that ``Pictures`` leaves out."""
+    """Numbers computed from all positions, also those that ``Matrices`` leaves out."""
 
     offsets: np.ndarray
     """j - i, key minus query, [offset]; none above 0 where a query sees no later key."""
@@ -60,7 +60,7 @@ class Lines(TypedDict):
     """The correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
 
 
-class Portrait(Pictures, Lines):
+class Portrait(Matrices, Lines):
     """The matrices and lines of an encoding."""
 
 
@@ -79,21 +79,21 @@ class FirstPortrait(Portrait, Effect):
 
 
 @dataclass(frozen=True)
-class DrawPictures(Job[Pictures]):
-    function = "engine.analysis.encodings:pictures"
+class ComputeMatrices(Job[Matrices]):
+    function = "engine.analysis.encodings:matrices"
     config: RunConfig
     shown: int
 
 
 @dataclass(frozen=True)
-class DrawPortrait(Job[FirstPortrait]):
+class ComputePortrait(Job[FirstPortrait]):
     function = "engine.analysis.encodings:portrait"
     config: RunConfig
     shown: int
 
 
 @dataclass(frozen=True)
-class DrawSnapshot(Job[Portrait]):
+class ComputePortraitOfSnapshot(Job[Portrait]):
     function = "engine.analysis.encodings:portrait_of_snapshot"
     folder: str
     config: RunConfig
@@ -118,7 +118,7 @@ class MeasureFinalScales(Job[dict[str, float]]):
     layer: int
 
 
-class Look(TypedDict):
+class Preview(TypedDict):
     """The encoding with which a run would start."""
 
     matrix: np.ndarray
@@ -136,8 +136,8 @@ class Look(TypedDict):
 
 
 @dataclass(frozen=True)
-class LookAtDesign(Job[Look]):
-    function = "engine.analysis.design:first_look"
+class ComputePreview(Job[Preview]):
+    function = "engine.analysis.encodings:preview"
     config: RunConfig
 
 

@@ -1,7 +1,7 @@
-"""Portraits of encodings, computed in a worker.
+"""Matrices of encodings and the numbers computed from them, in a worker.
 
-``pictures`` and ``portrait`` use first weights, the quick part alone and everything;
-``portrait_of_snapshot`` uses the matrices that a run stored along its training.
+``matrices``, ``portrait`` and ``preview`` use first weights: the matrices alone, with all numbers, and as a run would start with
+them. ``portrait_of_snapshot`` uses the matrices that a run stored along its training.
 """
 
 from __future__ import annotations
@@ -14,22 +14,26 @@ import torch
 from safetensors.torch import load_file
 
 from engine.analysis import spectra
-from engine.analysis.encoding_jobs import Effect, FirstPortrait, Pictures, Portrait
-from engine.analysis.portrait import Array, pictures_of, portrait_of
+from engine.analysis.encoding_jobs import Effect, FirstPortrait, Matrices, Portrait, Preview
+from engine.analysis.portrait import Array, portrait_of, thinned_matrices
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
+from engine.encodings.layer import PositionalEncoding, matrices_of
+from engine.estimate.layout import shapes
+from engine.model.build import build_model
 from engine.model.embedding import positional_encoding
 from engine.runs.events import of_layer
 from engine.runs.folder import RunFolder, StoredArrays
 
 PROBED = 16
 """The number of positions at which the dependence on the tokens is tested."""
+BEYOND = 2
+"""The length of a preview as a multiple of the trained length, where the encoding has rows there."""
 
 
-def pictures(config: RunConfig, shown: int) -> Pictures:
-    """The quick part of :func:`portrait`: only the :class:`Pictures`."""
-    picture, rows = matrices_of(first_weights(config), shown)
-    return pictures_of(config, picture, config.seq_len, rows)
+def matrices(config: RunConfig, shown: int) -> Matrices:
+    """The quick part of :func:`portrait`: only the :class:`Matrices`."""
+    arrays, rows = matrices_of(first_weights(config), shown)
+    return thinned_matrices(config, arrays, config.seq_len, rows)
 
 
 def portrait(config: RunConfig, shown: int) -> FirstPortrait:
@@ -38,23 +42,41 @@ def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     The trained length is ``config.seq_len``; the portrait covers ``shown`` positions, or as many as there are rows.
     """
     encoding = first_weights(config)
-    picture, rows = matrices_of(encoding, shown)
-    return FirstPortrait(**portrait_of(config, picture, config.seq_len, rows), **effect(config, encoding))
+    arrays, rows = matrices_of(encoding, shown)
+    return FirstPortrait(**portrait_of(config, arrays, config.seq_len, rows), **effect(config, encoding))
+
+
+@torch.no_grad()
+def preview(config: RunConfig) -> Preview:
+    """The encoding with which a run of this config would start, over ``BEYOND`` times the trained length where it has rows there."""
+    sizes = shapes(config).of_model
+    model, trained = build_model(config, **sizes).eval(), sizes["max_positions"]
+    arrays, rows = matrices_of(model.encoding, BEYOND * trained)  # type: ignore[arg-type]
+    similarity = arrays["similarity"]
+    mean, _, _ = spectra.by_offset(similarity, -np.arange(rows))
+    return Preview(
+        matrix=arrays["matrix"],
+        similarity=similarity,
+        distance=mean,
+        trained=trained,
+        length=rows,
+        parameters=sum(p.numel() for name, p in model.named_parameters() if ".encodings." in f".{name}"),
+    )
 
 
 def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:
     """The portrait of a run's snapshot; ``layer`` counts where each layer has its own encoding. Raises ValueError without one."""
-    picture = _kept(folder, step, layer)
-    rows = picture["similarity"].shape[-1]
-    return portrait_of(config, picture, rows, rows)
+    arrays = _stored(folder, step, layer)
+    rows = arrays["similarity"].shape[-1]
+    return portrait_of(config, arrays, rows, rows)
 
 
 def along(folder: str, steps: Sequence[int], layer: int = 0) -> dict[str, list[float]]:
     """``order`` and ``scale`` (root mean square of the matrix) at each of a run's snapshots, [step]."""
-    pictures = [_kept(folder, step, layer) for step in steps]
+    stored = [_stored(folder, step, layer) for step in steps]
     return {
-        "order": [spectra.order(picture["similarity"]) for picture in pictures],
-        "scale": [float(np.sqrt(np.mean(np.square(picture["matrix"], dtype=float)))) for picture in pictures],
+        "order": [spectra.order(arrays["similarity"]) for arrays in stored],
+        "scale": [float(np.sqrt(np.mean(np.square(arrays["matrix"], dtype=float)))) for arrays in stored],
     }
 
 
@@ -76,28 +98,19 @@ def final_scales(folder: str, layer: int = 0) -> dict[str, float]:
     }
 
 
-def _kept(folder: str, step: int, layer: int) -> dict[str, Array]:
-    stored = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
+def _stored(folder: str, step: int, layer: int) -> dict[str, Array]:
+    """The matrices of a layer's encoding in a run's snapshot. Raises ValueError where the snapshot has none."""
+    arrays = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
     names = {name: of_layer(name, layer) for name in ("matrix", "similarity")}
-    if not set(names.values()) <= stored.keys():
+    if not set(names.values()) <= arrays.keys():
         raise ValueError(f"step is {step}; no picture of the encoding of layer {layer + 1} was kept there.")
-    return {name: stored[kept] for name, kept in names.items()}
+    return {name: arrays[stored_name] for name, stored_name in names.items()}
 
 
 def first_weights(config: RunConfig) -> PositionalEncoding:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(config.seed)
         return positional_encoding(config, max_positions=config.seq_len, causal=config.causal).eval()
-
-
-@torch.no_grad()
-def matrices_of(encoding: PositionalEncoding, shown: int) -> tuple[dict[str, Array], int]:
-    """The encoding's matrices and the number of positions in them: a learned table ends with its last row."""
-    try:
-        matrices, rows = encoding.matrices(shown), shown
-    except PositionOutOfRange as end:
-        matrices, rows = encoding.matrices(end.rows), end.rows
-    return {name: value.detach().cpu().numpy() for name, value in matrices.items()}, rows
 
 
 @torch.no_grad()

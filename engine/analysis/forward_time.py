@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from engine.analysis.encoding_jobs import Timing
 from engine.config.run_config import RunConfig
+from engine.encodings import NO_ENCODING
 from engine.estimate.layout import shapes
 from engine.foundation.files import write_whole
 from engine.foundation.paths import data_folder
@@ -28,7 +29,7 @@ ENOUGH = 2.0
 @torch.inference_mode()
 def forward_times(configs: Sequence[RunConfig]) -> list[Timing]:
     """Each config timed against the same model without encoding, on the CPU. The job needs a worker to itself."""
-    return [_timing(config, config.replace(pos_encoding="nope")) for config in configs]
+    return [_timing(config, config.replace(pos_encoding=NO_ENCODING)) for config in configs]
 
 
 def _timing(config: RunConfig, plain: RunConfig) -> Timing:

@@ -49,10 +49,10 @@ def baseline_nats(config: RunConfig) -> Nats:
     return nats
 
 
-def validation_places(config: RunConfig) -> np.ndarray:
+def validation_positions(config: RunConfig) -> np.ndarray:
     """The indices of the tokens that the run's validation asks for: [row, length]."""
-    places: np.ndarray = Data(config).validation_places()[:, 1:].numpy()
-    return places
+    positions: np.ndarray = Data(config).validation_positions()[:, 1:].numpy()
+    return positions
 
 
 def mean_nats(nats: np.ndarray, words: np.ndarray) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.analysis import spectra
-from engine.analysis.encoding_jobs import Kind, Lines, Pictures, Portrait
+from engine.analysis.encoding_jobs import Kind, Lines, Matrices, Portrait
 from engine.config.run_config import RunConfig
 
 Array = np.ndarray
@@ -16,13 +16,14 @@ POINTS = 250
 """The most points of a line; a figure is some 300 pixels wide."""
 
 
-def portrait_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Portrait:
+def portrait_of(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Portrait:
     """The portrait of the ``matrix`` and ``similarity`` of ``rows`` positions, in the form of snapshots."""
-    return Portrait(**pictures_of(config, picture, trained, rows), **lines_of(config, picture, min(trained, rows)))
+    return Portrait(**thinned_matrices(config, arrays, trained, rows), **lines_of(config, arrays, min(trained, rows)))
 
 
-def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows: int) -> Pictures:
-    matrix, similarity = picture["matrix"], picture["similarity"]
+def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Matrices:
+    """The matrices with few enough cells to draw, and their dot products."""
+    matrix, similarity = arrays["matrix"], arrays["similarity"]
     kind, only_before = kind_of(config, matrix), _looks_back(config, matrix)
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
     alike, alike_at = _thinned(similarity, 2)
@@ -32,7 +33,7 @@ def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows
         dot = (vectors @ vectors.T).astype(np.float32)
     if only_before:  # no query sees the keys above the diagonal
         tiles, alike = np.tril(tiles) if kind == "bias" else tiles, np.tril(alike)
-    return Pictures(
+    return Matrices(
         kind=kind,
         matrix=tiles,
         matrix_at=tiles_at + _first_row(config, matrix),
@@ -45,9 +46,9 @@ def pictures_of(config: RunConfig, picture: dict[str, Array], trained: int, rows
     )
 
 
-def lines_of(config: RunConfig, picture: dict[str, Array], trained: int) -> Lines:
+def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines:
     """The lines of a portrait. ``trained``: the number of positions that training reaches and the encoding has."""
-    matrix, similarity = picture["matrix"], picture["similarity"].astype(float)
+    matrix, similarity = arrays["matrix"], arrays["similarity"].astype(float)
     kind = kind_of(config, matrix)
     offsets = _offsets(len(similarity), causal=_looks_back(config, matrix))
     profile, low, high = spectra.by_offset(matrix if kind == "bias" else similarity[None], offsets)
@@ -76,10 +77,10 @@ def lines_of(config: RunConfig, picture: dict[str, Array], trained: int) -> Line
 
 def kind_of(config: RunConfig, matrix: Array) -> Kind:
     """The kind of a matrix, by its shape and the part of the model that the encoding acts on."""
-    place = config.encoding.acts_on
+    acts_on = config.encoding.acts_on
     if matrix.ndim == 3:
         return "bias"
-    return "angles" if place == "rotation" else "vectors" if place == "scores" else "table"
+    return "angles" if acts_on == "rotation" else "vectors" if acts_on == "scores" else "table"
 
 
 def vectors_of(kind: Kind, matrix: Array) -> Array:

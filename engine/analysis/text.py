@@ -37,8 +37,8 @@ def counting_models(config: RunConfig) -> Counted:
     """The score of each counting model on a run's validation text."""
     levels: dict[str, float] = {}
     if ngram_scores.has_baselines(config):
-        places = ngram_scores.validation_places(config)
-        levels = {name: float(nats[places].mean()) for name, nats in ngram_scores.baseline_nats(config).items()}
+        positions = ngram_scores.validation_positions(config)
+        levels = {name: float(nats[positions].mean()) for name, nats in ngram_scores.baseline_nats(config).items()}
     text = text_settings_of(config).encoded()
     facts = TextFacts(
         trained=sum(map(len, text.trained)),
@@ -53,8 +53,8 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
     """The trained model and the counting models on all held-out windows, which together cover nearly every held-out token."""
     model, counted = trained_model(config, Path(weights)), ngram_scores.baseline_nats(config)
     own = text_settings_of(config)
-    inputs, answers, places = text_corpus(own, config).every(config.seq_len, held_out=True)
-    asked = places[:, 1:].numpy()  # [window, length]
+    inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
+    asked = positions[:, 1:].numpy()  # [window, length]
     is_asked_word = own.encoded().held_out_words[asked]
     nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
     nats |= {name: values[asked] for name, values in counted.items()}

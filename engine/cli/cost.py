@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
-from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +14,7 @@ from rich.table import Table
 
 from engine.cli.arguments import flag
 from engine.cli.following import follow
-from engine.estimate.at_scale import PRECISIONS, takes
+from engine.estimate.at_scale import PRECISIONS
 from engine.estimate.published import WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.runs.store import Runs
@@ -24,7 +24,6 @@ from engine.sweeps.plan import SETTINGS, read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import keep, to_json
 from engine.sweeps.sweep import Sweep
-from engine.sweeps.visit import QUANTITIES
 from engine.workers.pool import Pool
 
 HELP = "measure memory and time against length or depth"
@@ -68,6 +67,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def points_table(result: Result) -> Table:
+    from engine.sweeps.frames import summaries_frame  # imported here: it imports pandas
+
     axis = {"length": "tokens", "depth": "layers"}[result.plan.axis]
     device = result.machine.device if result.machine else ""
     table = Table(
@@ -75,42 +76,44 @@ def points_table(result: Result) -> Table:
     )
     for column in table.columns[1:]:
         column.justify = "right"
-    for kind in result.plan.kinds:
-        columns = {name: {level.place: level for level in result.levels(kind, name)} for name in QUANTITIES}
-        for place, step in columns["train"].items():
-            others = (columns[name].get(place) for name in ("inference", "cached"))
-            saved = columns["saved"].get(place)
-            table.add_row(
-                KINDS[kind].label, f"{place:,}", in_fine_time(step.value), f"{step.high / step.low:.2f}",
-                *("" if level is None else in_fine_time(level.value) for level in others), in_bytes(saved.value) if saved else "",
-            )  # fmt: skip
+    for row in summaries_frame(result).to_dict("records"):
+        table.add_row(
+            KINDS[row["kind"]].label, f"{row['place']:,}", in_fine_time(row["train"]), f"{row['train_high'] / row['train_low']:.2f}",
+            *("" if isnan(row[name]) else in_fine_time(row[name]) for name in ("inference", "cached")),
+            "" if isnan(row["saved"]) else in_bytes(row["saved"]),
+        )  # fmt: skip
     return table
 
 
 def fits_table(result: Result) -> Table:
+    from engine.sweeps.frames import fits_frame  # imported here: it imports pandas
+
     table = Table(
         "kind", "of", "exponent", "95 % interval", "over", "says", title="Power laws, over the upper part of each range"
     )
-    for name, fit in result.fits.items():
-        kind, _, quantity = name.partition(".")
-        interval, over = f"{fit.low:.2f} to {fit.high:.2f}", f"{fit.first:,.0f} to {fit.last:,.0f}"
-        table.add_row(KINDS[kind].label, quantity, f"{fit.exponent:.2f}", interval, over, fit.says)
+    for row in fits_frame(result).to_dict("records"):
+        interval, over = f"{row['low']:.2f} to {row['high']:.2f}", f"{row['first']:,.0f} to {row['last']:,.0f}"
+        table.add_row(KINDS[row["kind"]].label, row["quantity"], f"{row['exponent']:.2f}", interval, over, row["says"])
     return table
 
 
 def _show_models(precision: str, *, as_json: bool) -> None:
+    from engine.estimate.frames import models_frame  # imported here: it imports pandas
+
+    rows = models_frame(WELL_KNOWN.values(), precision).drop(columns=["training", "writing"]).to_dict("records")
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return
     table = Table(
         "model", "parameters", "weights", "gradients", "AdamW", "cache a token", "context", "cache", title="Predicted"
     )
     for column in table.columns[1:]:
         column.justify = "right"
-    for model in WELL_KNOWN.values():
-        found = takes(model, PRECISIONS[precision], model.context)
-        if as_json:
-            print(json.dumps({"model": model.name, "precision": precision, "context": model.context, **asdict(found)}))
-        sizes = (found.weights, found.gradients, found.optimizer, found.cache_per_token)
+    for row in rows:
+        sizes = (row[name] for name in ("weights", "gradients", "optimizer", "cache_per_token"))
         table.add_row(
-            model.label, f"{found.parameters:,}", *map(in_bytes, sizes), f"{model.context:,}", in_bytes(found.cache)
-        )
-    if not as_json:
-        Console().print(table)
+            WELL_KNOWN[row["model"]].label, f"{row['parameters']:,}", *map(in_bytes, sizes), f"{row['context']:,}",
+            in_bytes(row["cache"]),
+        )  # fmt: skip
+    Console().print(table)

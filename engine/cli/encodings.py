@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from math import isnan
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -12,7 +15,6 @@ from engine.cli.arguments import add_settings, config_from
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.jobs import Cell
 from engine.experiments.properties import QUALITIES
 
 HELP = "list the positional encodings"
@@ -50,19 +52,24 @@ def _show_evidence(*, as_json: bool) -> int:
         for row in rows:
             print(json.dumps(row))
         return 0
+    from engine.experiments.evidence_frames import evidence_frame  # imported here: it imports pandas
+
+    frame = evidence_frame({row["encoding"]: row["cells"] for row in rows})
+    frame["words"] = [cell_in_words(cell) for cell in frame.to_dict("records")]
     table = Table("encoding", *(quality.label for quality in QUALITIES), title="Which one should I use?")
-    for row in rows:
-        table.add_row(row["encoding"], *(cell_in_words(cell) for cell in row["cells"]))
+    for encoding, cells in frame.groupby("encoding", sort=False):
+        table.add_row(str(encoding), *cells["words"])
     Console().print(table)
     print("0 is guessing, 1 all right (for longer sequences: all is kept); 95 % interval. * measured on this machine.")
     return 0
 
 
-def cell_in_words(cell: Cell) -> str:
-    here = "*" if cell["origin"] == "this machine" else ""
-    if cell["value"] is None:
-        return cell["state"] + here
-    interval = f" ({cell['ci'][0]:.2f} to {cell['ci'][1]:.2f})" if cell["ci"] else ""
+def cell_in_words(cell: Mapping[Any, Any]) -> str:
+    """A row of the evidence in a few words."""
+    here = "*" if cell["measured"] == "this machine" else ""
+    if isnan(cell["value"]):
+        return f"{cell['state']}{here}"
+    interval = "" if isnan(cell["low"]) else f" ({cell['low']:.2f} to {cell['high']:.2f})"
     return f"{cell['value']:.2f}{interval}, {cell['seeds']} seeds{here}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,11 +15,11 @@ from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 from engine.cli.following import POLL_SECONDS, follow
-from engine.experiments.experiment import Experiment, seed_range
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
-from engine.experiments.store import keep
+from engine.experiments.running import ExperimentRun
+from engine.experiments.store import save
 from engine.experiments.table import write_evidence
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
@@ -37,30 +38,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    issues = _asked_for(given)
-    seed_range(given.seeds, given.first_seed)
+    issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _asked_for(given)]
     reports: list[Report] = []
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
         pool.wait_until_ready(120)
         began = time.monotonic()
         for issue in issues:
-            experiment = Experiment(
-                issue, pool, seeds=given.seeds, first_seed=given.first_seed, extended=given.extended
-            ).start()
+            task = ExperimentRun(issue, pool, extended=given.extended).start()
             if given.json:
-                _follow_as_json(experiment)
+                _follow_as_json(task)
             else:
-                follow(experiment, issue.slug, TimeRemainingColumn())
-            if experiment.state == "failed":
-                raise ValueError(experiment.problem)
-            keep(experiment)
-            reports.append(experiment.report)
+                follow(task, issue.slug, TimeRemainingColumn())
+            if task.state == "failed":
+                raise ValueError(task.problem)
+            save(task)
+            reports.append(task.report)
             if given.write:
-                write_evidence([experiment.report], given.write)
+                write_evidence([task.report], given.write)
             if given.json:
-                print(json.dumps(experiment.report.to_json(), allow_nan=False), flush=True)
+                print(json.dumps(task.report.to_json(), allow_nan=False), flush=True)
             else:
-                Console().print(claims_table(experiment.report))
+                Console().print(claims_table(task.report))
         seconds = time.monotonic() - began
     if given.all and not given.json:
         Console().print(summary_table(reports, seconds))
@@ -76,20 +74,20 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
     return list(ISSUES.values()) if given.all else [ISSUES[given.slug]]
 
 
-def _follow_as_json(experiment: Experiment) -> None:
+def _follow_as_json(run: ExperimentRun) -> None:
     """Print a line of JSON for each trial that ends."""
     said = 0
     while True:
-        over = experiment.wait(POLL_SECONDS)
-        for trial in experiment.trials[said:]:
+        over = run.wait(POLL_SECONDS)
+        for trial in run.trials[said:]:
             said += 1
             row: dict[str, Any] = {
                 "event": "trial",
-                "slug": experiment.issue.slug,
+                "slug": run.experiment.slug,
                 "arm": trial.arm,
                 "seed": trial.seed,
             }
-            row |= {"numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": experiment.total}
+            row |= {"numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": run.total}
             print(json.dumps(row, allow_nan=False), flush=True)
         if over:
             return

@@ -36,7 +36,7 @@ class ComposedConfig(BaseConfig):
 
     def value(self, name: str) -> Any:
         """A setting by its one name. Raises KeyError where this config has none of that name."""
-        for place in (self, self.task_settings, self.encoding_settings):
-            if name in type(place).model_fields:
-                return getattr(place, name)
+        for settings in (self, self.task_settings, self.encoding_settings):
+            if name in type(settings).model_fields:
+                return getattr(settings, name)
         raise KeyError(name)

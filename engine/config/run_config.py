@@ -45,14 +45,14 @@ class RunConfig(ComposedConfig):
     def _compose(cls, data: Any) -> Any:
         """Accept the flat form: move the parameters of each chosen row into its own model."""
         flat = dict(data)
-        for chooser, (place, types) in COMPOSED.items():
+        for chooser, (field, types) in COMPOSED.items():
             chosen = types.get(flat.get(chooser, cls.model_fields[chooser].default))
-            given = flat.pop(place, None)
+            given = flat.pop(field, None)
             if chosen is None:  # the validation reports the field that chooses
                 continue
             values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
             values |= {name: flat.pop(name) for name in chosen.model_fields if name in flat}
-            flat[place] = chosen(**from_text(values, chosen))
+            flat[field] = chosen(**from_text(values, chosen))
         return from_text(flat, cls)
 
     @field_validator(*CHOICES)

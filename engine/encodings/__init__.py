@@ -28,4 +28,6 @@ NAMES = (
     "designed",
 )
 """The folders, in the order of every list."""
+NO_ENCODING = "nope"
+"""The row without an encoding, with which others are compared."""
 ENCODINGS: dict[str, EncodingSpec] = {name: resolve_name(f"engine.encodings.{name}.spec:SPEC") for name in NAMES}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -90,6 +91,11 @@ class PositionalEncoding(nn.Module):
         """The term added to the weighted values, [batch, head, query, d_head], given the pattern [batch, head, query, key]."""
         return None
 
+    def added_frequencies(self) -> Tensor | None:
+        """The frequencies of the fixed waves that the encoding adds to the embedding, in radians per position, [wave], float64; None
+        where it adds something else or nothing."""
+        return None
+
     def matrices(self, length: int) -> dict[str, Tensor]:
         """The encoding of positions 0 to length - 1 as matrices to plot.
 
@@ -99,6 +105,17 @@ class PositionalEncoding(nn.Module):
         Raises PositionOutOfRange where a learned table has fewer rows.
         """
         raise NotImplementedError
+
+
+@torch.no_grad()
+def matrices_of(encoding: PositionalEncoding, positions: int) -> tuple[dict[str, np.ndarray], int]:
+    """The encoding's matrices as float32 arrays, and the number of positions in them: at most ``positions``, fewer where a learned
+    table ends."""
+    try:
+        matrices, rows = encoding.matrices(positions), positions
+    except PositionOutOfRange as end:
+        matrices, rows = encoding.matrices(end.rows), end.rows
+    return {name: value.float().cpu().numpy().astype(np.float32) for name, value in matrices.items()}, rows
 
 
 def cosines(rows: Tensor) -> Tensor:

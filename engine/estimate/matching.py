@@ -27,9 +27,9 @@ def matched_width(config: RunConfig, target: int) -> int:
         # No validation for each width: it would be most of the work, and registries wait for it at import.
         return n_parameters(config.model_copy(update={"d_model": width}))
 
-    place = bisect_left(widths, target, key=size)
-    if place == len(widths):
+    index = bisect_left(widths, target, key=size)
+    if index == len(widths):
         raise ValueError(
             f"target is {target}; allowed is at most {size(widths[-1])}, the parameters at d_model {WIDEST}."
         )
-    return min(widths[max(0, place - 1) : place + 1], key=lambda width: abs(size(width) - target))
+    return min(widths[max(0, index - 1) : index + 1], key=lambda width: abs(size(width) - target))

@@ -16,8 +16,9 @@ import numpy as np
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
+from engine.experiments.experiment import Arm
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.issues.issue import Issue
 from engine.experiments.jobs import Cell, Evidence, Origin, State
 from engine.experiments.properties import BAR, QUALITIES, Quality
 from engine.experiments.published import shipped_numbers

@@ -1,4 +1,4 @@
-"""A comparison of a designed encoding with built-in encodings: a controlled experiment, built as an issue.
+"""A comparison of a designed encoding with built-in encodings, as an experiment.
 
 The arms of a task differ in the encoding alone; seeds are paired; the measure of better and the smallest effect worth naming
 are declared here, before anything runs.
@@ -16,8 +16,8 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
+from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
 from engine.experiments.issues import fixed_encoding
-from engine.experiments.issues.issue import Arm, Claim, Issue, Values, difference
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
@@ -30,10 +30,11 @@ RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 USUAL = ("learned", "rope")
 """The default rivals, one for positions and one for offsets: on two cores a first verdict against both takes about a minute."""
 MOST_RIVALS = 5
+MATCHED = "Same model, same data, same steps; only the encoding differs."
 
 
 @dataclass(frozen=True)
-class Trial:
+class ComparisonTask:
     """A task of the comparison, and the property that it tests."""
 
     label: str
@@ -41,18 +42,18 @@ class Trial:
     settings: Mapping[str, Any]
 
 
-TASKS: dict[str, Trial] = {
-    "k_back": Trial(
+TASKS: dict[str, ComparisonTask] = {
+    "k_back": ComparisonTask(
         "3 back",
         "the symbol three places earlier: a fixed offset; also tested at twice the length",
         {"task": "k_back", "k": 3, "test_lengths": (LONGER,)},
     ),
-    "permutation": Trial(
+    "permutation": ComparisonTask(
         "Fixed permutation",
         "each place looks to a place of its own: absolute positions",
         {"task": "permutation"},
     ),
-    "content_offset": Trial(
+    "content_offset": ComparisonTask(
         "Offset told by the content",
         "a symbol says how far back to look: content and offset together",
         {"task": "content_offset"},
@@ -65,8 +66,13 @@ def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
     return parse({**BASE, "task": "k_back", "pos_encoding": DESIGN, **design, **more})
 
 
-def comparison(design: Mapping[str, Any], rivals: Sequence[str] = USUAL, tasks: Sequence[str] = tuple(TASKS)) -> Issue:
-    """The comparison as an issue. Raises ConfigError where parts do not go together, ValueError for a choice of rivals or tasks."""
+def comparison(
+    design: Mapping[str, Any], rivals: Sequence[str] = USUAL, tasks: Sequence[str] = tuple(TASKS), seeds: int = 8
+) -> Experiment:
+    """The experiment that compares a design with its rivals.
+
+    Raises ConfigError where parts do not go together, ValueError for a choice of rivals, tasks or seeds.
+    """
     _check("against", rivals, RIVALS, MOST_RIVALS)
     _check("tasks", tasks, tuple(TASKS), len(TASKS))
     design_config(design)
@@ -89,17 +95,14 @@ def comparison(design: Mapping[str, Any], rivals: Sequence[str] = USUAL, tasks: 
         for task in tasks
         for name in rivals
     ]
-    return Issue(
+    return Experiment(
         slug="design",
-        group="encoding",
         title="Your design",
-        summary="An encoding of your own against built-in ones.",
-        mechanism="",
         base=BASE,
         arms=tuple(arms),
         claims=(overall, *pairs),
-        remedies=("", "", ""),
-        sources=(),
+        seeds=seeds,
+        matched=MATCHED,
         x_label="Length",
     )
 
@@ -136,9 +139,9 @@ class Comparison:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
     @property
-    def issue(self) -> Issue:
-        """The comparison as an issue. Raises ConfigError and ValueError as :func:`comparison` does."""
-        return comparison(self.parts, self.against, self.tasks)
+    def experiment(self) -> Experiment:
+        """The experiment. Raises ConfigError and ValueError as :func:`comparison` does."""
+        return comparison(self.parts, self.against, self.tasks, self.seeds)
 
 
 def arm_name(task: str, encoding: str) -> str:

@@ -1,49 +1,68 @@
-"""Running one issue's trials on the worker pool: seed after seed, all arms of a seed together."""
+"""An experiment as one frozen value: the arms, the claims, the seeds, and what all arms share.
+
+A documented issue is an experiment with a page of text (:class:`engine.experiments.issues.issue.Issue`); a comparison of a
+design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stores or shows experiments needs only this.
+"""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from threading import RLock
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from engine.experiments.issues.issue import Arm, Issue
-from engine.experiments.jobs import WeighQuestions
-from engine.experiments.report import Report, report, seeds_done
-from engine.experiments.statistics import Question, Weighed
-from engine.experiments.trial import Trial, read_trial
-from engine.foundation.background import BackgroundTask
-from engine.runs.events import Event
-from engine.runs.request import RunRequest
-from engine.runs.run import Run
-from engine.workers.errors import NoRoom
-from engine.workers.pool import Pool
+import numpy as np
 
-POLL_SECONDS = 0.02
-"""Seconds between two checks of the running trials."""
-TIMEOUT = 30.0
-"""Seconds to wait for the end of a trial that was told to stop; the pool ends it by force sooner."""
+from engine.config.run_config import RunConfig, changes_between, parse
+from engine.runs.record_options import RecordOptions
+from engine.settings.fields import Setting
+
+Role = Literal["fault", "control", "remedy", "comparison"]
 MOST_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
 
+Values = Callable[[str, str], np.ndarray]
+"""``values(arm, metric)``: the numbers by seed, [seed]; NaN where a seed has none (yet)."""
+
 
 @dataclass(frozen=True)
-class UnderWay:
-    """A trial that is training."""
+class Arm:
+    """One training condition. Its settings that differ from the experiment's base are the subject of the comparison."""
 
-    arm: Arm
-    seed: int
-    run: Run
+    name: str
+    role: Role
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    metric: str = "accuracy"
+    """The number by which this arm is reported (see :mod:`engine.experiments.trial`)."""
+    measurements: tuple[str, ...] = ()
+    extended: bool = False
+    """Whether the arm takes too long for a live experiment on one core."""
+    alone: bool = False
+    """Whether the arm measures time and needs a worker to itself."""
+    line: str = ""
+    """Arms with the same ``line`` are joined into a line over ``x``."""
+    x: float | None = None
+    points: tuple[tuple[float, str], ...] = ()
+    """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
 
-    @property
-    def events(self) -> list[Event]:
-        return list(self.run.events)
 
-    @property
-    def share(self) -> float:
-        """The share of the trial that is done, from 0 to 1."""
-        return self.run.step / self.run.config.steps
+@dataclass(frozen=True)
+class Claim:
+    """A statement, and the number that decides it."""
+
+    sentence: str
+    effect: Callable[[Values], np.ndarray]
+    """The effect of each seed, [seed]; NaN where it is not known."""
+    unit: str
+    smallest_effect: float
+    """The smallest effect worth naming, declared beforehand; above 0."""
+    direction: Literal["more", "less"] = "more"
+    """The sign of the effect that the claim predicts."""
+    condition: str = ""
+    """The condition of the test, such as "at 512 sequences"."""
+    about: Literal["issue", "condition", "remedy"] = "issue"
+    """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
+    extended: bool = False
+    """Whether the claim needs extended arms."""
 
 
 def seed_range(seeds: int, first_seed: int) -> range:
@@ -57,126 +76,76 @@ def seed_range(seeds: int, first_seed: int) -> range:
     return range(first_seed, first_seed + seeds)
 
 
-class Experiment(BackgroundTask):
-    """A background task that runs every arm at every seed and weighs the claims."""
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A controlled experiment. Its results are computed from runs; none is written here. Raises ValueError for the seeds."""
 
-    def __init__(
-        self,
-        issue: Issue,
-        pool: Pool,
-        *,
-        seeds: int = 8,
-        first_seed: int = 0,
-        extended: bool = False,
-        session: str = "",
-        known: Iterable[Trial] = (),
-        keep: Callable[[Trial], object] = lambda trial: None,
-    ) -> None:
-        """``known`` trials that are asked for and had finished are not trained again: the same settings and seed give the same
-        numbers. ``keep`` is called with each trial that ends.
+    slug: str
+    """The name in files, JSON and downloads."""
+    title: str
+    base: Mapping[str, Any]
+    """The settings that all arms share."""
+    arms: tuple[Arm, ...]
+    claims: tuple[Claim, ...]
+    """The claims; the first one gives the experiment its verdict."""
+    seeds: int = 8
+    """The number of paired seeds: under one seed all arms start from the same random numbers."""
+    first_seed: int = 0
+    matched: str = "All else is the same in all of them."
+    """What is held equal between the arms, as a sentence."""
+    x_label: str = ""
+    """The label of the x axis of arms that form a line."""
+    evaluations: int = 10
+    """The number of validation passes of each trial."""
+    curves: tuple[str, ...] = ()
+    """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
 
-        Raises ConfigError where an arm's settings do not go together, ValueError for a number of seeds.
-        """
-        super().__init__(f"experiment on “{issue.title}”", session)
-        self.seeds = seed_range(seeds, first_seed)
-        self.issue, self.extended = issue, extended
-        self.arms = issue.arms_of(extended)
-        self._steps = {arm.name: issue.config(arm).steps for arm in self.arms}
-        self.under_way: tuple[UnderWay, ...] = ()
-        asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
-        self.from_before = tuple(t for t in known if (t.arm, t.seed) in asked and not t.outcome)
-        """The known trials that are not trained again."""
-        self.report: Report = report(issue, (), self.seeds, extended=extended)
-        """The report on the trials so far."""
-        self._pool, self._keep = pool, keep
-        self._trials = list(self.from_before)
-        self._lock = RLock()
+    def __post_init__(self) -> None:
+        seed_range(self.seeds, self.first_seed)
 
     @property
-    def trials(self) -> tuple[Trial, ...]:
-        """The trials that have ended, in the order of their ends."""
-        with self._lock:
-            return tuple(self._trials)
+    def seed_range(self) -> range:
+        return seed_range(self.seeds, self.first_seed)
 
-    @property
-    def total(self) -> int:
-        return len(self.arms) * len(self.seeds)
+    def arms_of(self, extended: bool = False) -> tuple[Arm, ...]:
+        return tuple(arm for arm in self.arms if extended or not arm.extended)
 
-    @property
-    def done(self) -> float:
-        """The share of all training steps that are done, from 0 to 1."""
-        return self._share(self.trials, self.under_way)
+    def claims_of(self, extended: bool = False) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.claims if extended or not claim.extended)
 
-    @property
-    def seconds_left(self) -> float | None:
-        """The predicted seconds left at the pace so far; None before 2 % of the new steps are done."""
-        done, before = self.done, self._share(self.from_before)
-        return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
+    def arm(self, name: str) -> Arm:
+        return next(arm for arm in self.arms if arm.name == name)
 
-    def _share(self, trials: Sequence[Trial], under_way: Sequence[UnderWay] = ()) -> float:
-        taken = sum(self._steps[trial.arm] for trial in trials) + sum(u.run.step for u in under_way)
-        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
+    def config(self, arm: Arm, seed: int = 0) -> RunConfig:
+        """The config of an arm at a seed. Raises ConfigError."""
+        return parse({**self.base, **arm.settings, "seed": seed})
 
-    def _work(self) -> None:
-        try:
-            self._run_trials()
-        finally:
-            self._stop_trials()
-        self._weigh()  # at the end: a worker in the middle of a trial's last measurements would answer late
-
-    def _stop_trials(self) -> None:
-        stopped, self.under_way = self.under_way, ()
-        for trial in stopped:
-            self._pool.stop(trial.run.id)
-        for trial in stopped:
-            trial.run.wait_for(sys.maxsize, TIMEOUT)
-            self._pool.runs.delete(trial.run.id)
-
-    def _run_trials(self) -> None:
-        known = {(trial.arm, trial.seed) for trial in self.from_before}
-        waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in known])
-        more = True
-        while (more or self.under_way) and not self._stop.is_set():
-            if more and len(self.under_way) < self._pool.size:
-                more = self._start_next(waiting)
-            elif not self._collect():
-                time.sleep(POLL_SECONDS)
-
-    def _start_next(self, waiting: Iterator[tuple[Arm, int]]) -> bool:
-        following = next(waiting, None)
-        if following is None:
-            return False
-        arm, seed = following
-        while not self._stop.is_set():
-            try:
-                config, record = self.issue.config(arm, seed), self.issue.record(arm)
-                run = self._pool.submit(RunRequest(config, self.session, alone=arm.alone, record=record))
-            except NoRoom:
-                self._collect()
-                time.sleep(10 * POLL_SECONDS)
-                continue
-            self.under_way = (*self.under_way, UnderWay(arm, seed, run))
-            break
-        return True
-
-    def _collect(self) -> bool:
-        """Take in the trials that have ended; returns whether there were any."""
-        ended = [trial for trial in self.under_way if not trial.run.live]
-        for trial in ended:
-            read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.issue.curves)
-            with self._lock:
-                self._trials.append(read)
-            self._keep(read)
-            self._pool.runs.delete(trial.run.id)
-        self.under_way = tuple(trial for trial in self.under_way if trial not in ended)
-        if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
-            self._weigh()
-        return bool(ended)
-
-    def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
-        return self._pool.ask(WeighQuestions(tuple(questions)))
-
-    def _weigh(self) -> None:
-        self.report = report(
-            self.issue, self.trials, self.seeds, extended=self.extended, seconds=self.seconds, weigh=self._ask_worker
+    def record(self, arm: Arm) -> RecordOptions:
+        return RecordOptions(
+            snapshots=False, evaluations=self.evaluations, memory=False, remedy=False, measurements=arm.measurements
         )
+
+    def identity(self, arm: Arm) -> list[Any]:
+        """What determines the numbers of an arm's trials besides their seed and the code, as plain data without any name."""
+        record = self.record(arm)
+        return [self.config(arm).flat(), record.evaluations, record.measurements, self.curves]
+
+    def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
+        """The settings of the arm that differ from the first control (or the first arm): setting, value there, value here."""
+        reference = next((other for other in self.arms if other.role == "control"), self.arms[0])
+        return list(changes_between(self.config(reference), self.config(arm)))
+
+
+def difference(arm: str, other: str, metric: str) -> Callable[[Values], np.ndarray]:
+    """The effect "this arm minus the other" by seed."""
+    return lambda values: values(arm, metric) - values(other, metric)
+
+
+def above(arm: str, metric: str, level: float = 0.0) -> Callable[[Values], np.ndarray]:
+    """The effect "this arm's number minus a level known beforehand", such as chance."""
+    return lambda values: values(arm, metric) - level
+
+
+def rise(arm: str, metric: str, before: str) -> Callable[[Values], np.ndarray]:
+    """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
+    return lambda values: values(arm, metric) - values(arm, before)

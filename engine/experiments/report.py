@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, Role, Values
+from engine.experiments.experiment import Arm, Claim, Experiment, Role, Values
 from engine.experiments.statistics import Question, Verdict, Weighed, to_json, weigh_all
 from engine.experiments.trial import Trial
 
@@ -131,7 +131,7 @@ Weigher = Callable[[Sequence[Question]], list[Weighed]]
 
 
 def report(
-    issue: Issue,
+    experiment: Experiment,
     trials: Sequence[Trial],
     seeds: Sequence[int],
     *,
@@ -140,13 +140,13 @@ def report(
     weigh: Weigher = weigh_all,
 ) -> Report:
     """Weigh every claim on the trials so far, without incomplete pairs. ``weigh`` does the statistics, here or in a worker."""
-    arms = issue.arms_of(extended)
+    arms = experiment.arms_of(extended)
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
-    values, claims = values_of(by_key, seeds), issue.claims_of(extended)
+    values, claims = values_of(by_key, seeds), experiment.claims_of(extended)
     effects = [_plain(np.asarray(claim.effect(values), dtype=float)) for claim in claims]
     questions = [(own, claim.smallest_effect, claim.direction) for claim, own in zip(claims, effects, strict=True)]
     return Report(
-        slug=issue.slug,
+        slug=experiment.slug,
         seeds=list(seeds),
         seeds_done=seeds_done(arms, trials, seeds),
         extended=extended,

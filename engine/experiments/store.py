@@ -1,8 +1,13 @@
-"""The store of evidence on this machine: one JSON file for each experiment that ended, the newest read first."""
+"""The store of evidence on this machine: one JSON file for each experiment that ended, all in one row format.
+
+A file on an issue is named by its time, and the newest is read first; that of a comparison of a design by
+:attr:`engine.experiments.comparison.Comparison.name`, so that a link finds it.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
@@ -12,10 +17,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
+from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Experiment
-from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report, Weigher, report
+from engine.experiments.running import ExperimentRun
 from engine.experiments.statistics import Question, Verdict, Weighed, weigh_all
 from engine.experiments.trial import Trial
 from engine.foundation.files import keep_newest, write_whole
@@ -23,7 +28,11 @@ from engine.foundation.paths import data_folder
 
 FORMAT = 1
 MAX_KEPT = 200
-"""The number of experiments on an issue that are kept, the newest."""
+"""The number of experiments on an issue, and of comparisons of designs, that are kept, the newest."""
+DESIGNS = "designs"
+"""The folder of the comparisons of designs."""
+NAME = re.compile("[0-9a-f]{12}")
+"""The name of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class Evidence:
     trials: list[Trial]
     created: float
     """The time of creation in seconds since 1970."""
-    from_before: int = 0
+    reused: int = 0
     """The number of trials that this experiment did not train again."""
 
 
@@ -42,49 +51,68 @@ def folder_of(slug: str) -> Path:
     return data_folder() / "evidence" / slug
 
 
-def keep(experiment: Experiment) -> Path:
-    """Write an experiment's evidence. Raises OSError where the disk does not take it."""
-    folder = folder_of(experiment.issue.slug)
-    file = write(folder / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(experiment))
-    keep_newest(folder, "*.json", MAX_KEPT)
+def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
+    """Write the evidence of an experiment that ended; ``comparison``: what was asked for, where a design was compared.
+
+    Raises OSError where the disk does not take it.
+    """
+    if comparison is None:
+        file = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json"
+        write(file, row_of(run))
+    else:
+        file = _comparison_file(comparison.name)
+        write(file, {**row_of(run), "asked": asdict(comparison)})
+    keep_newest(file.parent, "*.json", MAX_KEPT)
     return file
 
 
-def row_of(experiment: Experiment) -> dict[str, Any]:
-    """An experiment as plain data."""
+def row_of(run: ExperimentRun) -> dict[str, Any]:
+    """A run's evidence as plain data."""
     return {
         "format": FORMAT,
         "created": time.time(),
-        "seeds": list(experiment.seeds),
-        "extended": experiment.extended,
-        "seconds": experiment.seconds,
-        "from_before": len(experiment.from_before),
-        "verdict": experiment.report.verdict,
-        "weighed": [[claim.question, asdict(claim.weighed)] for claim in experiment.report.claims],
-        "trials": [asdict(trial) for trial in experiment.trials],
+        "seeds": list(run.seeds),
+        "extended": run.extended,
+        "seconds": run.seconds,
+        "from_before": len(run.reused),
+        "verdict": run.report.verdict,
+        "weighed": [[claim.question, asdict(claim.weighed)] for claim in run.report.claims],
+        "trials": [asdict(trial) for trial in run.trials],
     }
 
 
-def write(file: Path, row: dict[str, Any]) -> Path:
+def write(file: Path, row: dict[str, Any]) -> None:
     """Write a row in one step. Raises OSError where the disk does not take it."""
     write_whole(file, json.dumps(row, allow_nan=False))
-    return file
 
 
-def latest(slug: str) -> Evidence | None:
-    """The newest evidence on an issue, by today's claims; claims that were not weighed then are weighed now. None without evidence."""
-    for row in _rows(slug):
+def latest(experiment: Experiment) -> Evidence | None:
+    """The newest evidence on an experiment, by today's claims; claims that were not weighed then are weighed now. None without evidence."""
+    for row in _rows(experiment.slug):
         with suppress(KeyError, TypeError, ValueError):
-            return evidence_of(ISSUES[slug], row)
+            return evidence_of(experiment, row)
     return None
 
 
-def evidence_of(issue: Issue, row: dict[str, Any]) -> Evidence:
+def evidence_of(experiment: Experiment, row: dict[str, Any]) -> Evidence:
     """The evidence in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     trials = [trial_of(trial) for trial in row["trials"]]
     weigh = _as_weighed(row["weighed"])
-    found = report(issue, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"], weigh=weigh)
+    found = report(experiment, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"], weigh=weigh)
     return Evidence(found, trials, row["created"], row.get("from_before", 0))
+
+
+def find_comparison(name: str) -> tuple[Comparison, Evidence] | None:
+    """The comparison of this name and its evidence; None where there is none or it cannot be read."""
+    row = read(_comparison_file(name)) if NAME.fullmatch(name) else None
+    if row is None:
+        return None
+    try:
+        asked = row["asked"]
+        found = Comparison(asked["parts"], tuple(asked["against"]), tuple(asked["tasks"]), asked["seeds"])
+        return found, evidence_of(found.experiment, row)
+    except (KeyError, TypeError, ValueError):  # ConfigError is a ValueError
+        return None
 
 
 def latest_trials(slug: str) -> list[Trial]:
@@ -102,9 +130,13 @@ def latest_verdict(slug: str) -> Verdict | None:
     return next((verdict for file in _files(slug) if (verdict := _verdict_in(file)) is not None), None)
 
 
-def _as_weighed(known: list[Any]) -> Weigher:
-    """A weigher that returns the stored answers to known questions."""
-    before = [(question, Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})) for question, row in known]
+def _comparison_file(name: str) -> Path:
+    return folder_of(DESIGNS) / f"{name}.json"
+
+
+def _as_weighed(stored: list[Any]) -> Weigher:
+    """A weigher that returns the stored answers to the stored questions, and computes the others."""
+    before = [(question, Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})) for question, row in stored]
 
     def weigh(questions: Sequence[Question]) -> list[Weighed]:
         found = [next((w for asked, w in before if asked == list(question)), None) for question in questions]

@@ -45,7 +45,7 @@ class Residual(nn.Module):
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
-        self.place = config.norm
+        self.norm_position = config.norm
         self.skip = config.skips
         self.scale = config.residual_scale
         self.dropout = Dropout(config.dropout)
@@ -53,7 +53,7 @@ class Residual(nn.Module):
 
     def before(self, x: Tensor) -> Tensor:
         """The input of the branch, [batch, length, d_model] -> the same."""
-        return self.norm(x) if self.place == "pre" else x
+        return self.norm(x) if self.norm_position == "pre" else x
 
     def after(self, x: Tensor, branch: Tensor) -> Tensor:
         """The branch's output joined with the branch's input ``x``, both [batch, length, d_model]."""
@@ -61,7 +61,7 @@ class Residual(nn.Module):
         if self.scale != 1.0:
             branch = branch * self.scale
         joined = x + branch if self.skip else branch
-        return self.norm(joined) if self.place == "post" else joined
+        return self.norm(joined) if self.norm_position == "post" else joined
 
 
 class Block(nn.Module):

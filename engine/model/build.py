@@ -50,15 +50,15 @@ def parameter_part(name: str) -> str:
     head, *rest = name.split(".")
     if head in ("embedding", "head"):
         return head
-    kind, *place = rest
+    kind, *parts = rest
     if kind == "encodings":
         return "encoding"
     if kind == "norm":
         return "head"
     if head == "body":
-        return "head" if kind == "norm" else f"{place[0]}.{'norm' if 'residual' in place else 'weights'}"
-    layer = ("e" if head == "source_stack" else "") + place[0]
-    module, what = place[1], place[2]
+        return "head" if kind == "norm" else f"{parts[0]}.{'norm' if 'residual' in parts else 'weights'}"
+    layer = ("e" if head == "source_stack" else "") + parts[0]
+    module, what = parts[1], parts[2]
     if module.endswith("_residual"):
         return f"{layer}.norm"
     if module == "mlp":

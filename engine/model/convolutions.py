@@ -20,13 +20,13 @@ class Convolutions(nn.Module):
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(Convolution(config, 2**place) for place in range(config.n_layers))
+        self.layers = nn.ModuleList(Convolution(config, 2**number) for number in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, cache: ActivationCache | None = None) -> Tensor:
-        for place, layer in enumerate(self.layers):
+        for layer_number, layer in enumerate(self.layers):
             x = layer(x)
-            record(cache, f"decoder.{place}.out", x)
+            record(cache, f"decoder.{layer_number}.out", x)
         return self.norm(x)  # type: ignore[no-any-return]
 
 

@@ -40,11 +40,11 @@ class Recurrent(nn.Module):
         """The output after earlier tokens, after which the layers were in ``states`` (None: there are none); and the
         states after these tokens."""
         left: list[State] = []
-        for place, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
+        for layer_number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             x, state = layer(x, state)
             x = self.dropout(x)
             left.append(state)
-            record(cache, f"decoder.{place}.out", x)
+            record(cache, f"decoder.{layer_number}.out", x)
         return x, left
 
 

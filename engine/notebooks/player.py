@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from threading import Event as Signal
 from threading import RLock, Thread
-from typing import IO, Any, Literal, cast
+from typing import Any, BinaryIO, Literal
 
-import psutil
-
+from engine.foundation.child import ChildProcess
 from engine.foundation.formatting import in_bytes, in_time
 from engine.notebooks import Notebook
 from engine.workers.limits import Limits
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The folder in which ``python -m engine.notebooks.play`` finds the package."""
 TICK = 0.25
 """Seconds between two checks of the process."""
 IDLE = 180.0
@@ -50,8 +41,24 @@ class Outcome:
     seconds: float = 0.0
 
 
+def write_number(stream: BinaryIO, number: int) -> None:
+    """Tell the process the number of the cell to run up to, on a line of its own."""
+    stream.write(f"{number}\n".encode())
+    stream.flush()
+
+
+def read_event(stream: BinaryIO) -> dict[str, Any]:
+    """The next event of the process. Raises EOFError at the end, also in the middle of a line: the process was killed."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    event: dict[str, Any] = json.loads(line)
+    return event
+
+
 class Play:
-    """A play. All methods may be called from any thread. ``command`` is for tests; by default it plays the notebook."""
+    """A play. All methods may be called from any thread. ``command`` gives Python other arguments, for tests; by default it plays
+    the notebook."""
 
     def __init__(
         self, notebook: Notebook, limits: Limits, session: str = "", *, command: Sequence[str] | None = None
@@ -67,29 +74,28 @@ class Play:
         """The last cell asked for."""
         self._limits = limits
         self._lock = RLock()
-        self._over = Signal()
         self._last_cell = max(cell.number for cell in notebook.cells if cell.kind == "code")
         self._asked_at = self._seen_at = self._waiting_since = time.monotonic()
         self._cell_began = 0.0
-        self._process = subprocess.Popen(
-            command or [sys.executable, "-m", "engine.notebooks.play", notebook.slug],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True, encoding="utf-8", env=os.environ | THREADS,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )  # fmt: skip
-        Thread(target=self._read, name=f"notebook-{notebook.slug}-reader", daemon=True).start()
-        Thread(target=self._watch, name=f"notebook-{notebook.slug}-watch", daemon=True).start()
+        self._process: ChildProcess[int, dict[str, Any]] = ChildProcess(
+            f"notebook-{notebook.slug}",
+            command or ["-m", "engine.notebooks.play", notebook.slug],
+            write=write_number,
+            read=read_event,
+            on_message=self._take_event,
+            on_end=self._ended,
+        )
+        self._process.begin()
+        Thread(target=self._supervise, name=f"notebook-{notebook.slug}-supervisor", daemon=True).start()
 
     def go(self, until: int) -> None:
-        """Run the cells that have not been run, up to this number. One that has ended does not hear it."""
+        """Run the cells that have not been run, up to this number. A play that has ended does nothing."""
         with self._lock:
             if self.state == "ended" or until <= self.until:
                 return
             self.until, self.state, self._asked_at = until, "running", time.monotonic()
             self.look()
-            with suppress(OSError):  # it is gone; the reader notices
-                stdin = cast(IO[str], self._process.stdin)
-                stdin.write(f"{until}\n")
-                stdin.flush()
+            self._process.send(until)
 
     def look(self) -> None:
         """Record that a page shows the play, so that it is kept."""
@@ -104,7 +110,7 @@ class Play:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the process is gone; False when the time (s) was too short."""
-        return self._over.wait(timeout)
+        return self._process.wait(timeout)
 
     @property
     def waiting_seconds(self) -> float:
@@ -119,36 +125,32 @@ class Play:
         """Seconds since the running cell started; 0 where none is running."""
         return time.monotonic() - self._cell_began if self.running_cell is not None else 0.0
 
-    def _read(self) -> None:
-        stream = cast(IO[str], self._process.stdout)
-        with suppress(ValueError, OSError):  # the last line of a killed process may be incomplete
-            for line in stream:
-                with self._lock:
-                    if self.state != "ended":
-                        self._hear(json.loads(line))
-        self._process.kill()
-        self._process.wait()
+    def _ended(self) -> None:
+        """Record the end of the process."""
         with self._lock:
             if self.state != "ended":
-                code = self._process.returncode
-                self.why_ended = (
-                    f"Its process ended unexpectedly ({f'signal {-code}' if code < 0 else f'exit code {code}'})."
-                )
+                self.why_ended = f"Its process ended unexpectedly ({self._process.how_it_ended()})."
             self._end()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):
-                cast(IO[str], pipe).close()
-        self._over.set()
 
-    def _hear(self, message: dict[str, Any]) -> None:
-        if message["event"] == "waiting":
-            if message["until"] < self.until:
-                return  # it has been told to continue since
-            self.state, self._waiting_since = "waiting", time.monotonic()
-            if self.until >= self._last_cell:
-                self._end()
-                self._process.kill()  # it has run every cell and only uses memory
-            return
+    def _take_event(self, event: dict[str, Any]) -> None:
+        """Handle an event of the process, until the play has ended."""
+        with self._lock:
+            if self.state == "ended":
+                return
+            if event["event"] == "waiting":
+                self._take_waiting(event["until"])
+            else:
+                self._take_outcome(event)
+
+    def _take_waiting(self, until: int) -> None:
+        if until < self.until:
+            return  # it has been told to continue since
+        self.state, self._waiting_since = "waiting", time.monotonic()
+        if self.until >= self._last_cell:
+            self._end()
+            self._process.kill()  # it has run every cell and only uses memory
+
+    def _take_outcome(self, message: dict[str, Any]) -> None:
         outcome = self.outcomes.setdefault(message["cell"], Outcome())
         match message["event"]:
             case "started":
@@ -170,8 +172,8 @@ class Play:
                 outcome.state, outcome.seconds = "stopped", time.monotonic() - self._cell_began
         self.state = "ended"
 
-    def _watch(self) -> None:
-        while not self._over.wait(TICK):
+    def _supervise(self) -> None:
+        while not self._process.wait(TICK):
             if self.state != "ended" and (why := self._too_much()):
                 self.stop(why)
 
@@ -184,17 +186,6 @@ class Play:
             return f"It took longer than {in_time(allowed.notebook_seconds)}, which this host allows, and was ended."
         if now - self._seen_at > UNSEEN:
             return f"Nobody looked at it for {in_time(UNSEEN)}, so it was ended."
-        if (used := self._memory()) > allowed.notebook_memory:
+        if (used := self._process.memory()) > allowed.notebook_memory:
             return f"It used {in_bytes(used)} of memory, where this host allows {in_bytes(allowed.notebook_memory)}, and was ended."
         return ""
-
-    def _memory(self) -> int:
-        """The resident memory in bytes; 0 when the process is gone."""
-        try:
-            return int(psutil.Process(self._process.pid).memory_info().rss)
-        except psutil.Error:
-            return 0
-
-
-THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""One core for each notebook, to leave cores for others."""

@@ -101,7 +101,7 @@ class Measuring:
 class Finished:
     step: int
     metrics: dict[str, float]
-    """On held-out sequences of the trained length; ``loss`` among them."""
+    """Numbers measured on held-out sequences of the trained length; ``loss`` among them."""
     by_length: list[dict[str, Any]]
     """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") where it cannot be run."""
     memory: Memory

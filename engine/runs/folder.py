@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,13 +54,13 @@ class StoredArrays(Mapping[str, np.ndarray]):
         return len(self._arrays())
 
     # The default views would read the file once more for every array.
-    def items(self) -> Any:
+    def items(self) -> ItemsView[str, np.ndarray]:
         return self._arrays().items()
 
-    def values(self) -> Any:
+    def values(self) -> ValuesView[np.ndarray]:
         return self._arrays().values()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> StoredArrays:
+    def __deepcopy__(self, memo: object) -> StoredArrays:
         return self
 
 
@@ -89,11 +89,18 @@ class RunFolder:
         except (KeyError, TypeError) as error:
             raise ValueError(f"{self.path} holds no run") from error
 
-    def write_events(self, events: Sequence[Event]) -> list[Event]:
-        """Append the events. Returns them with the snapshots' arrays in files of their own; the latest are also in memory."""
+    def write_events(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Append the events. Returns them with the snapshots' arrays in files of their own; the latest are also in memory.
+
+        Raises OSError where the disk does not take them.
+        """
+        if not events:
+            return events
         kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
         with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
             file.writelines(_line(event) + "\n" for event in kept)
+        if any(isinstance(event, Snapshot) for event in events):
+            self._thin_snapshots()
         return kept
 
     def read_events(self) -> list[Event]:
@@ -132,7 +139,7 @@ class RunFolder:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
         return self._stored(event, held=True)
 
-    def thin_snapshots(self) -> None:
+    def _thin_snapshots(self) -> None:
         files = sorted((self.path / "snapshots").glob("*.npz"), key=lambda file: int(file.stem))
         if sum(file.stat().st_size for file in files) > LARGEST_SNAPSHOTS:
             for file in files[1:-1:2]:

@@ -27,7 +27,7 @@ class Run:
         self.folder = folder.path
         self.state: State = "queued"
         self.queue_place: int | None = None
-        """The place in the queue, from 1 for the run that starts next; None when the run does not wait."""
+        """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None
@@ -74,7 +74,13 @@ class Run:
         ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
             if not self.live:
                 return
-            previous, stored = self.snapshot, self._written(events) if events else events
+            previous, stored = self.snapshot, events
+            try:
+                stored = self._disk.write_events(events)
+            except OSError as error:
+                if not self.unsaved:
+                    print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
+                self.unsaved = f"This run cannot be saved: {error.strerror or error}."
             with self._changed:
                 self._add(stored)
                 if state is not None and self.live:
@@ -83,23 +89,11 @@ class Run:
             if previous is not None and previous is not self.snapshot:
                 _release(previous)
 
-    def wait_in_queue(self, place: int | None) -> None:
-        """Set the place in the queue; None: the run no longer waits."""
+    def wait_in_queue(self, rank: int | None) -> None:
+        """Set the rank in the queue; None: the run no longer waits."""
         with self._changed:
-            self.queue_place = place
+            self.queue_place = rank
             self._changed.notify_all()
-
-    def _written(self, events: Sequence[Event]) -> Sequence[Event]:
-        try:
-            kept = self._disk.write_events(events)
-            if any(isinstance(event, Snapshot) for event in events):
-                self._disk.thin_snapshots()
-            return kept
-        except OSError as error:
-            if not self.unsaved:
-                print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
-            self.unsaved = f"This run cannot be saved: {error.strerror or error}."
-            return events
 
     def _add(self, events: Sequence[Event]) -> None:
         self._events.extend(events)

@@ -89,13 +89,13 @@ class Runs:
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
         size = 0
-        for place, run_id in enumerate(newest_first):
+        for newer, run_id in enumerate(newest_first):
             folder = RunFolder(self.folder / run_id)
             try:
                 size += folder.size()
             except OSError:
                 continue
-            if run_id not in live and (place >= kept_runs or size > kept_bytes):
+            if run_id not in live and (newer >= kept_runs or size > kept_bytes):
                 self._delete(folder, run_id)
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):

@@ -31,7 +31,7 @@ def checked(model: type[M], flat: Mapping[str, Any]) -> M:
 
 
 def leniently(flat: Mapping[str, Any], read: Callable[[Mapping[str, Any]], M]) -> tuple[M, list[Problem]]:
-    """What fits, and one problem for each setting that did not (it keeps its default)."""
+    """The settings with every value that fits, and one problem for each value that does not: that setting keeps its default."""
     kept, ignored = dict(flat), list[Problem]()
     while True:
         try:

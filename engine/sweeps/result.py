@@ -12,7 +12,7 @@ from engine.sweeps.visit import QUANTITIES, Machine, Skip, Visit
 
 
 @dataclass(frozen=True)
-class Level:
+class Summary:
     """A quantity at one length or depth: the median of its visits and their range."""
 
     place: int
@@ -36,7 +36,7 @@ class Result:
     created: float
     """The time of creation in seconds since 1970."""
 
-    def levels(self, kind: str, quantity: str) -> list[Level]:
+    def summaries(self, kind: str, quantity: str) -> list[Summary]:
         """The quantity along the axis; empty where it was not measured for that kind."""
         found: dict[int, list[float]] = {}
         for visit in self.visits:
@@ -44,7 +44,7 @@ class Result:
             if visit.kind == kind and value is not None:
                 found.setdefault(visit.place, []).append(value)
         return [
-            Level(place, median(values), min(values), max(values), len(values))
+            Summary(place, median(values), min(values), max(values), len(values))
             for place, values in sorted(found.items())
         ]
 
@@ -59,7 +59,7 @@ class Result:
     def lines(self) -> dict[str, list[tuple[float, float]]]:
         """The lines to fit: by name, the lengths or depths and the medians."""
         return {
-            line_name(kind, quantity): [(float(level.place), level.value) for level in self.levels(kind, quantity)]
+            line_name(kind, quantity): [(float(at.place), at.value) for at in self.summaries(kind, quantity)]
             for kind in self.plan.kinds
             for quantity in QUANTITIES
         }

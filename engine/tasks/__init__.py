@@ -1,6 +1,6 @@
 """The registry of tasks.
 
-To add one: write ``engine/tasks/<name>/spec.py`` with what is known of it and ``engine/tasks/<name>/data.py`` with its sequences
+To add one: write ``engine/tasks/<name>/spec.py`` with its settings and facts, and ``engine/tasks/<name>/data.py`` with its sequences
 and answers, and add one line here.
 """
 
@@ -29,5 +29,7 @@ NAMES = (
     "shakespeare_chars",
     "shakespeare_words",
 )
-"""In the order of every list."""
+"""The folders, in the order of every list."""
+PLAIN = "own_position"
+"""The task whose model reads ``seq_len`` tokens and nothing else: for counting, timing and drawing where the task does not matter."""
 TASKS: dict[str, TaskSpec] = {name: resolve_name(f"engine.tasks.{name}.spec:SPEC") for name in NAMES}

@@ -42,7 +42,7 @@ class Corpus(Protocol):
         """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
         ...
 
-    def places(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+    def text_positions(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """The indices in the text of the tokens that ``draw`` gives, [size, length + 1]."""
         ...
 

@@ -60,7 +60,7 @@ class TaskSettings(Parameters):
 
     @property
     def token_parts(self) -> tuple[tuple[int, ...], ...] | None:
-        """For each token the rows of the embedding whose sum it is; None where each token has a row of its own."""
+        """The rows of the embedding whose sum each token is; None where each token has a row of its own."""
         return None
 
     @property
@@ -136,7 +136,7 @@ class TaskSpec:
     sample: str
     settings: type[TaskSettings]
     architectures: tuple[str, ...]
-    """Of ``decoder``, ``encoder`` and ``encoder_decoder``: those that can be asked; a baseline reads as one of them."""
+    """The architectures that can learn it, among ``decoder``, ``encoder`` and ``encoder_decoder``; a baseline reads as one of them."""
     corpus: bool = False
     """Whether sequences are cut from a text rather than drawn by a rule; the settings are then TextSettings."""
     order_matters: bool = False

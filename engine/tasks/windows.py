@@ -41,13 +41,13 @@ class Windows:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def places(self, rows: Tensor) -> Tensor:
+    def text_positions(self, rows: Tensor) -> Tensor:
         """The indices of the tokens of some windows in all texts one after the other: [row, length + 1]."""
         return self.starts[rows, None] + torch.arange(self.length + 1)
 
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs and next tokens of some windows, both [row, length]."""
-        cut = self.tokens[self.places(rows)]
+        cut = self.tokens[self.text_positions(rows)]
         return cut[:, :-1], cut[:, 1:]
 
 
@@ -71,15 +71,15 @@ class TextCorpus:
         windows, rows = self._drawn(size, length, generator, held_out)
         return windows.take(rows)
 
-    def places(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+    def text_positions(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """The indices of the tokens that :meth:`draw` draws, in all texts one after the other: [size, length + 1]."""
         windows, rows = self._drawn(size, length, generator, held_out)
-        return windows.places(rows)
+        return windows.text_positions(rows)
 
     def every(self, length: int, *, held_out: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """All windows of a side, in order: inputs and answers, [window, length], and places, [window, length + 1]."""
+        """All windows of a side, in order: inputs and answers, [window, length], and text positions, [window, length + 1]."""
         windows, rows = self._windows(length, held_out)
-        return *windows.take(rows), windows.places(rows)
+        return *windows.take(rows), windows.text_positions(rows)
 
     @property
     def trained(self) -> tuple[Tensor, ...]:
@@ -127,7 +127,7 @@ def _tensors(texts: Sequence[np.ndarray]) -> tuple[Tensor, ...]:
 
 
 def _stretch(texts: Sequence[Tensor], size: int, seed: int) -> Tensor:
-    """So many tokens in a row of the documents one after the other, from a place that the seed decides: [size]."""
+    """``size`` tokens in a row of the documents one after the other, from a position that the seed decides, [size]."""
     whole = torch.cat(list(texts))
     last = max(0, len(whole) - size)
     begin = int(torch.randint(last + 1, (1,), generator=torch.Generator().manual_seed(seed)))

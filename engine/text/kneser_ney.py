@@ -127,5 +127,5 @@ def _found(keys: np.ndarray, values: np.ndarray, asked: np.ndarray, *, absent: f
     """The values [row] of the keys asked for, ``absent`` where there is none."""
     if not len(keys):
         return np.full(len(asked), absent)
-    places = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
-    return np.where(keys[places] == asked, values[places], absent)
+    rows = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
+    return np.where(keys[rows] == asked, values[rows], absent)

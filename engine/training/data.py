@@ -137,11 +137,11 @@ class Data:
         source = self._draw(size, n, own, generator, held_out=True)
         return self.frame(source, self.task.answer(source, own))
 
-    def validation_places(self) -> Tensor:
+    def validation_positions(self) -> Tensor:
         """The indices of the tokens of :meth:`validation_batch` in the held-out text, [row, length + 1]. Only for tasks with a corpus."""
         assert self.corpus is not None
         n = self.config.seq_len
-        return self.corpus.places(validation_size(n), n, self._held_out_generator(stream=1), held_out=True)
+        return self.corpus.text_positions(validation_size(n), n, self._held_out_generator(stream=1), held_out=True)
 
     def _held_out_generator(self, stream: int) -> torch.Generator:
         # A generator takes the low 32 bits of its seed only: streams have to differ there.

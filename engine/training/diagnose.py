@@ -17,7 +17,7 @@ def first_non_finite(model: nn.Module, batch: Batch) -> tuple[int | None, str]:
             return _layer_of(name), f"weight {name}"
     cache: ActivationCache = {}
     logits = forward(model, batch, cache)
-    # Scores hold -inf at masked places by design.
+    # Scores hold -inf at masked positions by design.
     values = {name: value for name, value in cache.items() if not name.endswith(".scores")}
     for name, value in values.items():
         if not value.isfinite().all():

@@ -12,8 +12,8 @@ import torch
 
 def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
     """``length`` different positions below ``limit``, ascending."""
-    places: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
-    return tuple(places)
+    positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
+    return tuple(positions)
 
 
 def spread(length: int, limit: int) -> tuple[int, ...]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from engine.config.run_config import RunConfig
-from engine.runs.events import Failed, Progress
+from engine.runs.events import Event, Failed, Progress
+from engine.runs.record_options import RecordOptions
 from engine.settings.errors import ConfigError
 from engine.settings.fields import to_text
-from engine.training.loop import steps_of
+
+Train = Callable[..., Iterable[Event]]
 
 LONGEST_TRIAL = 60
 """The highest failing step up to which remedies are tried; each trial trains again up to that step."""
@@ -21,9 +23,9 @@ class Remedy:
     sentence: str = ""
 
 
-def remedies(config: RunConfig) -> list[dict[str, Any]]:
+def remedies(config: RunConfig) -> list[dict[str, str | float]]:
     """Settings that are known to keep a run finite, the mildest first; only those that change this config."""
-    candidates: list[dict[str, Any]] = [
+    candidates: list[dict[str, str | float]] = [
         {"dtype": "float32"},
         {"grad_clip": 1.0},
         {"warmup_steps": max(20, config.steps // 10)},
@@ -35,8 +37,11 @@ def remedies(config: RunConfig) -> list[dict[str, Any]]:
     return [c for c in candidates if all(config.value(name) != value for name, value in c.items())]
 
 
-def find_remedy(config: RunConfig, step: int) -> Remedy:
-    """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat."""
+def find_remedy(config: RunConfig, step: int, train: Train) -> Remedy:
+    """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat.
+
+    ``train`` is :func:`engine.training.train.train`.
+    """
     for option in remedies(config):
         name = ", ".join(f"{setting}={to_text(value)}" for setting, value in option.items())
         try:
@@ -45,13 +50,13 @@ def find_remedy(config: RunConfig, step: int) -> Remedy:
             continue
         if step > LONGEST_TRIAL:
             return Remedy(name, f"Try {name} (not verified: {step} steps are too many to repeat here).")
-        if _stays_finite(changed, step):
+        if _stays_finite(train(changed, record=RecordOptions(remedy=False)), step):
             return Remedy(name, f"With {name} the same {step} steps stay finite.")
     return Remedy(sentence="None of the usual settings alone kept it finite.")
 
 
-def _stays_finite(config: RunConfig, step: int) -> bool:
-    for event in steps_of(config):
+def _stays_finite(events: Iterable[Event], step: int) -> bool:
+    for event in events:
         if isinstance(event, Failed):
             return False
         if isinstance(event, Progress) and event.step > step:

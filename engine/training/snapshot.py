@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding
+from engine.encodings.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import continues
 from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
@@ -56,11 +56,11 @@ def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
     kept: dict[str, np.ndarray] = {}
     room = LARGEST_MATRICES
     for layer, encoding in enumerate(encodings):
-        matrices = encoding.matrices(shown)
-        room -= sum(value.numel() for value in matrices.values())
+        matrices, _ = matrices_of(encoding, shown)
+        room -= sum(array.size for array in matrices.values())
         if layer and room < 0:
             break
-        kept |= {of_layer(name, layer): array(value) for name, value in matrices.items()}
+        kept |= {of_layer(name, layer): array for name, array in matrices.items()}
     return kept
 
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Speed, predict, remember_speed
 from engine.runs.events import Progress
-from engine.training.loop import steps_of
+from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
@@ -34,7 +34,7 @@ def measure_speed() -> Speed:
 def _seconds_per_step(config: RunConfig) -> float:
     """Seconds of a step at the fastest tenth of a run's steps without validation: nearly independent of other load."""
     times, last = list[float](), perf_counter()
-    for event in steps_of(config):
+    for event in train(config):
         if isinstance(event, Progress) and event.validation is None:
             times.append(perf_counter() - last)
         if len(times) == TIMED[config]:

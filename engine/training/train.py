@@ -1,21 +1,43 @@
-"""``train(config)``: a generator of events, independent of screen, threads and files."""
+"""``train(config)``: a generator that takes one optimizer step after another and yields an event for each; it knows no screen, no
+thread and no file."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
-from dataclasses import replace
+from contextlib import nullcontext
+from time import perf_counter
 
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import Prediction
-from engine.runs.events import Event, Failed
-from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
-from engine.training.loop import prepare, steps_of
-from engine.training.remedy import find_remedy
-from engine.training.trained import MeasureByName, nothing_to_measure_with
+from engine.estimate.layout import loss_floor, shapes
+from engine.estimate.prediction import Prediction, predict
+from engine.model.build import build_model, parameter_part
+from engine.runs.events import Event, Failed, Progress, Snapshot, Started
+from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
+from engine.training.data import Data
+from engine.training.device import choose_device
+from engine.training.diagnose import first_non_finite
+from engine.training.evaluation import accuracies, chance_of, evaluate, forward, loss_of
+from engine.training.optimizers import build_optimizers, learning_rate_at, set_learning_rate
+from engine.training.pretraining import Pretraining
+from engine.training.randomness import RandomState
+from engine.training.remedy import Remedy, find_remedy
+from engine.training.result import measured_result
+from engine.training.snapshot import take_snapshot
+from engine.training.trained import MeasureByName, Trained, nothing_to_measure_with
 
-__all__ = ["prepare", "train"]
+SNAPSHOT_RATIO = 1.3
+"""Each snapshot comes at this many times the step of the one before."""
+
+
+def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
+    """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
+    prediction = prediction or predict(config)
+    return _untrained(config, choose_device(config, prediction.flops_per_step)[0])
 
 
 def train(
@@ -35,13 +57,109 @@ def train(
     prediction where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end. A
     Failed event gives the reason and, where one was found, the setting that would have prevented it.
     """
-    run, request = steps_of(config, model, record, prediction, measure), None
-    while True:
-        try:
-            event = run.send(request)
-        except StopIteration:
+    prediction = prediction or predict(config)
+    device, note = choose_device(config, prediction.flops_per_step)
+    model = _untrained(config, device) if model is None else model
+    data = Data(config)
+    pretraining = Pretraining(config) if config.pretrain_steps else None
+    optimizers = build_optimizers(config, model)
+    dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
+    validation = data.validation_batch().to(device)
+    probe = validation.rows(slice(4))
+    named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    parameters = [p for _, p in named]
+    every = max(1, math.ceil(config.steps / record.evaluations))
+    next_snapshot, busy, seen = 1, 0.0, 0
+
+    def snapshot(step: int) -> Snapshot:
+        return take_snapshot(config, model, probe, step)
+
+    if not data.holds_out(config.seq_len):
+        note = f"{note} So few distinct sequences exist that validation repeats trained ones.".strip()
+    yield Started(
+        parameters=sum(p.numel() for p in parameters),
+        memory=prediction.memory,
+        steps_per_second=prediction.steps_per_second,
+        chance=chance_of(config, data),
+        floor=loss_floor(config),
+        device=str(device),
+        note=note,
+    )
+    if record.snapshots:
+        yield snapshot(0)
+
+    for step in range(1, config.steps + 1):
+        began = perf_counter()
+        if pretraining is not None and step == config.pretrain_steps + 1:
+            pretraining, optimizers = None, build_optimizers(config, model)
+        batch = (pretraining or data).training_batch().to(device)
+        rate = learning_rate_at(config, step)
+        set_learning_rate(optimizers, rate)
+        with dropout.active() if dropout else nullcontext():
+            logits = forward(model, batch)
+            loss = loss_of(logits.float(), batch.targets)
+            for parameter in parameters:  # zero_grad would walk over all modules to find them
+                parameter.grad = None
+            loss.backward()  # type: ignore[no-untyped-call]
+        norm, loss_value = gradient_norm(parameters), loss.item()
+        if not math.isfinite(norm):
+            layer, tensor = first_non_finite(model, batch)
+            where = "" if layer is None else f" (layer {layer + 1})"
+            reason = f"Step {step}: {tensor}{where} is no longer finite."
+            remedy = find_remedy(config, step, train) if record.remedy else Remedy()
+            yield Failed(step, f"{reason} {remedy.sentence}".strip(), layer, tensor, remedy.setting)
             return
-        if isinstance(event, Failed) and record.remedy:
-            remedy = find_remedy(config, event.step)
-            event = replace(event, reason=f"{event.reason} {remedy.sentence}".strip(), remedy=remedy.setting)
-        request = yield event
+        if config.grad_clip is not None:
+            clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=device))
+        for optimizer in optimizers:
+            optimizer.step()
+        busy, seen = busy + perf_counter() - began, seen + batch.inputs.numel()
+        measured = step % every == 0 or step in (1, config.steps)
+        held_out = evaluate(model, validation) if measured else None
+        request = yield Progress(
+            step=step,
+            loss=loss_value,
+            grad_norm=norm,
+            learning_rate=rate,
+            tokens_per_second=seen / busy,
+            metrics=accuracies(logits.argmax(-1), batch) if measured else {},
+            validation=held_out,
+            grad_norms=_norms_by_part(named, config, norm) if measured else None,
+        )
+        while request == SNAPSHOT_NOW:
+            request = yield snapshot(step)
+        if record.snapshots and (step >= next_snapshot or step == config.steps):
+            next_snapshot = max(step + 1, math.ceil(step * SNAPSHOT_RATIO))
+            request = yield snapshot(step)
+            while request == SNAPSHOT_NOW:
+                request = yield snapshot(step)
+
+    trained = Trained(config, model, data, device)
+    yield (yield from measured_result(trained, held_out or {}, batch, optimizers, record, busy, prediction, measure))
+
+
+def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
+    return build_model(config, **shapes(config).of_model).to(device)
+
+
+def gradient_norm(parameters: list[nn.Parameter]) -> float:
+    """The global L2 norm, in float32 so that half precision does not overflow while summing.
+
+    The squares of a gradient above 1e19 overflow float32 although the gradient itself is finite; the sum is then in float64.
+    """
+    grads = [p.grad if p.grad.dtype == torch.float32 else p.grad.float() for p in parameters if p.grad is not None]
+    norm = float(get_total_norm(grads))
+    return norm if math.isfinite(norm) else float(get_total_norm([grad.cpu().double() for grad in grads]))
+
+
+def _norms_by_part(named: list[tuple[str, nn.Parameter]], config: RunConfig, total: float) -> dict[str, float]:
+    """Gradient L2 norms before clipping by part ("0.q", "embedding", ...)."""
+    clipped = 1.0 if config.grad_clip is None else max(1.0, total / config.grad_clip)
+    parts: dict[str, list[Tensor]] = {}
+    for name, parameter in named:
+        if parameter.grad is not None:
+            parts.setdefault(parameter_part(name), []).append(parameter.grad.float())
+    norms = torch.stack([get_total_norm(grads) for grads in parts.values()]) * clipped
+    if not norms.isfinite().all():
+        norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
+    return dict(zip(parts, norms.tolist(), strict=True))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from engine.workers.process import WorkerProcess
+from engine.workers.protocol import DeviceFacts
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class WorkerHealth:
     """Whether the worker computes a job now."""
     memory: int
     """Resident memory in bytes."""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: DeviceFacts = field(default_factory=DeviceFacts)
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,16 @@ class Health:
         return sum(worker.ready for worker in self.workers)
 
     @property
-    def device(self) -> dict[str, Any]:
+    def device(self) -> DeviceFacts:
         """Facts that the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
-        return next((worker.facts for worker in self.workers if worker.ready), {})
+        return next((worker.facts for worker in self.workers if worker.ready), DeviceFacts())
 
 
 def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool) -> Health:
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
         workers=[
-            WorkerHealth(w.process.pid, w.ready, tuple(w.runs), w.busy_with in w.jobs, w.memory(), w.facts)
-            for w in workers
+            WorkerHealth(w.pid, w.ready, tuple(w.runs), w.busy_with in w.jobs, w.memory(), w.facts) for w in workers
         ],
         size=size,
         running=len(states) - states.count("paused"),

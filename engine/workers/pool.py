@@ -34,12 +34,14 @@ from engine.workers.supervisor import Supervisor
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 CLOSING = "The app is closing."
+CLOSED = "The app was closed before this run had ended."
 
 
 class Pool:
     """Warm worker processes, the runs and jobs on them, and those in the queue.
 
-    All methods may be called from any thread.
+    All methods may be called from any thread. Nothing is written to or read from the disk under the pool's lock, so that a
+    slow disk holds up nobody else.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Pool:
         self._lock = RLock()
         self._queue: list[QueuedRun] = []
         self._jobs: list[QueuedJob] = []  # jobs that wait for a worker
+        self._saving: list[str] = []  # the sessions of the runs whose folders are being written
         prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
         self._supervisor = Supervisor(
             self.size, training, self.limits, self._lock,
@@ -77,12 +80,13 @@ class Pool:
         with self._lock:
             self._supervisor.closing.set()
             workers = self._supervisor.workers
-            for queued in [*self._queue, *(queued for worker in workers for queued in worker.runs.values())]:
-                queued.run.append([Ended(queued.run.step, "lost", "The app was closed before this run had ended.")])
+            lost = [*self._queue, *(queued for worker in workers for queued in worker.runs.values())]
             for job in [*self._jobs, *(job for worker in workers for job in worker.jobs.values())]:
                 job.fail(CLOSING)
             self._queue.clear()
             self._jobs.clear()
+        for queued in lost:
+            queued.run.append([Ended(queued.run.step, "lost", CLOSED)])
         self._supervisor.close()
         atexit.unregister(self.close)
 
@@ -100,19 +104,40 @@ class Pool:
         prediction = self._predict(request.config)
         if sentence := refusal(request.config, prediction, self.limits, self._predict):
             raise Refused(sentence)
+        self._reserve_place(request.session)
+        run = None
+        try:  # without the lock: a run's folder is written to the disk
+            run = self.runs.create(request.config, request.session)
+        except OSError as error:
+            raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
+        finally:
+            with self._lock:
+                self._saving.remove(request.session)
+                closing = self._supervisor.closing.is_set()
+                if run is not None and not closing:
+                    self._queue.append(QueuedRun(run, request, prediction))
+                    self._dispatch()
+        if closing:
+            run.append([Ended(0, "lost", CLOSED)])
+            raise Refused(CLOSING)
+        return run
+
+    def _reserve_place(self, session: str) -> None:
+        """Count a run of this session as waiting before its folder is written. Raises Refused where there is no room."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
-            owned = sum(run.session == request.session for run in self.runs.live()) if request.session else 0
-            if sentence := no_room(len(self._queue), owned, self.limits):
+            # While none waits, a run that is being saved may still find room on a worker.
+            waiting = len(self._queue) + len(self._saving) if self._queue else 0
+            if sentence := no_room(waiting, self._runs_of(session) if session else 0, self.limits):
                 raise NoRoom(sentence)
-            try:
-                run = self.runs.create(request.config, request.session)
-            except OSError as error:
-                raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
-            self._queue.append(QueuedRun(run, request, prediction))
-            self._dispatch()
-        return run
+            self._saving.append(session)
+
+    def _runs_of(self, session: str) -> int:
+        """The number of runs of a session that go, wait or are being saved."""
+        on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
+        runs = [queued.run for queued in [*self._queue, *on_workers]]
+        return sum(run.session == session and run.live for run in runs) + self._saving.count(session)
 
     def pause(self, run_id: str) -> None:
         """Pause a run after the step in progress, with a snapshot."""
@@ -132,16 +157,18 @@ class Pool:
     def stop(self, run_id: str) -> None:
         """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
         with self._lock:
-            for queued in [queued for queued in self._queue if queued.run.id == run_id]:
+            waiting = [queued for queued in self._queue if queued.run.id == run_id]
+            for queued in waiting:
                 self._queue.remove(queued)
                 queued.run.wait_in_queue(None)
-                queued.run.append([Ended(0, "stopped", "It was stopped before it started.")])
                 self._number_queue()
             for worker in self._supervisor.workers:
                 if run_id in worker.runs:
                     queued = worker.runs[run_id]
                     queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
             self._send(protocol.Stop(run_id))
+        for queued in waiting:
+            queued.run.append([Ended(0, "stopped", "It was stopped before it started.")])
 
     # Jobs
 
@@ -198,20 +225,16 @@ class Pool:
             worker = worker_for_run(self._supervisor.workers, queued, self.limits.runs_per_worker)
             if worker is not None:
                 self._queue.remove(queued)
-                self._give_run(worker, queued)
+                queued.run.wait_in_queue(None)
+                worker.runs[queued.run.id] = queued
+                worker.send(protocol.Start(queued.run.id, queued.request, queued.prediction, str(queued.run.folder)))
+                for _ in range(queued.early_steps):
+                    worker.send(protocol.Step(queued.run.id))
         self._number_queue()
 
-    def _give_run(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        run = queued.run
-        run.wait_in_queue(None)
-        worker.runs[run.id] = queued
-        worker.send(protocol.Start(run.id, queued.request, queued.prediction, str(run.folder)))
-        for _ in range(queued.early_steps):
-            worker.send(protocol.Step(run.id))
-
     def _number_queue(self) -> None:
-        for place, queued in enumerate(self._queue, start=1):
-            queued.run.wait_in_queue(place)
+        for rank, queued in enumerate(self._queue, start=1):
+            queued.run.wait_in_queue(rank)
 
     # The workers
 
@@ -235,7 +258,7 @@ class Pool:
                 if worker.jobs.pop(job_id, None) is None:
                     continue
                 if worker.busy_with == job_id:
-                    worker.kill(KillReason(f"took longer than {in_time(timeout)}", job_id))
+                    worker.kill_for(KillReason(f"took longer than {in_time(timeout)}", job_id))
                 else:
                     worker.send(protocol.Forget(job_id))
 
@@ -256,14 +279,16 @@ class Pool:
                     job = worker.jobs.pop(job_id, None)
                 if job is not None:
                     job.finish(report)
-            case protocol.Ready():
+            case protocol.Busy(task_id):
+                worker.busy_with = task_id
+            case protocol.Ready(facts):
                 with self._lock:
+                    self._supervisor.take_ready(worker, facts)
                     self._dispatch()
 
     def _end_tasks_of(self, worker: WorkerProcess) -> None:
-        """End the runs and jobs of a worker that is gone, with the reason."""
-        with self._lock:
-            for queued in worker.runs.values():
-                queued.run.append([worker.ending_of(queued)])
-            for job in worker.jobs.values():
-                job.fail(worker.why_it_ended(job.ask.job_id))
+        """End the runs and jobs of a worker that is gone, with the reason. Nothing is given to it any more."""
+        for queued in worker.runs.values():
+            queued.run.append([worker.ending_of(queued)])
+        for job in worker.jobs.values():
+            job.fail(worker.why_it_ended(job.ask.job_id))

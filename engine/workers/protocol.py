@@ -10,7 +10,7 @@ import io
 import pickle
 import struct
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypedDict
 
 from engine.estimate.prediction import Prediction
 from engine.foundation.job import Job
@@ -75,11 +75,22 @@ Command = Start | Control | Ask | Forget
 """A message from the pool to a worker."""
 
 
+class DeviceFacts(TypedDict, total=False):
+    """Facts that a worker found about torch and its device; none with a stand-in for the training."""
+
+    torch: str
+    """The version."""
+    accelerator: str | None
+    """The kind, such as ``cuda``; None where there is none."""
+    accelerators: int
+    accelerator_name: str
+
+
 @dataclass(frozen=True)
 class Ready:
     """The worker has imported everything and trained a step, so the first run starts at once."""
 
-    facts: dict[str, Any]
+    facts: DeviceFacts
 
 
 @dataclass(frozen=True)

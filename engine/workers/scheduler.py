@@ -6,8 +6,8 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterator
+from typing import Protocol
 
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
@@ -35,9 +35,9 @@ SNAPSHOT_SHARE = 20
 class Training(Protocol):
     """The training module: ``engine.training.train``, or a stand-in for tests."""
 
-    def prepare(self, config: RunConfig, prediction: Prediction | None) -> Any: ...
+    def prepare(self, config: RunConfig, prediction: Prediction | None) -> object: ...
     def train(
-        self, config: RunConfig, model: Any, record: RecordOptions, prediction: Prediction | None, measure: Any
+        self, config: RunConfig, model: object, record: RecordOptions, prediction: Prediction | None, measure: object
     ) -> Generator[Event, str | None, None]: ...
 
 
@@ -53,7 +53,7 @@ class LiveRun:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_id, self.request = run_id, request
-        self.model: Any = None
+        self.model: object = None
         self.unsent: list[Event] = []
         self.step = 0
         self.paused = request.paused
@@ -196,7 +196,7 @@ class RoundRobin:
         self._runs: deque[LiveRun] = deque()
         self._clock = clock
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[LiveRun]:
         return iter(self._runs)
 
     def add(self, run: LiveRun) -> None:

@@ -21,14 +21,14 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
     for worker in workers:
         if not worker.ready:
             if now - worker.started_at > START_SECONDS:
-                worker.kill(KillReason("was not ready in time"))
+                worker.kill_for(KillReason("was not ready in time"))
             continue
         if worker.busy_with is None or worker.busy_with in worker.jobs:
             continue
-        silent = now - worker.last_report_at
+        silent = now - worker.last_message_at
         asked = [now - queued.stop_asked_at for queued in worker.runs.values() if queued.stop_asked_at is not None]
         if min(silent, max(asked, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
-            worker.kill(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
+            worker.kill_for(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
 
 
 def stop_left_paused(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
@@ -49,6 +49,8 @@ def kill_oversized(workers: Iterable[WorkerProcess], limits: Limits) -> None:
         tasks = list(worker.runs) + list(worker.jobs)
         if tasks and used > allowed:
             culprit = tasks[0] if len(tasks) == 1 else None
-            worker.kill(KillReason(f"used {in_bytes(used)} of memory, where {in_bytes(allowed)} are allowed,", culprit))
+            worker.kill_for(
+                KillReason(f"used {in_bytes(used)} of memory, where {in_bytes(allowed)} are allowed,", culprit)
+            )
         elif not tasks and used > (worker.memory_when_ready + allowed) / 2 and worker.memory_when_ready < allowed:
-            worker.kill(KillReason("had grown"))
+            worker.kill_for(KillReason("had grown"))

@@ -30,7 +30,7 @@ class Supervisor:
     """``size`` worker processes and one thread that checks them.
 
     ``on_report`` and ``on_death`` are called on the worker's reader thread, ``tidy`` now and then on the supervisor's own
-    thread. ``lock`` guards the workers and the tasks that each computes.
+    thread; all three without the lock. ``lock`` guards the workers and the tasks that each computes.
     """
 
     def __init__(
@@ -80,27 +80,25 @@ class Supervisor:
         for worker in workers:
             worker.close()
         for worker in workers:
-            worker.join(2.0)
+            if not worker.wait(2.0):
+                worker.kill()
+                worker.wait(2.0)
 
-    def _report(self, worker: WorkerProcess, report: protocol.Report) -> None:
-        match report:
-            case protocol.Ready(facts):
-                with self._lock:
-                    worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.memory()
-                    self._failed_starts = 0
-                    self._start_next()
-            case protocol.Busy(task_id):
-                worker.busy_with = task_id
-        self._on_report(worker, report)
+    def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
+        """Record that a worker has become ready, and start the next one."""
+        with self._lock:
+            worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.memory()
+            self._failed_starts = 0
+            self._start_next()
 
     def _died(self, worker: WorkerProcess) -> None:
         with self._lock:
             if self._workers.get(worker.slot) is worker:
                 del self._workers[worker.slot]
-            self._on_death(worker)
             if not worker.ready:
                 self._back_off()
             self._start_next()
+        self._on_death(worker)
 
     def _supervise(self) -> None:
         last_round = last_measured = time.monotonic()
@@ -112,7 +110,7 @@ class Supervisor:
                     workers = self.workers
                     if now - last_round > ASLEEP:  # this process was suspended, not the workers
                         for worker in workers:
-                            worker.last_report_at = now
+                            worker.last_message_at = now
                     kill_unresponsive(workers, self._limits, now)
                     stop_left_paused(workers, self._limits, now)
                     self._start_next()
@@ -134,7 +132,9 @@ class Supervisor:
             if starting or free is None or self.closing.is_set() or time.monotonic() < self._start_after:
                 return
             try:
-                self._workers[free] = WorkerProcess(free, self._training, self._report, self._died)
+                worker = WorkerProcess(free, self._training, self._on_report, self._died)
+                self._workers[free] = worker
+                worker.begin()
             except OSError:
                 traceback.print_exc(file=sys.stderr)
                 self._back_off()

@@ -162,7 +162,7 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def warm_up(training: Training, slot: int) -> dict[str, Any]:
+def warm_up(training: Training, slot: int) -> protocol.DeviceFacts:
     """Train one step, so that no run pays the costs of the first step. Returns the facts about this worker's device."""
     facts = describe_device(slot)
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
@@ -174,16 +174,16 @@ def warm_up(training: Training, slot: int) -> dict[str, Any]:
     return facts
 
 
-def describe_device(slot: int) -> dict[str, Any]:
+def describe_device(slot: int) -> protocol.DeviceFacts:
     """Set one thread for this worker and choose its device: worker i owns GPU i; workers beyond the last GPU use the CPU."""
     torch = sys.modules.get("torch")
     if torch is None:
         return {}
     torch.set_num_threads(1)
-    facts = {"torch": str(torch.__version__), "accelerator": None, "accelerators": 0, "accelerator_name": ""}
+    facts = protocol.DeviceFacts(torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="")
     if torch.accelerator.is_available():
         kind, count = torch.accelerator.current_accelerator().type, torch.accelerator.device_count()
-        facts |= {"accelerator": kind, "accelerators": count}
+        facts["accelerator"], facts["accelerators"] = kind, count
         if kind == "cuda" and slot < count:
             torch.cuda.set_device(slot)
             facts["accelerator_name"] = torch.cuda.get_device_name(slot)

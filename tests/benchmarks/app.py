@@ -40,7 +40,7 @@ PAIRS = 3
 STEPS = 1500
 WATCHED = 5.0
 """Seconds of counting redraws."""
-PLOT = "section.loss .plot"
+PLOT = "article.loss .plot"
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def click_to_point(page: Page) -> float:
           window.pointed = null
           addEventListener("click", () => { window.clicked = performance.now() }, { capture: true, once: true })
           const boards = () => [document, ...[...document.querySelectorAll("*")].map((n) => n.shadowRoot).filter(Boolean)]
-          const plot = () => boards().map((root) => root.querySelector("section.loss .plot")).find(Boolean)?.dataset ?? {}
+          const plot = () => boards().map((root) => root.querySelector("article.loss .plot")).find(Boolean)?.dataset ?? {}
           const before = plot().run
           const look = () => {
             // The run before stays on the plot until the new one has a point.

@@ -23,7 +23,7 @@ from tests.browser.conftest import FLAGS
 QUERY = "a=sinusoidal&b=rope&seq_len=512"
 CHANGES = 9
 PLOTS = """() => [document, ...[...document.querySelectorAll("*")].map((n) => n.shadowRoot).filter(Boolean)]
-  .flatMap((root) => [...root.querySelectorAll("article.card .plot")])"""
+  .flatMap((root) => [...root.querySelectorAll("article.panel .plot")])"""
 
 
 def open_encodings(browser: Browser, address: str) -> Page:

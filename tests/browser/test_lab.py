@@ -40,7 +40,7 @@ def press(page: Any, name: str) -> None:
 
 
 def loss(page: Any) -> Any:
-    return page.locator("section.loss .plot")
+    return page.locator("article.loss .plot")
 
 
 def step(page: Any) -> int:
@@ -64,8 +64,8 @@ def x_range(page: Any) -> list[float]:
 def until(page: Any, condition: str, argument: Any = None) -> None:
     """Wait until a condition on the loss plot's node holds."""
     page.wait_for_function(
-        f"(argument) => {{ const plot = document.querySelector('section.loss .plot') "
-        f"?? [...document.querySelectorAll('*')].map((n) => n.shadowRoot?.querySelector('section.loss .plot')).find(Boolean); "
+        f"(argument) => {{ const plot = document.querySelector('article.loss .plot') "
+        f"?? [...document.querySelectorAll('*')].map((n) => n.shadowRoot?.querySelector('article.loss .plot')).find(Boolean); "
         f"return Boolean(plot) && ({condition}); }}",
         arg=argument,
         timeout=60_000,
@@ -117,7 +117,7 @@ def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding
     page.get_by_text("Learned: held-out second-half accuracy").wait_for(timeout=60_000)
     until_step(page, 120)
     page.locator(".board .badge").get_by_text("Finished").wait_for()
-    page.locator("section.samples").scroll_into_view_if_needed()
+    page.locator("article.samples").scroll_into_view_if_needed()
     page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 

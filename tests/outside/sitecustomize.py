@@ -1,6 +1,6 @@
 """Python imports this at its start where the folder is on PYTHONPATH: it keeps the process, and its children, off the network.
 
-Each line of the file that CALLS_FILE names is JSON: a process that began, or an address that one looked up or connected
+Each line of the file that PYTHON_CALLS_FILE names is JSON: a process that began, or an address that one looked up or connected
 to. What is not on this machine is written down and then refused.
 """
 
@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-FILE = os.environ.get("CALLS_FILE", "")
+FILE = os.environ.get("PYTHON_CALLS_FILE", "")
 OPENING = ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from engine.config.run_config import RunConfig
-from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Role, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
+from engine.experiments.issues.issue import Issue, Published
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.job import Answer, Job
 from engine.runs.events import Event, Finished, Progress, Started

@@ -14,11 +14,12 @@ from engine.config.link import from_query as lab_config
 from engine.config.link import to_query as lab_query
 from engine.encodings.designed.code import written
 from engine.encodings.designed.spec import DesignedSettings
-from engine.experiments.comparison import BASE, comparison, design_config
-from engine.experiments.experiment import Experiment
+from engine.experiments.comparison import BASE, Comparison, comparison, design_config
+from engine.experiments.running import ExperimentRun
+from engine.settings.fields import to_text
 from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
-from pages.parts.design.choice import Choice, fitting, from_query, to_query
 from pages.parts.design.form import numbers_of
+from pages.parts.design.state import SETTINGS, fitting
 from pages.parts.stage.experiments import EXPERIMENTS
 
 Open = Callable[..., AppTest]
@@ -52,7 +53,7 @@ def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
     assert written(design).layer.strip() in [code.strip() for code in codes]
     assert "--design-features sinusoids --design-readout direct --design-place rotation" in codes[1]
     link = dict(pair.split("=") for pair in codes[0].split("?")[1].split("&"))
-    assert from_query(link)[0].design == design
+    assert SETTINGS.read(link)[0].items() >= design.model_dump().items()
     app.switch_page("lab.py").run()
     app.switch_page("design.py").run()
     assert select(app, "Acts on").value == "rotation", "the design is there after a visit elsewhere"
@@ -84,19 +85,41 @@ def test_a_link_restores_the_choice_and_names_what_does_not_fit(open_page: Open)
     ],
 )
 def test_bad_links_cost_what_is_bad_only(query: dict[str, str], named: str) -> None:
-    made, ignored = from_query({**query, "design_base": "100.0"})
+    values, ignored = SETTINGS.read({**query, "design_base": "100.0"})
     assert [problem.setting for problem in ignored] == [named]
-    assert made.parts["design_base"] == 100.0
-    assert made.experiment is None
+    assert values["design_base"] == 100.0
+    assert values["experiment"] is None
 
 
 def test_every_choice_survives_its_link() -> None:
-    made = Choice(
-        parts=fitting({**Choice().parts, "design_features": "network", "design_place": "rotation", "design_init_std": 0.5}),
-        against=("shaw",), tasks=("k_back",), seeds=3,
-    )  # fmt: skip
-    assert from_query(to_query(made)) == (made, [])
-    assert to_query(Choice()) == {}
+    usual = SETTINGS.defaults()
+    chosen = usual | {"design_features": "network", "design_place": "rotation", "design_init_std": 0.5}
+    chosen = fitting(chosen) | {"against": ("shaw",), "tasks": ("k_back",), "seeds": 3}
+    query = {name: to_text(value) for name, value in chosen.items() if value != usual[name]}
+    assert SETTINGS.read(query) == (chosen, [])
+    assert SETTINGS.read({}) == (usual, [])
+
+
+def test_controls_that_a_link_hides_or_locks(open_page: Open) -> None:
+    app = open_page("design.py", hide="design_width,tasks", lock="seeds,design_features", against="rope")
+    assert [box.label for box in app.number_input] == ["Length scale γ", "Init scale", "Seeds"]
+    assert next(box for box in app.number_input if box.label == "Seeds").disabled
+    assert select(app, "Features").disabled
+    assert not app.get("button_group")
+    assert not app.warning
+    assert dict(app.query_params) == {
+        "against": "rope", "hide": "design_width,tasks", "lock": "seeds,design_features",
+    }  # fmt: skip
+    shared = next(block.value for block in app.code if "against=rope" in block.value)
+    assert "hide=design_width%2Ctasks" in shared
+
+
+def test_rivals_stand_in_a_link_in_one_order(open_page: Open) -> None:
+    app = open_page("design.py")
+    app.multiselect[0].set_value(["rope", "alibi"]).run()
+    there = app.query_params["against"].split(",")
+    app.multiselect[0].set_value(["alibi", "rope"]).run()
+    assert app.query_params["against"].split(",") == there
 
 
 def test_numbers_in_sight_are_those_that_matter() -> None:
@@ -111,10 +134,10 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     monkeypatch.setattr("engine.experiments.comparison.BASE", {**BASE, "steps": 4})
     app = open_page("design.py", against="nope", tasks="permutation", seeds="2")
     press(app, "Run")
-    name = app.session_state["design"].experiment
-    assert name == app.session_state["design"].comparison.name
+    name = app.session_state["design"]["experiment"]
+    assert name == Comparison(dict(DesignedSettings()), ("nope",), ("permutation",), 2).name
     experiment = EXPERIMENTS.find(name)
-    assert isinstance(experiment, Experiment)
+    assert isinstance(experiment, ExperimentRun)
     assert experiment.wait(60)
     app.run()
     assert experiment.state == "finished", experiment.problem
@@ -130,7 +153,7 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
 
     monkeypatch.setattr(EXPERIMENTS, "_by_name", OrderedDict())  # as after a restart of the server
     again = open_page("design.py", experiment=name)
-    assert again.session_state["design"].against == ("nope",), "the settings come with the experiment"
+    assert again.session_state["design"]["against"] == ("nope",), "the settings come with the experiment"
     assert "**In this run:** Fourier features of the position" in words(again)
     assert [button.label for button in again.get("download_button")] != []
     assert "2 arms × 2 seeds = 4 trials, all of them kept on this machine." in words(again)
@@ -138,10 +161,10 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
     assert "2 arms × 3 seeds = 6 trials, 4 of them kept on this machine" in words(again)
     press(again, "Run")
-    more = EXPERIMENTS.find(again.session_state["design"].experiment)
-    assert isinstance(more, Experiment)
+    more = EXPERIMENTS.find(again.session_state["design"]["experiment"])
+    assert isinstance(more, ExperimentRun)
     assert more.wait(60)
-    assert (len(more.trials), len(more.from_before)) == (6, 4)
+    assert (len(more.trials), len(more.reused)) == (6, 4)
     assert more.report.claims[0].effects[:2] == claim.effects
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from engine.encodings import ENCODINGS
 from engine.experiments.properties import QUALITIES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
-from pages.parts.encodings.evidence_table import table_html
+from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import Row, grouped, in_words
 from pages.parts.encodings.settings import config_of, settings
 from pages.parts.encodings.state import SETTINGS, read, widget_key
@@ -126,6 +127,9 @@ def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:
     assert "The evidence supports" in words
     assert "**Learned table**: beyond the trained length cannot be run there (16 seeds)" in words
     assert "16 seeds" in words
+    (table,) = app.table
+    assert len(table.value) == len(ENCODINGS)
+    assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
 
 
 def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]:
@@ -161,8 +165,19 @@ def test_what_is_known_comes_first_and_what_speaks_against_it_last(needs: list[s
 
 
 def test_the_table_links_every_cell_and_escapes_its_words() -> None:
-    html = table_html([row("rope", cell("longer", "supported", 0.8) | {"arm": "<b>"}, 7)])
-    assert 'href="issues?issue=x"' in html
-    assert "<b>" not in html
-    assert html.count("<td") == len(QUALITIES) + 3
-    assert "5.0 %" in html
+    styled = evidence_styled([row("rope", cell("longer", "supported", 0.8) | {"arm": '<b> "b"'}, 7)])
+    frame = styled.data  # type: ignore[attr-defined]
+    assert list(frame) == [*(quality.label for quality in QUALITIES), "Extra parameters", "Extra FLOPs", "Forward time"]
+    assert (frame.index.name, list(frame.index)) == ("Encoding", ["RoPE"])
+    cells = list(frame.iloc[0])
+    assert cells[0].startswith('[0.80 ◇](issues?issue=x "')
+    assert r"Arm “\<b\> \"b\"”" in cells[0]
+    assert all("](issues?issue=x " in words for words in cells[: len(QUALITIES)])
+    assert cells[len(QUALITIES) :] == ["7", "5.0 %", "–"]
+    assert "#1A7F4B" in styled.to_html(), "the colour of what is supported"
+
+
+def test_a_measured_time_stands_with_its_interval() -> None:
+    timed = replace(ROWS[3], timing={"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004})
+    told = evidence_styled([timed]).data["Forward time"].iloc[0]  # type: ignore[attr-defined]
+    assert told.split("  \n") == ["1.50 × ◆", ":small[1.25 to 1.75, 4 ms]"]

@@ -7,6 +7,7 @@ import io
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,16 +16,16 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
 from engine.config.run_config import RunConfig
-from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.running import ExperimentRun
 from engine.experiments.store import latest_verdict
 from engine.workers.errors import Refused
 from pages.parts.app import server
-from pages.parts.issues.controls import RAN
 from pages.parts.issues.map import LESSON, in_groups, lesson
+from pages.parts.issues.state import RAN
 from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.shown import of_experiment
+from pages.parts.stage.shown import of_run
 from pages.parts.stage.take_away import as_csv, as_json
 from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
 
@@ -79,7 +80,7 @@ def links_of(app: AppTest) -> list[str]:
     return [link.proto.label for link in app.get("page_link")]
 
 
-def experiment_of(app: AppTest, slug: str = "scripted") -> Experiment:
+def run_of(app: AppTest, slug: str = "scripted") -> ExperimentRun:
     found = EXPERIMENTS.find(app.session_state[RAN][slug])
     assert found is not None
     return found
@@ -87,7 +88,7 @@ def experiment_of(app: AppTest, slug: str = "scripted") -> Experiment:
 
 def ran(app: AppTest) -> AppTest:
     press(app, "Run")
-    assert experiment_of(app).wait(600)
+    assert run_of(app).wait(600)
     return app.run()
 
 
@@ -158,8 +159,8 @@ def test_settings_in_the_link_are_validated_and_nothing_starts(open_page: Open) 
         "`experiment` is `x`",
     ):
         assert sentence in said(app)
-    assert app.number_input(key="issues.seeds").value == 8
-    assert app.number_input(key="issues.first_seed").value == 100
+    assert app.number_input(key="issues.set.seeds").value == 8
+    assert app.number_input(key="issues.set.first_seed").value == 100
     assert not app.session_state[RAN]
 
 
@@ -167,7 +168,7 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     issue, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="6", first_seed="3")
     ran(app)
-    experiment = experiment_of(app)
+    experiment = run_of(app)
     assert experiment.state == "finished"
     assert experiment.report.seeds == [3, 4, 5, 6, 7, 8]
     assert len(pool.submitted) == 24
@@ -176,7 +177,10 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     assert latest_verdict(issue.slug) == experiment.report.verdict == "shown"
     app.run()
     assert "on this machine: shown" in said(app)
-    assert "|sinusoidal|20.05|**0.3" in said(app), "ours stands beside theirs"
+    ours = [table.value.loc["sinusoidal", "512, ours"] for table in app.dataframe if "512, ours" in table.value]
+    assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
+    claims = next(table.value for table in app.dataframe if "claim" in table.value)
+    assert list(claims["verdict"]) == [claim.weighed.verdict for claim in experiment.report.claims]
 
 
 def test_a_prediction_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
@@ -208,12 +212,12 @@ def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
     _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
-    assert experiment_of(app).report.verdict == "inconclusive"
+    assert run_of(app).report.verdict == "inconclusive"
     press(app, "Inconclusive so far: go on to 8 seeds")
-    assert experiment_of(app).wait(600)
-    assert len(experiment_of(app).report.arms[0].values) == 8
+    assert run_of(app).wait(600)
+    assert len(run_of(app).report.arms[0].values) == 8
     assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
-    assert app.run().number_input(key="issues.seeds").value == 8
+    assert app.run().number_input(key="issues.set.seeds").value == 8
 
 
 def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
@@ -223,7 +227,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     pool.at_once = False
     app = open_page("issues.py", issue="scripted", seeds="2")
     press(app, "Run")
-    experiment = experiment_of(app)
+    experiment = run_of(app)
     assert "on this machine: running" in said(app)
     app.query_params["issue"] = MASK.slug
     press(app.run(), "Run")
@@ -241,6 +245,33 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     assert (experiment.state, len(experiment.trials)) == ("stopped", 1)
     app.run()
     assert "running" not in said(app)
+
+
+def test_a_second_run_uses_what_was_stored(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+    _, pool = scripted
+    ran(open_page("issues.py", issue="scripted", seeds="2"))
+    before = len(pool.submitted)
+    app = open_page("issues.py", issue="scripted", seeds="3")
+    assert "4 arms × 3 seeds = 12 trials, 8 of them kept on this machine" in said(app)
+    ran(app)
+    assert len(run_of(app).reused) == 8
+    assert {run.config.seed for run in pool.submitted[before:]} == {2}
+
+
+def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-mask", seeds="4", extended="true", hide="first_seed", lock="seeds")
+    assert [box.label for box in app.number_input if not box.label.startswith("How large")] == ["Seeds"]
+    assert app.number_input(key="issues.set.seeds").disabled
+    query = {"issue": "missing-mask", "seeds": "4", "extended": "true", "hide": "first_seed", "lock": "seeds"}
+    assert dict(app.query_params) == query
+    app.query_params.clear()
+    app.run()
+    assert app.title[0].value == "Issues"
+    app.query_params["issue"] = "heads"
+    app.run()
+    assert app.title[0].value == ISSUES["heads"].title
+    assert app.number_input(key="issues.set.seeds").value == 4
+    assert app.query_params["extended"] == "true"
 
 
 def test_a_link_to_an_experiment_finds_it_in_a_new_session(
@@ -283,7 +314,7 @@ def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, S
     monkeypatch.setattr(pool, "submit", refuse)
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
-    assert (experiment_of(app).state, experiment_of(app).problem) == (
+    assert (run_of(app).state, run_of(app).problem) == (
         "failed",
         "steps is 40; this host allows at most 10.",
     )
@@ -291,11 +322,11 @@ def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, S
 
 def test_evidence_is_taken_away_as_json_and_csv(scripted: tuple[Issue, ScriptedPool]) -> None:
     issue, pool = scripted
-    experiment = Experiment(issue, pool, seeds=2).start()  # type: ignore[arg-type]
-    assert experiment.wait(600)
-    shown = of_experiment(experiment)
+    run = ExperimentRun(replace(issue, seeds=2), pool).start()  # type: ignore[arg-type]
+    assert run.wait(600)
+    shown = of_run(run)
     row = json.loads(as_json(shown))
     assert (row["slug"], len(row["trials"]), len(row["claims"])) == ("scripted", 8, 3)
     rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
-    assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
+    assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in run.trials}

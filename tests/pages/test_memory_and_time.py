@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.estimate.prediction import Speed
+from engine.sweeps import KINDS
 from engine.sweeps.fit import Fit
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
@@ -23,12 +24,14 @@ Open = Callable[..., AppTest]
 PAGE = "memory_and_time.py"
 SMALL = {"longest": "256", "kinds": "fused,cnn", "rounds": "1", "d_model": "8", "n_heads": "2"}
 
+LARGEST = {"written": "true", "context": "10000000", "sequences": "4096", "models": "llama3-70b"}
+"""Its scores are more bytes than 64 bits can count."""
+
 
 def said(app: AppTest) -> str:
     boxes = (app.error, app.warning, app.info, app.caption, app.markdown, app.get("html"))
-    return " ".join(
-        str(getattr(box, "value", None) or getattr(box.proto, "body", "")) for kind in boxes for box in kind
-    )
+    words = [str(getattr(box, "value", None) or getattr(box.proto, "body", "")) for kind in boxes for box in kind]
+    return " ".join([*words, *(table.value.to_csv() for table in app.table)])
 
 
 def button(app: AppTest, label: str) -> object:
@@ -40,6 +43,7 @@ def test_it_opens_alive_with_predictions(open_page: Open) -> None:
     assert app.title[0].value == "Memory and time"
     assert "Press Measure" in said(app)
     assert "124,439,808" in said(app)
+    assert all(table.value.index.name == "Model" for table in app.table), "no head without words"
     assert dict(app.query_params) == {}
     assert app.get_by_key(SETTINGS.widget_key("longest")).value == 4096
 
@@ -122,16 +126,21 @@ def test_a_law_that_the_points_do_not_decide_gives_way_to_the_formula(
     monkeypatch.setattr(tables, "known_speed", lambda: Speed(0.01, 5e9))
     fit = Fit(1.5, 1.4, high, -12.0, 64.0, 512.0, 4)
     result = Result(Plan(), None, (), (), {line_name("fused", "train"): fit}, "finished", 1.0, 0.0)
-    room, pace, _ = tables._fitting(Plan(), "fused", result, View())
+    frame = tables.longest_frame(Plan(), result, View())
+    room, pace, _ = frame.loc[KINDS["fused"].label]
     assert pace.startswith(mark)
     for cell in (room, pace):
         digits = cell.split()[1].replace(",", "")
         assert digits[2:] == "0" * len(digits[2:]), "two digits that say something"
-    assert tables._law(fit).splitlines()[:2] == ["1.50", f"1.40 to {high:.2f}"]
+    laws = tables.laws_frame(result)
+    assert list(laws.index) == [kind.label for kind in KINDS.values()]
+    law = laws.loc[KINDS["fused"].label, "Training step"]
+    assert [line.strip() for line in str(law).splitlines()[:2]] == ["**1.50**", f"1.40 to {high:.2f}"]
+    assert laws.loc[KINDS["cnn"].label, "One pass"] == "–"
 
 
 @pytest.mark.parametrize(
-    "query", [{"axis": "depth", "part_of": "gru"}, {"kinds": "lstm"}, {"written": "true", "precision": "fp32"}]
+    "query", [{"axis": "depth", "part_of": "gru"}, {"kinds": "lstm"}, {"written": "true", "precision": "fp32"}, LARGEST]
 )
 def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None:
     open_page(PAGE, **query)

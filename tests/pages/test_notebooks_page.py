@@ -45,7 +45,7 @@ def script(failing: int) -> str:
 def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     """Players whose processes pass every cell at once; the last test fails."""
     last = NOTEBOOK.steps[7].code[-1].number
-    command = [sys.executable, "-c", script(last)]
+    command = ["-c", script(last)]
     monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
     found = Players(Limits(notebooks=1))
     for module in (plays, state):
@@ -123,7 +123,7 @@ def test_stop_keeps_what_the_cell_had_printed(
     first = next(cell.number for cell in NOTEBOOK.cells if cell.kind == "code")
     said_before = ({"cell": first, "event": "started"}, {"cell": first, "event": "text", "text": "seed 1 of 10: 3\n"})
     code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=[sys.executable, "-c", code]))
+    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", code]))
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = played.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
     assert play is not None

@@ -15,13 +15,17 @@ from engine.encodings.sinusoidal.spec import SinusoidalSettings
 from engine.settings.base import BaseConfig
 
 
+def frequencies(d_model: int, base: float) -> Tensor:
+    """The frequency of each sine and cosine pair, in radians per position, [d_model / 2], float64."""
+    return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+
+
 @cached_by_positions(maxsize=16)
 def table(
     positions: Positions, d_model: int, base: float, layout: str, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
     """The sinusoids at these positions, [position, d_model], computed in float64 and then rounded to ``dtype``."""
-    frequencies = base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    angles = index_of(positions, torch.device("cpu"))[:, None] * frequencies  # [position, d_model / 2]
+    angles = index_of(positions, torch.device("cpu"))[:, None] * frequencies(d_model, base)  # [position, d_model / 2]
     pairs = torch.stack([angles.sin(), angles.cos()])  # [2, position, d_model / 2]
     order = (1, 2, 0) if layout == "interleaved" else (1, 0, 2)
     return pairs.permute(order).reshape(len(positions), d_model).to(device, dtype)
@@ -38,6 +42,9 @@ class Sinusoidal(PositionalEncoding):
 
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
         return x + table(positions, self.d_model, self.base, self.layout, x.device, x.dtype)
+
+    def added_frequencies(self) -> Tensor:
+        return frequencies(self.d_model, self.base)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
         rows = table(range(length), self.d_model, self.base, self.layout, torch.device("cpu"), torch.float32)

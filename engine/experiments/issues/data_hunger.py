@@ -5,7 +5,8 @@ from typing import Any
 
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
-from engine.experiments.issues.issue import Arm, Claim, Issue, Role, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
+from engine.experiments.issues.issue import Issue
 
 BASE: dict[str, Any] = {
     "task": "dyck",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, Role, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
+from engine.experiments.issues.issue import Issue
 
 Settings = Mapping[str, object]
 PERMUTATION: Settings = {"task": "permutation"}

@@ -1,6 +1,7 @@
 """heads: d_k = d_model / h. What splitting the width costs, and what it buys."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, difference
+from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.issues.issue import Issue
 
 ONE = {"lookups": 1, "n_keys": 16, "seq_len": 17, "vocab_size": 8, "learning_rate": 0.005, "steps": 250}
 FOUR = {"lookups": 4, "n_keys": 8, "seq_len": 9, "vocab_size": 2, "learning_rate": 0.01, "steps": 400}

@@ -1,6 +1,7 @@
 """interpretability: with depth, which explanations still point at the token that the answer came from?"""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, difference, rise
+from engine.experiments.experiment import Arm, Claim, difference, rise
+from engine.experiments.issues.issue import Issue
 
 SHALLOW, DEEP = "1 layer", "6 layers"
 

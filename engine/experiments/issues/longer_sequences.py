@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.experiments.experiment import Arm, Claim, Values, difference, rise
 from engine.experiments.issues import longer_text
-from engine.experiments.issues.issue import Arm, Claim, Issue, Published, Values, difference, rise
+from engine.experiments.issues.issue import Issue, Published
 
 TRAINED = 12
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.experiments.issues.issue import Arm, Claim, Values, difference, rise
+from engine.experiments.experiment import Arm, Claim, Values, difference, rise
 
 TRAINED = 32
 AT = {1.0: "loss@32", 2.0: "loss@64", 4.0: "loss@128"}

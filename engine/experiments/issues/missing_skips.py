@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, Values, above, difference
+from engine.experiments.experiment import Arm, Claim, Values, above, difference
+from engine.experiments.issues.issue import Issue
 
 CHANCE = 1 / 10
 WITHOUT, WITH = "8 layers, no skips", "8 layers, skips"

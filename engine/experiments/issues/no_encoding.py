@@ -6,7 +6,8 @@ from math import factorial
 
 import numpy as np
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, Role, above, difference
+from engine.experiments.experiment import Arm, Claim, Role, above, difference
+from engine.experiments.issues.issue import Issue
 
 LENGTH, SYMBOLS = 12, 10
 PLACES = 16

@@ -5,7 +5,8 @@ from math import log
 
 import numpy as np
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, Values, difference
+from engine.experiments.experiment import Arm, Claim, Values, difference
+from engine.experiments.issues.issue import Issue
 
 SYMBOLS = 10
 NONE, WARM_UP, CLIP, SCALED = (

@@ -1,6 +1,7 @@
 """overfitting-depth: more layers than the data needs learn the training sequences by heart."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, difference
+from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.issues.issue import Issue
 
 FEW, MANY = 128, 1024
 DEEP, SHALLOW = f"6 layers, {FEW} sequences", f"1 layer, {FEW} sequences"

@@ -1,6 +1,7 @@
 """overlapping-windows: windows that share text, within the training text and across the split."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import Issue
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
 LEAK, CLEAN = "overlapping, split at random", "side by side, split at random"

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import Issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
 
 DEPTHS = (1, 2, 4, 8)

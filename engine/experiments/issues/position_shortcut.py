@@ -1,6 +1,7 @@
 """position-shortcut: a model that can answer by position need not read the data."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import Issue
 
 LACKING = "decorrelated_accuracy"
 MEASURED = ("decorrelated", "shuffle_meters")

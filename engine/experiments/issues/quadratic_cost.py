@@ -7,7 +7,8 @@ import numpy as np
 
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
-from engine.experiments.issues.issue import Arm, Claim, Issue, Role, Values
+from engine.experiments.experiment import Arm, Claim, Role, Values
+from engine.experiments.issues.issue import Issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
 
 LENGTHS = (128, 256, 512)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from engine.experiments.issues.issue import Values
+from engine.experiments.experiment import Values
 
 
 def exponent(arms: Mapping[float, str], metric: str) -> Callable[[Values], np.ndarray]:

@@ -1,6 +1,7 @@
 """shared-layers: are the dense layers different in each block, and what does it cost to use one block at every depth?"""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import Issue
 
 OWN, SHARED, WIDE, ONCE = (
     "own block at each depth",

@@ -1,6 +1,7 @@
 """stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, difference, rise
+from engine.experiments.experiment import Arm, Claim, difference, rise
+from engine.experiments.issues.issue import Issue
 
 
 def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:

@@ -1,6 +1,7 @@
 """table-scale: what a learned table shows depends on how it began, and so may what the model learns."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import Issue
 
 CHANCE = 1 / 10
 STRUCTURE = "table_structure"

@@ -1,6 +1,7 @@
 """trivial-solutions: every token in direct reach, also the one that gives the answer away."""
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, difference
+from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.issues.issue import Issue
 
 BALANCED = "decorrelated_accuracy"
 MEASURED = ("decorrelated",)

@@ -22,13 +22,13 @@ def draw(batch: int, length: int, own: KeyTokenSettings, generator: torch.Genera
     symbols = own.vocab_size
     rho = 1 / symbols if own.shortcut is None else own.shortcut
     key = torch.randint(symbols, (batch, 1), generator=generator)
-    place = torch.randint(length, (batch, 1), generator=generator)
+    position = torch.randint(length, (batch, 1), generator=generator)
     by_position = shortcut_answers(length, symbols).expand(batch, -1)
     # Any of the other symbols, evenly.
     other = (by_position + torch.randint(1, symbols, (batch, length), generator=generator)) % symbols
     agrees = torch.rand(batch, length, generator=generator) < rho
     source = (torch.where(agrees, by_position, other) - key) % symbols
-    return source.scatter(1, place, symbols + key)
+    return source.scatter(1, position, symbols + key)
 
 
 def answer(source: Tensor, own: KeyTokenSettings) -> Tensor:

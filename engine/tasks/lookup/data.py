@@ -23,20 +23,20 @@ def draw(batch: int, length: int, own: LookupSettings, generator: torch.Generato
     return torch.cat([present * (values + 1) + value, first * (values + 1) + values], dim=1)
 
 
-def asked_places(source: Tensor, own: LookupSettings) -> Tensor:
-    """Where the pairs of the asked keys stand, in the order asked: [batch, look-up]."""
+def asked_positions(source: Tensor, own: LookupSettings) -> Tensor:
+    """The positions of the pairs of the asked keys, in the order asked, [batch, look-up]."""
     keys, values = own.n_keys, own.vocab_size
     first = source[:, -1:] // (values + 1)
     asked = (first + torch.arange(own.lookups)) % keys  # [batch, look-up]
     found = source[:, None, :-1] // (values + 1) == asked[:, :, None]  # [batch, look-up, pair]
-    places: Tensor = found.long().argmax(dim=2)
-    return places
+    positions: Tensor = found.long().argmax(dim=2)
+    return positions
 
 
 def answer(source: Tensor, own: LookupSettings) -> Tensor:
     """The values as the digits of one number, the first asked key's the highest."""
     values = own.vocab_size
-    fetched = source.gather(1, asked_places(source, own)) % (values + 1)  # [batch, look-up]
+    fetched = source.gather(1, asked_positions(source, own)) % (values + 1)  # [batch, look-up]
     digits = values ** torch.arange(own.lookups - 1, -1, -1)
     answers = torch.full_like(source, IGNORE)
     answers[:, -1] = (fetched * digits).sum(dim=1)
@@ -47,7 +47,7 @@ def true_source(source: Tensor, own: LookupSettings) -> Tensor:
     """The position of the asked pair, [batch]. Raises ValueError with several look-ups at once."""
     if own.lookups != 1:
         raise ValueError(f"lookups is {own.lookups}; allowed is 1 where one true source is asked for.")
-    return asked_places(source, own)[:, 0]
+    return asked_positions(source, own)[:, 0]
 
 
 TASK = TaskData(answer, draw, true_source)

@@ -39,7 +39,7 @@ class MarkovSettings(SymbolSettings):
         return self.source.commonest
 
     def distinct(self, length: int) -> float:
-        """As many as a uniform choice of the same entropy would have (Cover and Thomas 2006, theorem 3.1.2)."""
+        """The number of symbols of a uniform choice with the same entropy (Cover and Thomas 2006, theorem 3.1.2)."""
         return math.exp(min(700.0, self.source.entropy_rate * length))
 
 

@@ -44,7 +44,7 @@ class OwnPositionSettings(SymbolSettings):
         return max(config.seq_len, *config.test_lengths, 0)
 
     def chance(self, config: BaseConfig) -> float:
-        """Position 0 is the commonest: of n lengths it occurs in all, of n(n+1)/2 places."""
+        """Position 0 is the commonest: of n lengths it occurs in all, of n(n+1)/2 positions."""
         return 2 / (config.seq_len + 1) if self.variant == "padded" else 1 / config.seq_len
 
     def distinct(self, length: int) -> float:

@@ -29,9 +29,9 @@ def draw(batch: int, length: int, own: RecallSettings, generator: torch.Generato
 def answer(source: Tensor, own: RecallSettings) -> Tensor:
     written = 2 * n_pairs(source.size(1))
     keys, values = source[:, 0:written:2], source[:, 1:written:2]  # [batch, pair]
-    place = (keys == source[:, -1:]).long().argmax(dim=1, keepdim=True)
+    position = (keys == source[:, -1:]).long().argmax(dim=1, keepdim=True)
     asked = torch.full_like(source, IGNORE)
-    asked[:, -1:] = values.gather(1, place)
+    asked[:, -1:] = values.gather(1, position)
     return asked
 
 

@@ -1,1 +1,5 @@
-"""The board: panels of figures in one component, used by every page except where a run is followed live."""
+"""Boards: what fills in while something runs.
+
+All have one ``shell``. They differ in the source of what they show: ``panels.py`` with ``figures/`` shows figures that the page hands
+over, again with each rerun; ``live/`` follows the events of a run.
+"""

@@ -1,15 +1,20 @@
-"""Figures on a page: each with its title, its text, and the axes it shares with others."""
+"""A board of figures that the page hands over: each with its title, its text, and the axes it shares with others."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.boards.component import Plain, mount
+from pages.parts.boards.shell.component import Plain, Source, nothing, show
+
+FIGURES = Source("figures", Path(__file__).parent / "figures", ("pointing", "sections", "card", "figures"))
+NOTHING_TO_FOLLOW: Plain = {"state": "none", "share": 1.0, "words": "", "problem": ""}
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,25 @@ def panels(
             on_pick(picked)
 
     return _picked(mount(key, subject or key, version, [section], name=name, on_picked=tell))
+
+
+def mount(
+    key: str,
+    subject: str,
+    version: str,
+    sections: list[Plain],
+    *,
+    name: str = "",
+    status: Plain | None = None,
+    on_picked: Callable[[], None] = nothing,
+) -> Any:
+    """Send the sections to the board of that key: id, title, note, width, table, and panels as plain data.
+
+    Figures keep zoom and legend as long as the ``subject`` is the same; nothing is redrawn while the ``version`` is.
+    ``name`` is a part of the names of downloads.
+    """
+    data = {"subject": subject, "version": version, "sections": sections, "name": name}
+    return show(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
 
 
 def _plain(item: Panel) -> Plain:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from engine.experiments.issues.issue import Role
+from engine.experiments.experiment import Role
 from engine.settings.fields import Setting
 from pages.parts.charts.colors import Pair, shade
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
-from engine.sweeps.result import Level
+from engine.sweeps.result import Summary
 from pages.parts.charts.base import axis, figure, uid_of
 from pages.parts.charts.colors import muted, shade
 from pages.parts.charts.memory import part_colors, parts_of
@@ -40,7 +40,7 @@ class CostLine:
     name: str
     label: str
     color: str
-    levels: Sequence[Level]
+    levels: Sequence[Summary]
     """The measured values: median and range at each length or depth."""
     fit: Fit | None = None
     predicted: Sequence[tuple[int, float]] = ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS
 from pages.parts.charts.attention import gap
 from pages.parts.charts.base import axis, figure
 from pages.parts.charts.colors import diverging
@@ -17,6 +19,11 @@ WHAT = {
 }
 """The names of the matrix's columns, rows and entries by the part that the encoding acts on; ``vectors`` where a score adds
 the product of the query with learned vectors."""
+
+
+def color_of(config: RunConfig) -> str:
+    """The colour of a run's encoding."""
+    return ENCODINGS[config.pos_encoding].color
 
 
 def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+import pandas as pd
 import plotly.graph_objects as go
 
-from engine.estimate.at_scale import Takes
 from engine.foundation.formatting import in_bytes
 from pages.parts.charts.base import axis, figure, uid_of
 from pages.parts.charts.colors import INK, MUTED, Pair, shade
@@ -21,19 +19,19 @@ PARTS: dict[str, Pair] = {
 }
 
 
-def scale_figure(taken: Mapping[str, Takes], memory: int) -> go.Figure:
-    """``taken`` by the model's label; ``memory`` in bytes is drawn as a line."""
-    labels = list(taken)
+def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:
+    """``predicted``: a row for each model by its label, in bytes; ``memory`` in bytes is drawn as a line."""
+    labels = list(predicted.index)
     traces = [
         go.Bar(
-            y=labels, x=[getattr(one, part) / GIB for one in taken.values()], name=part, orientation="h", uid=uid_of(part),
+            y=labels, x=(predicted[part] / GIB).tolist(), name=part, orientation="h", uid=uid_of(part),
             marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
-            customdata=[in_bytes(getattr(one, part)) for one in taken.values()],
+            customdata=predicted[part].map(in_bytes).tolist(),
             hovertemplate=f"%{{y}}, {part}: %{{customdata}}<extra></extra>",
         )
         for part, pair in PARTS.items()
     ]  # fmt: skip
-    largest = max([memory / GIB, *(one.training / GIB for one in taken.values())])
+    largest = max(memory / GIB, *(predicted["training"] / GIB))
     return figure(
         traces,
         barmode="stack",

@@ -7,7 +7,7 @@ from html import escape
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.experiments.issues.issue import Issue
+from engine.experiments.experiment import Experiment
 from engine.settings.fields import Setting
 from engine.tasks import TASKS
 from pages.parts.charts.arms import ROLE_COLORS, goes_without_saying
@@ -30,11 +30,11 @@ def part_of(setting: Setting) -> str:
     return BY_NAME.get(setting.name) or BY_GROUP.get(setting.group, "stack")
 
 
-def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
+def touched(experiment: Experiment) -> dict[str, tuple[str, list[str]]]:
     """By part: the colour of the first arm that changes it, and the labels of the changed settings."""
     found: dict[str, tuple[str, list[str]]] = {}
-    for arm in issue.arms:
-        for setting, there, here in issue.changes(arm):
+    for arm in experiment.arms:
+        for setting, there, here in experiment.changes(arm):
             if goes_without_saying(setting, there, here):
                 continue
             _, labels = found.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
@@ -43,15 +43,16 @@ def touched(issue: Issue) -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def stack_svg(issue: Issue) -> str:
+def stack_svg(experiment: Experiment) -> str:
     """The model of the control, or of the first arm with attention; the parts that arms change are coloured and labelled.
 
     All other lines have the page's text colour.
     """
     arms = sorted(
-        issue.arms, key=lambda arm: (not ARCHITECTURES[issue.config(arm).family].attends, arm.role != "control")
+        experiment.arms,
+        key=lambda arm: (not ARCHITECTURES[experiment.config(arm).family].attends, arm.role != "control"),
     )
-    config, marks = issue.config(arms[0]), touched(issue)
+    config, marks = experiment.config(arms[0]), touched(experiment)
     rows = _rows(config)
     top, parts = 14, []
     edges: dict[str, tuple[int, int]] = {}

@@ -1,8 +1,32 @@
-"""Small tables as Markdown, whose cells may hold Markdown too. Tables to sort, search and download use ``st.dataframe``."""
+"""Small tables: a data frame for ``st.table``, whose cells may hold Markdown, or Markdown alone. Tables to sort, search and
+download use ``st.dataframe``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+from pandas.io.formats.style_render import CSSDict
+
+WHOLE: list[CSSDict] = [
+    {"selector": "tbody div, tbody p", "props": "white-space: nowrap !important"},
+    {"selector": "tbody td:first-of-type", "props": "padding-left: 1rem !important"},  # as its head
+]
+RIGHT: list[CSSDict] = [
+    # Streamlit aligns text to the left by a style on each element.
+    {"selector": "tbody td, thead th:not(:first-child)", "props": "text-align: right !important"},
+]
+
+
+def whole_lines(frame: pd.DataFrame, styles: Sequence[CSSDict] = ()) -> Styler:
+    """The frame with cells that are not wrapped: on a narrow phone the table scrolls sideways instead."""
+    return frame.style.set_table_styles([*WHOLE, *styles])
+
+
+def numbers_right(frame: pd.DataFrame) -> Styler:
+    """The same with the columns and their heads aligned to the right; the index stays on the left."""
+    return whole_lines(frame, RIGHT)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import streamlit as st
-
 from engine.encodings.designed.spec import DesignedSettings
-from engine.settings.fields import Setting
-from pages.parts.app.setting_widget import setting_widget
-from pages.parts.design.choice import PARTS, choice, set_part
+from pages.parts.design.state import SETTINGS, design
 
 
 def parts_form() -> None:
     for name in ("design_features", "design_readout", "design_place", "design_learned"):
-        _part(PARTS[name], disabled=decided(name, choice().design))
-    for name in numbers_of(choice().design):
-        _part(PARTS[name])
+        SETTINGS.widget(name, disabled=decided(name, design()))
+    for name in numbers_of(design()):
+        SETTINGS.widget(name)
 
 
 def numbers_of(design: DesignedSettings) -> Iterator[str]:
@@ -42,15 +38,3 @@ def decided(name: str, design: DesignedSettings) -> bool:
     if name == "design_place":
         return design.design_features == "convolution"
     return name == "design_readout" and design.design_place == "rotation"
-
-
-def _part(row: Setting, *, disabled: bool = False) -> None:
-    key = f"design.set.{row.name}"
-    value = choice().parts[row.name]
-    if key not in st.session_state or st.session_state[key] != value:
-        st.session_state[key] = value
-    setting_widget(row, disabled=disabled, key=key, on_change=_take, args=(row.name,))
-
-
-def _take(name: str) -> None:
-    set_part(name, st.session_state[f"design.set.{name}"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
 from engine.config.link import to_query as lab_query
@@ -11,7 +9,7 @@ from engine.encodings.designed.code import written
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.settings.fields import to_text
-from pages.parts.design.choice import PARTS, choice, to_query
+from pages.parts.design.state import PARTS, SETTINGS, design, parts
 
 
 def show_guide() -> None:
@@ -20,7 +18,7 @@ def show_guide() -> None:
         "The parts above come to this class. Put it into a checkout of the project and change what no part offers; it is then in the "
         "lab, in links, on the command line and in the tests, like every other encoding."
     )
-    code = written(choice().design)
+    code = written(design())
     st.markdown(
         "1. A folder of its own, `engine/encodings/my_encoding/`, with an empty `__init__.py` and the torch module in `layer.py`:"
     )
@@ -38,14 +36,13 @@ def show_guide() -> None:
 
 def show_ways() -> None:
     """Links to the lab, the command line, and a link to share."""
-    made = choice()
     try:
-        config = design_config(made.parts)
+        config = design_config(parts())
     except ConfigError:
         return
     options = [
         f"--{name.replace('_', '-')} {to_text(value)}"
-        for name, value in made.parts.items()
+        for name, value in parts().items()
         if value != PARTS[name].default
     ]
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -55,6 +52,6 @@ def show_ways() -> None:
         )  # fmt: skip
         with st.popover("Share", icon=":material/share:"):
             st.caption("This link opens the page with these parts. It starts nothing.")
-            st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(to_query(made))}", language=None)
+            st.code(SETTINGS.share_link(SETTINGS.query()), language=None)
             st.caption("The same design on the command line:")
             st.code(" ".join(["python -m engine train --pos-encoding designed", *options]), language="bash")

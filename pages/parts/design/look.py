@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import Look, LookAtDesign
+from engine.analysis.encoding_jobs import ComputePreview, Preview
 from engine.config.run_config import RunConfig
-from engine.encodings.designed.code import in_words
+from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
@@ -15,7 +15,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
-from pages.parts.design.choice import choice
+from pages.parts.design.state import design, parts
 
 HEIGHT = 300
 WHAT = {
@@ -26,14 +26,13 @@ WHAT = {
 
 
 @remembered(64)
-def _look(config: RunConfig) -> Look:
-    return server.pool().ask(LookAtDesign(config))
+def _look(config: RunConfig) -> Preview:
+    return server.pool().ask(ComputePreview(config))
 
 
 def show_look() -> None:
-    made = choice()
     try:
-        config = design_config(made.parts)
+        config = design_config(parts())
         with st.spinner("A worker draws it"):
             look = _look(config)
     except (ConfigError, JobError) as error:
@@ -41,11 +40,11 @@ def show_look() -> None:
         return
     place = config.encoding.acts_on
     learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"
-    st.markdown(f"**{in_words(made.design)}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
+    st.markdown(f"**{in_words(design())}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
 
 
-def _panels(place: str, look: Look) -> list[Panel]:
+def _panels(place: str, look: Preview) -> list[Panel]:
     matrix, similarity, distance = look["matrix"], look["similarity"], look["distance"]
     trained, length = int(look["trained"]), int(look["length"])
     beyond = (

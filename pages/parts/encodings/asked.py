@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.analysis.encoding_jobs import (
-    DrawPictures,
-    DrawPortrait,
-    DrawSnapshot,
+    ComputeMatrices,
+    ComputePortrait,
+    ComputePortraitOfSnapshot,
     FirstPortrait,
     FollowSnapshots,
+    Matrices,
     MeasureFinalScales,
-    Pictures,
     Portrait,
 )
 from engine.config.run_config import RunConfig
@@ -23,21 +23,21 @@ TIMEOUT = 90.0
 
 
 @remembered(64)
-def pictures(config: RunConfig, shown: int) -> Pictures:
+def pictures(config: RunConfig, shown: int) -> Matrices:
     """The quick part of :func:`portrait`, shown first."""
-    return server.pool().ask(DrawPictures(config, shown), timeout=TIMEOUT)
+    return server.pool().ask(ComputeMatrices(config, shown), timeout=TIMEOUT)
 
 
 @remembered(64)
 def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     """The portrait of first weights over ``shown`` positions."""
-    return server.pool().ask(DrawPortrait(config, shown), timeout=TIMEOUT)
+    return server.pool().ask(ComputePortrait(config, shown), timeout=TIMEOUT)
 
 
 @remembered(64)
 def portrait_at(folder: Path, config: RunConfig, step: int, layer: int) -> Portrait:
     """The portrait of a run's snapshot."""
-    return server.pool().ask(DrawSnapshot(str(folder), config, step, layer), timeout=TIMEOUT)
+    return server.pool().ask(ComputePortraitOfSnapshot(str(folder), config, step, layer), timeout=TIMEOUT)
 
 
 @remembered(16)

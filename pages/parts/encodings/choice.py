@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -10,20 +11,22 @@ from engine.analysis.encoding_jobs import ReadTimes, TimeEncodings
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.evidence_frames import evidence_frame
 from engine.experiments.jobs import CollectEvidence
 from engine.experiments.properties import BAR, NEEDS, QUALITIES
 from engine.foundation.paths import data_folder
+from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.remembered import remembered
 from pages.parts.encodings.asked import TIMEOUT
-from pages.parts.encodings.evidence_table import table_html
+from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
 
 MODEL = RunConfig(
-    task="own_position", family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
+    task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
 """The model in which parameters and FLOPs are counted and time is measured."""
 LEGEND = (
@@ -32,6 +35,7 @@ LEGEND = (
     "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
     "They leave out moving numbers about, which the time holds. "
     f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
+    "Below a forward time: the middle half of its pairs, and the time of a pass; –: not measured on this machine yet. "
     "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
 )
 
@@ -52,9 +56,18 @@ def choose() -> None:
     if needs:
         _show_ranking(rows, needs)
     st.subheader("The evidence", anchor="evidence")
-    st.html(table_html(rows))
+    st.table(evidence_styled(rows), border="horizontal", alt="The evidence on each encoding")
     st.caption(LEGEND)
-    st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
+    with st.container(horizontal=True):
+        st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
+        # A function, not a value: the file is made only when somebody downloads it.
+        st.download_button(
+            "Every number (CSV)",
+            partial(_as_csv, rows),
+            "encodings-evidence.csv",
+            "text/csv",
+            icon=":material/download:",
+        )
     with st.expander("How each column is measured", icon=":material/help:"):
         for quality in QUALITIES:
             share = f" as a share of `{quality.before}`, both" if quality.before else ","
@@ -87,6 +100,10 @@ def _rows(kept: tuple[str, ...]) -> list[Row]:
         )
         for row in cells
     ]  # fmt: skip
+
+
+def _as_csv(rows: list[Row]) -> str:
+    return evidence_frame({row.encoding: row.cells for row in rows}).to_csv(index=False)
 
 
 def _measure() -> None:

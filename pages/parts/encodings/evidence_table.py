@@ -1,15 +1,20 @@
-"""The table of evidence as HTML: each cell a link to the experiment behind it, interval and seeds on hover and for a screen reader."""
+"""The table of evidence: each cell a link to the experiment behind it, with interval and seeds on hover and for a screen reader."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from urllib.parse import urlencode
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+from pandas.io.formats.style_render import CSSDict
 
 from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
 from engine.experiments.jobs import Cell
 from engine.experiments.properties import QUALITIES
+from pages.parts.app.in_markdown import escaped
+from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.ranking import Row, cell_in_words, share_in_words
 
 TONE = {
@@ -20,49 +25,58 @@ TONE = {
     "not learned": "open",
     "not measured": "none",
 }
-MARK = {"this machine": "◆", "this version": "◇", None: ""}
-STYLE = """<style>
-.evidence { overflow-x: auto; }
-.evidence table { border-collapse: separate; border-spacing: 3px; width: 100%; min-width: 46rem; font-size: .92rem; }
-.evidence th { text-align: left; font-weight: 600; padding: .3rem .5rem; vertical-align: bottom; }
-.evidence th[scope=row] { white-space: nowrap; vertical-align: middle; }
-.evidence td { padding: 0; border-radius: 6px; background: color-mix(in srgb, currentColor 5%, transparent); }
-.evidence td > * { display: block; padding: .4rem .5rem; min-height: 1.5rem; color: inherit; text-decoration: none; }
-.evidence a:hover, .evidence a:focus { text-decoration: underline; }
-.evidence td.good { background: color-mix(in srgb, #1A7F4B 22%, transparent); }
-.evidence td.bad { background: color-mix(in srgb, #C6313B 20%, transparent); }
-.evidence td.open { background: color-mix(in srgb, currentColor 12%, transparent); }
-.evidence td.none { opacity: .75; }
-.evidence .dot { display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em; }
-.evidence .mark { opacity: .65; font-size: .8em; }
-</style>"""
+LOOKS = {
+    "good": "background: color-mix(in srgb, #1A7F4B 22%, transparent)",
+    "bad": "background: color-mix(in srgb, #C6313B 20%, transparent)",
+    "open": "background: color-mix(in srgb, currentColor 12%, transparent)",
+    "none": "opacity: 0.75",
+}
+MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
+DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
+COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
+STYLES: list[CSSDict] = [
+    {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
+    {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
+    {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
+]
 
 
-def table_html(rows: Sequence[Row]) -> str:
-    heads = "".join(f'<th scope="col">{escape(quality.label)}</th>' for quality in QUALITIES)
-    body = "".join(_row(row) for row in rows)
-    return (
-        f'{STYLE}<div class="evidence"><table><thead><tr><th scope="col">Encoding</th>{heads}<th scope="col">Extra parameters</th>'
-        f'<th scope="col">Extra FLOPs</th><th scope="col">Forward time</th></tr></thead><tbody>{body}</tbody></table></div>'
+def evidence_styled(rows: Sequence[Row]) -> Styler:
+    """A row for each encoding and a column for each property and cost, as Markdown on the colours of the verdicts."""
+    frame = pd.DataFrame(
+        [[*map(_cell, row.cells), *_costs(row)] for row in rows],
+        index=pd.Index([escaped(ENCODINGS[row.encoding].label) for row in rows], name="Encoding"),
+        columns=[*(quality.label for quality in QUALITIES), *COUNTED],
     )
+    looks = [[*(LOOKS[TONE[cell["state"]]] for cell in row.cells), *[""] * len(COUNTED)] for row in rows]
+    shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)
+    return whole_lines(frame, [*STYLES, *_dots(rows)]).apply(lambda _: shade, axis=None)
 
 
-def _row(row: Row) -> str:
-    encoding = ENCODINGS[row.encoding]
-    cells = "".join(_cell(cell) for cell in row.cells)
-    dot = f'<span class="dot" style="background:{encoding.color}"></span>'
-    parameters = "–" if row.parameters is None else f"{row.parameters:,}"
-    flops = "–" if row.flops is None else share_in_words(row.flops)
-    counted = f"<td><span>{parameters}</span></td><td><span>{flops}</span></td>"
-    return f'<tr><th scope="row">{dot}{escape(encoding.label)}</th>{cells}{counted}{_time(row.timing)}</tr>'
+def _dots(rows: Sequence[Row]) -> list[CSSDict]:
+    """A dot in the colour of the encoding before its name. It is no text, so that a screen reader does not read it."""
+    return [
+        {"selector": f"tbody tr:nth-child({place}) th p::before", "props": f"{DOT}; background: {ENCODINGS[row.encoding].color}"}
+        for place, row in enumerate(rows, start=1)
+    ]  # fmt: skip
+
+
+def _costs(row: Row) -> list[str]:
+    return [
+        "–" if row.parameters is None else f"{row.parameters:,}",
+        "–" if row.flops is None else escaped(share_in_words(row.flops)),
+        _time(row.timing),
+    ]
 
 
 def _cell(cell: Cell) -> str:
     link = ("issues?" if "issue" in cell["query"] else "lab?") + urlencode(cell["query"])
-    return (
-        f'<td class="{TONE[cell["state"]]}"><a href="{escape(link)}" target="_blank" rel="noopener" title="{escape(hover(cell))}">'
-        f'{escape(_short(cell))} <span class="mark">{MARK[cell["origin"]]}</span></a></td>'
-    )
+    return linked(_short(cell) + MARK[cell["origin"]], link, hover(cell))
+
+
+def linked(text: str, link: str, words: str) -> str:
+    """A link in Markdown, with words on hover."""
+    return '[{}]({} "{}")'.format(text, link, escaped(words).replace('"', '\\"'))
 
 
 def _short(cell: Cell) -> str:
@@ -90,6 +104,6 @@ def hover(cell: Cell) -> str:
 
 def _time(timing: Timing | None) -> str:
     if timing is None:
-        return '<td class="none"><span title="Not measured on this machine yet: press the button below.">–</span></td>'
-    words = f"Half of the pairs lie between {timing['low']:.2f} and {timing['high']:.2f}; {timing['seconds'] * 1e3:.2g} ms a pass."
-    return f'<td><span title="{words}">{timing["ratio"]:.2f} × <span class="mark">◆</span></span></td>'
+        return "–"
+    within = f"{timing['low']:.2f} to {timing['high']:.2f}, {timing['seconds'] * 1e3:.2g} ms"
+    return f"{timing['ratio']:.2f} ×{MARK['this machine']}  \n:small[{within}]"

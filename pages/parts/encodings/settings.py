@@ -14,12 +14,11 @@ from engine.encodings import ENCODINGS
 from engine.experiments.properties import NEEDS
 from engine.runs.store import RUN_ID
 from engine.settings.fields import Setting, setting, settings_in
+from engine.tasks import PLAIN
 from pages.parts.app.page_state import PageState
 
 SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
-TASK = "own_position"
-"""Any task without a written answer would do: only its sequence length matters."""
 LONGEST, FURTHEST = 512, 1024
 """The longest trained length and the most positions shown."""
 BASE, BASES = "base", ("sinusoid_base", "rope_base")
@@ -27,7 +26,7 @@ BASE, BASES = "base", ("sinusoid_base", "rope_base")
 RECORDED = "recorded"
 """The name of the run that comes with the app, used instead of an id."""
 
-_OF_RUN = {row.name: row for row in settings_for(TASK)}
+_OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 
 
 def _of_run(name: str, **changes: Any) -> Any:
@@ -132,4 +131,4 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     }
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
     family = "decoder" if now["sight"] == "back" else "encoder"
-    return parse({"task": TASK, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})
+    return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})

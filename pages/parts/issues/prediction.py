@@ -8,7 +8,8 @@ from typing import Literal
 
 import streamlit as st
 
-from engine.experiments.issues.issue import Claim, Issue
+from engine.experiments.experiment import Claim
+from engine.experiments.issues.issue import Issue
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import Verdict
 

@@ -28,7 +28,7 @@ COLORS: dict[State, Literal["gray", "blue", "green", "orange"]] = {
 def state_of(issue: Issue, session: str) -> State:
     """Running if it runs in this session, else the newest verdict measured on this machine."""
     running = EXPERIMENTS.running_of(session)
-    experiment = EXPERIMENTS.find(running) if running else None
-    if experiment is not None and experiment.issue.slug == issue.slug:
+    run = EXPERIMENTS.find(running) if running else None
+    if run is not None and run.experiment.slug == issue.slug:
         return "running"
     return latest_verdict(issue.slug) or "not run"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from statistics import fmean
 
 import streamlit as st
 
+from engine.experiments.frames import published_frame
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import GROUPS, Issue, Published
-from engine.experiments.report import Report
+from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.trial import Trial
 from pages.parts.charts.stack import stack_svg
-from pages.parts.charts.table import table
 from pages.parts.issues.drawing import show_drawing
 from pages.parts.issues.map import PAGE, issue_link, wrapping
 from pages.parts.issues.states import COLORS, ICONS, State
@@ -74,46 +72,20 @@ def show_notes(issue: Issue) -> None:
         st.markdown("\n".join(f"- {note}" for note in issue.notes))
 
 
-def show_published(issue: Issue, report: Report | None, trials: tuple[Trial, ...]) -> None:
+def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
     """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:
         return
     st.subheader("Published numbers beside ours", anchor=False)
-    st.html("<style>[class*=st-key-issues-published] { overflow-x: auto; }</style>")
-    for place, published in enumerate(issue.published):
+    for published in issue.published:
         st.markdown(f"**{published.source}.** {published.what}")
-        with st.container(key=f"issues-published-{place}"):  # its style lets a wide table scroll on a phone
-            st.markdown(published_table(published, trials))
+        frame = published_frame(published, trials or ())
+        number = st.column_config.NumberColumn
+        formats = {name: number(format="%.3g" if name not in published.columns else "%g") for name in frame.columns}
+        st.dataframe(
+            frame, placeholder="", column_config={"_index": st.column_config.TextColumn(pinned=True), **formats}
+        )
         if published.differs:
             st.caption(f"What differs: {published.differs}")
-        if report is None:
+        if trials is None:
             st.caption("Ours come with the first run.")
-
-
-def published_table(published: Published, trials: tuple[Trial, ...]) -> str:
-    """A Markdown table; beside each published column our mean over seeds, where the issue names one."""
-    has_ours = [
-        any(place < len(cells) and cells[place][0] for cells in published.ours.values())
-        for place in range(len(published.columns))
-    ]
-    head, lines = [""], []
-    for column, ours in zip(published.columns, has_ours, strict=True):
-        head += [_cell(column), "ours"] if ours else [_cell(column)]
-    for name, values in published.rows.items():
-        cells = [_cell(name)]
-        for place, value in enumerate(values):
-            cells.append(f"{value:g}")
-            if has_ours[place]:
-                own = published.ours.get(name, ())
-                cells.append(_our_mean(*own[place], trials) if place < len(own) else "")
-        lines.append(cells)
-    return table(head, lines)
-
-
-def _our_mean(arm: str, metric: str, trials: tuple[Trial, ...]) -> str:
-    values = [trial.numbers[metric] for trial in trials if trial.arm == arm and metric in trial.numbers]
-    return f"**{fmean(values):.3g}**" if values else ""
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
-from engine.estimate.at_scale import PRECISIONS, Takes, longest_trained, longest_written, takes
+from engine.estimate.at_scale import PRECISIONS, longest_trained, longest_written
+from engine.estimate.frames import models_frame
 from engine.estimate.published import WELL_KNOWN, Published
 from engine.foundation.formatting import in_bytes
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.scale import scale_figure
+from pages.parts.charts.table import numbers_right
 from pages.parts.memory_and_time.form import models, widget
 from pages.parts.memory_and_time.state import SETTINGS
-from pages.parts.memory_and_time.tables import round_down, table
+from pages.parts.memory_and_time.tables import MODEL, round_down, small_table
 from pages.parts.memory_and_time.view import View
 
 
@@ -28,63 +31,52 @@ def show_models(view: View) -> None:
     if not chosen:
         st.info("Choose a model.", icon=":material/check_box:")
         return
-    precision = PRECISIONS[view.precision]
-    taken = {
-        model.label: takes(model, precision, _length(model, view), view.sequences, written=view.written)
-        for model in chosen
-    }
-    panels([_panel(taken, view)], key="costs.scale", name="well-known models", subject=",".join(view.models), least=400)
-    _training_table(chosen, taken, view)
-    _writing_table(chosen, taken, view)
+    predicted = models_frame(
+        chosen, view.precision, context=view.context, batch=view.sequences, written=view.written
+    ).set_axis([model.label for model in chosen])
+    panels(
+        [_panel(predicted, view)], key="costs.scale", name="well-known models", subject=",".join(view.models), least=400
+    )
+    small_table("Training, predicted", numbers_right(training_frame(chosen, predicted, view)))
+    small_table("Writing with keys and values kept, predicted", numbers_right(writing_frame(chosen, predicted, view)))
     _sources(chosen, view)
 
 
-def _length(model: Published, view: View) -> int:
-    return view.context or model.context
-
-
-def _panel(taken: dict[str, Takes], view: View) -> Panel:
-    said = "; ".join(f"{label} {in_bytes(one.training)}" for label, one in taken.items())
+def _panel(predicted: pd.DataFrame, view: View) -> Panel:
+    said = "; ".join(f"{label} {in_bytes(size)}" for label, size in predicted["training"].items())
     return Panel(
-        "costs.models", "One training step of well-known models", scale_figure(taken, view.bytes), f"Predicted memory: {said}.",
-        height=110 + 44 * len(taken), note=f"By formula. Dashed: the {in_bytes(view.bytes)} asked for above.", wide=True,
+        "costs.models", "One training step of well-known models", scale_figure(predicted, view.bytes), f"Predicted memory: {said}.",
+        height=110 + 44 * len(predicted), note=f"By formula. Dashed: the {in_bytes(view.bytes)} asked for above.", wide=True,
     )  # fmt: skip
 
 
-def _training_table(chosen: list[Published], taken: dict[str, Takes], view: View) -> None:
+def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: View) -> pd.DataFrame:
+    """What training takes, in words: a row for each model."""
     precision = PRECISIONS[view.precision]
-    rows = []
-    for model in chosen:
-        one = taken[model.label]
-        fits = longest_trained(model, precision, view.bytes, view.sequences, written=view.written)
-        state = (one.weights, one.gradients, one.optimizer)
-        rows.append(
-            [
-                model.label, f"{one.parameters:,}", *map(in_bytes, state), f"{_length(model, view):,}",
-                in_bytes(one.activations), in_bytes(one.training), _tokens(fits),
-            ]
-        )  # fmt: skip
-    fits_in = f"Longest in {in_bytes(view.bytes)}"
-    table(
-        "Training, predicted",
-        ["", "Parameters", "Weights", "Gradients", "AdamW", "Tokens", "Activations", "Together", fits_in],
-        rows,
-    )
+    longest = [longest_trained(model, precision, view.bytes, view.sequences, written=view.written) for model in chosen]
+    return pd.DataFrame({
+        "Parameters": predicted["parameters"].map("{:,}".format),
+        "Weights": predicted["weights"].map(in_bytes),
+        "Gradients": predicted["gradients"].map(in_bytes),
+        "AdamW": predicted["optimizer"].map(in_bytes),
+        "Tokens": predicted["context"].map("{:,}".format),
+        "Activations": predicted["activations"].map(in_bytes),
+        "Together": predicted["training"].map(in_bytes),
+        f"Longest in {in_bytes(view.bytes)}": list(map(_tokens, longest)),
+    }).rename_axis(MODEL)  # fmt: skip
 
 
-def _writing_table(chosen: list[Published], taken: dict[str, Takes], view: View) -> None:
+def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: View) -> pd.DataFrame:
+    """What writing with a cache takes, in words: a row for each model."""
     precision = PRECISIONS[view.precision]
-    rows = []
-    for model in chosen:
-        one = taken[model.label]
-        heads = f"{model.kv_heads} of {model.heads}"
-        fits = longest_written(model, precision, view.bytes, view.sequences)
-        rows.append(
-            [model.label, heads, in_bytes(one.cache_per_token), in_bytes(one.cache), in_bytes(one.writing), _tokens(fits)]
-        )  # fmt: skip
-    fits_in = f"Longest in {in_bytes(view.bytes)}"
-    head = ["", "Key-value heads", "Cache a token", "Cache of all", "With the weights", fits_in]
-    table("Writing with keys and values kept, predicted", head, rows)
+    longest = [longest_written(model, precision, view.bytes, view.sequences) for model in chosen]
+    return pd.DataFrame({
+        "Key-value heads": [f"{model.kv_heads} of {model.heads}" for model in chosen],
+        "Cache a token": predicted["cache_per_token"].map(in_bytes),
+        "Cache of all": predicted["cache"].map(in_bytes),
+        "With the weights": predicted["writing"].map(in_bytes),
+        f"Longest in {in_bytes(view.bytes)}": list(map(_tokens, longest)),
+    }).rename_axis(MODEL)  # fmt: skip
 
 
 def _tokens(count: int) -> str:

@@ -137,7 +137,7 @@ def _line(
 ) -> CostLine:  # fmt: skip
     row = KINDS[kind]
     return CostLine(
-        f"{kind}.{quantity}", label or row.label, row.color, result.levels(kind, quantity), result.fit(kind, quantity),
+        f"{kind}.{quantity}", label or row.label, row.color, result.summaries(kind, quantity), result.fit(kind, quantity),
         predicted or (), dashed,
     )  # fmt: skip
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from html import escape
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any
 
+import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from engine.estimate.by_length import longest, longest_in_time, longest_that_fits, memory_at
 from engine.estimate.prediction import known_speed
 from engine.foundation.formatting import in_bytes
 from engine.sweeps import KINDS
-from engine.sweeps.fit import FEWEST, REACH, Fit
+from engine.sweeps.fit import FEWEST, REACH
+from engine.sweeps.frames import fits_frame
 from engine.sweeps.plan import SHORTEST, Plan
 from engine.sweeps.result import Result
+from pages.parts.charts.table import numbers_right, whole_lines
 from pages.parts.memory_and_time.view import View
 
 DECIDED = 1.0
 """The widest interval of an exponent with which a law is extended beyond its points: the distance from n to n²."""
+MODEL = "Model"
+"""The head of the column of models: a head without words says nothing to a screen reader."""
+LABELS = {name: kind.label for name, kind in KINDS.items()}
 COLUMNS = {
     "train": "Training step",
     "inference": "One pass",
@@ -28,32 +34,10 @@ COLUMNS = {
 }
 
 
-STYLE = """<style>
-.cost-table { overflow-x: auto; }
-.cost-title { font-weight: 600; font-size: 0.875rem; }
-.cost-table table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
-.cost-table th, .cost-table td { padding: 0.3rem 1.2rem 0.3rem 0; text-align: left; vertical-align: top; font-weight: 400;
-  white-space: pre-line; min-width: 6.5rem; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
-.cost-table thead th { font-size: 0.8rem; opacity: 0.75; vertical-align: bottom; }
-.cost-table.numbers td, .cost-table.numbers thead th { text-align: right; white-space: pre; }
-.cost-table.laws td::first-line { font-weight: 600; }
-</style>"""
-
-
-def table(
-    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], kind: Literal["numbers", "laws"] = "numbers"
-) -> None:
-    """Numbers in columns, which scroll sideways on a narrow phone; in ``laws`` of several lines the first is bold."""
-    names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
-    lines = "".join(
-        f"<tr><th scope='row'>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-        for first, *cells in rows
-    )
-    st.html(
-        f"{STYLE}<div class='cost-title'>{escape(title)}</div>"
-        f"<div class='cost-table {kind}' tabindex='0'><table aria-label='{escape(title)}'>"
-        f"<thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
+def small_table(title: str, frame: Styler) -> None:
+    """A table under its title; it scrolls sideways on a narrow phone."""
+    st.markdown(f"**{title}**")
+    st.table(frame, border="horizontal", width="content", alt=title)
 
 
 def show_laws(result: Result) -> None:
@@ -61,11 +45,9 @@ def show_laws(result: Result) -> None:
     if not result.fits:
         return
     what = "length" if result.plan.axis == "length" else "depth"
-    rows = [
-        [KINDS[kind].label, *(_law(result.fit(kind, quantity)) for quantity in COLUMNS)] for kind in result.plan.kinds
-    ]
-    title = f"How each cost grows with the {what}: the exponent and its 95 % interval"
-    table(title, ["", *COLUMNS.values()], rows, kind="laws")
+    small_table(
+        f"How each cost grows with the {what}: the exponent and its 95 % interval", whole_lines(laws_frame(result))
+    )
     st.caption(
         f"The slope on logarithms, least squares, with Student's t interval, over each model's points from the largest down to"
         f" 1/{REACH} of it, at least {FEWEST}. The interval says how far the points are from one straight line, by noise or by"
@@ -73,10 +55,18 @@ def show_laws(result: Result) -> None:
     )
 
 
-def _law(fit: Fit | None) -> str:
-    if fit is None:
-        return "–"
-    return f"{fit.exponent:.2f}\n{fit.low:.2f} to {fit.high:.2f}\n{fit.says}".replace("-", "−")
+def laws_frame(result: Result) -> pd.DataFrame:
+    """A row for each kind of model, a column for each cost: the exponent, its interval and what it says, as Markdown."""
+    fits = fits_frame(result)
+    fits["law"] = [_law(row) for row in fits.to_dict("records")]
+    frame = fits.pivot(index="kind", columns="quantity", values="law")
+    frame = frame.reindex(index=list(result.plan.kinds), columns=list(COLUMNS)).astype(object).fillna("–")
+    return frame.rename(index=LABELS, columns=COLUMNS).rename_axis(index=MODEL, columns=None)
+
+
+def _law(fit: Mapping[Any, Any]) -> str:
+    lines = (f"**{fit['exponent']:.2f}**", f"{fit['low']:.2f} to {fit['high']:.2f}", fit["says"])
+    return "  \n".join(lines).replace("-", "−")
 
 
 def show_skips(result: Result) -> None:
@@ -89,20 +79,26 @@ def show_skips(result: Result) -> None:
 
 def show_longest(plan: Plan, result: Result | None, view: View) -> None:
     """The longest sequence that fits, and the longest that trains in time, for each kind of model."""
-    along = plan.model_copy(update={"axis": "length"})
-    measured = result if result is not None and result.plan == along else None
-    rows = [[KINDS[kind].label, *_fitting(along, kind, measured, view)] for kind in along.kinds]
-    head = [
-        "",
-        f"Fits in {in_bytes(view.bytes)}",
-        f"Trains in {view.seconds:g} s a step",
-        "Weights, gradients, optimizer",
-    ]
-    table("Tokens in a sequence of the model above", head, rows)
+    small_table("Tokens in a sequence of the model above", numbers_right(longest_frame(plan, result, view)))
     st.caption(
-        f"One training step of this model, batch size {along.batch_size}, in float32, AdamW, nothing recomputed. Memory: weights,"
+        f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Memory: weights,"
         " gradients, optimizer and what is saved for backward; the highest moment of a step takes more, see the rings above. Time on one"
         " CPU core. ≈ by formula; ~ from the power law measured above, carried on beyond its points where they decide on one."
+    )
+
+
+def longest_frame(plan: Plan, result: Result | None, view: View) -> pd.DataFrame:
+    """A row for each kind of model: the longest sequence in memory and in time, and the memory that no sequence takes."""
+    along = plan.model_copy(update={"axis": "length"})
+    measured = result if result is not None and result.plan == along else None
+    return pd.DataFrame(
+        [_fitting(along, kind, measured, view) for kind in along.kinds],
+        index=pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL),
+        columns=[
+            f"Fits in {in_bytes(view.bytes)}",
+            f"Trains in {view.seconds:g} s a step",
+            "Weights, gradients, optimizer",
+        ],
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from engine.config.link import to_query
-from engine.experiments.issues.issue import Arm, Issue, Role
+from engine.experiments.experiment import Arm, Experiment, Role
 from engine.settings.fields import Setting, to_text
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.arms import goes_without_saying
@@ -21,27 +21,27 @@ ROLE_MARKS: dict[Role, str] = {
 WIDTHS = [3, 4, 1.6]
 
 
-def show_arms(issue: Issue, extended: bool, seed: int) -> None:
-    st.subheader("The arms", anchor=False, help="Ways to train that are compared. All else is the same in all of them.")
+def show_arms(experiment: Experiment, extended: bool, seed: int) -> None:
+    st.subheader("The arms", anchor=False, help=f"Ways to train that are compared. {experiment.matched}")
     with st.container(border=True, gap="small"):
-        for arm in issue.arms_of(extended):
+        for arm in experiment.arms_of(extended):
             name, changes, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
             name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**")
-            changes.markdown(changes_in_words(issue, arm))
+            changes.markdown(changes_in_words(experiment, arm))
             with way:
                 st.page_link(
                     "lab.py", label="Open in the lab", icon=":material/science:",
-                    query_params=to_query(issue.config(arm, seed)),
+                    query_params=to_query(experiment.config(arm, seed)),
                     help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
                 )  # fmt: skip
-    hidden = len(issue.arms) - len(issue.arms_of(extended))
+    hidden = len(experiment.arms) - len(experiment.arms_of(extended))
     if hidden:
         st.caption(f"{hidden} more take longer; “Extended” adds them.")
 
 
-def changes_in_words(issue: Issue, arm: Arm) -> str:
+def changes_in_words(experiment: Experiment, arm: Arm) -> str:
     """ "Mask fault: None → Missing" for each changed setting; for the control, a sentence that the others change it."""
-    changes = issue.changes(arm)
+    changes = experiment.changes(arm)
     if not changes:
         return ":gray[what the others are compared with]"
     return " · ".join(_change(*change) for change in changes if not goes_without_saying(*change))

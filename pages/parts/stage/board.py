@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.experiments.experiment import Experiment
-from pages.parts.boards.component import mount
+from engine.experiments.running import ExperimentRun
+from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import sections, status
 from pages.parts.stage.plain import Plain, remembering
-from pages.parts.stage.shown import Shown, of_experiment
+from pages.parts.stage.shown import Shown, of_run
 
 POLL = 0.5
 """Seconds between two checks of an experiment."""
 
 
-def experiment_board(name: str, experiment: Experiment, *, curve: str = "loss", key: str = "evidence") -> None:
-    """Follow an experiment until it ends; then the script is rerun once."""
-    running = experiment.state == "running"
+def experiment_board(name: str, run: ExperimentRun, *, curve: str = "loss", key: str = "evidence") -> None:
+    """Follow the run of an experiment until it ends; then the script is rerun once."""
+    running = run.state == "running"
 
     def draw() -> None:
-        shown = of_experiment(experiment)
+        shown = of_run(run)
         _mount(key, name, shown, curve)
         if running and shown.state != "running":
             st.rerun()
@@ -35,15 +35,15 @@ def kept_board(name: str, shown: Shown, *, curve: str = "loss", key: str = "evid
 
 def _mount(key: str, name: str, shown: Shown, curve: str) -> None:
     version, drawn = _drawn(name, shown, curve)
-    mount(key, name, version, drawn, name=shown.issue.slug, status=status(shown))
+    mount(key, name, version, drawn, name=shown.experiment.slug, status=status(shown))
 
 
 def _drawn(name: str, shown: Shown, curve: str) -> tuple[str, list[Plain]]:
     """Version and sections: the previous ones where nothing has changed; unchanged figures are reused."""
-    last = st.session_state.get("issues.payload")
+    last = st.session_state.get("stage.payload")
     stamp = (name, curve, shown.stamp)
     if last is None or last[0] != stamp:
         figures = last[2] if last is not None and last[0][0] == name else {}
         last = (stamp, sections(shown, curve, remembering(figures)), figures)
-        st.session_state["issues.payload"] = last
+        st.session_state["stage.payload"] = last
     return str(hash(stamp)), last[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from engine.experiments.issues.issue import Arm
+from engine.experiments.experiment import Arm
 from pages.parts.charts.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure, strip_height
@@ -44,7 +44,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
     along = _along_a_line(arms)
     lines, alone = _lines_of(along, rows), [rows[arm.name] for arm in arms if arm not in along]
     if lines:
-        name, x_label = f"line.{metric}", shown.issue.x_label or "x"
+        name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
         drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
         in_line = [rows[arm.name] for arm in along]
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), label, in_line, drawn)
@@ -56,7 +56,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
 
 def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
     """The panels of the arms whose trials each give a whole line, such as the accuracy at each test length."""
-    stamp, x_label = (len(shown.trials), len(shown.seeds)), shown.issue.x_label or "x"
+    stamp, x_label = (len(shown.trials), len(shown.seeds)), shown.experiment.x_label or "x"
     kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
     for kind in kinds:
         arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]

@@ -1,19 +1,42 @@
-"""The experiments of this server process; the evidence of finished ones is stored."""
+"""The experiments of this server process: started over what is stored of them, their evidence stored at the end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
+from engine.experiments import store, trial_cache
+from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Experiment
-from engine.experiments.store import keep
+from engine.experiments.running import ExperimentRun
+from engine.experiments.trial import Trial
+from pages.parts.app import server
+from pages.parts.app.session import session_id
 from pages.parts.app.task_registry import TaskRegistry
 
-EXPERIMENTS: TaskRegistry[Experiment] = TaskRegistry()
+EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry()
 
 
-def begin(experiment: Experiment) -> str:
-    """Start an experiment on an issue and return its name. Raises Refused where the session has one running."""
+def begin(
+    experiment: Experiment,
+    *,
+    extended: bool = False,
+    stored: Sequence[Trial] = (),
+    comparison: Comparison | None = None,
+) -> str:
+    """Start an experiment and return the name of its run. Trials in ``stored`` or in the cache are not trained again.
 
-    def keep_if_finished(_: str) -> None:
-        if experiment.state == "finished":
-            keep(experiment)
+    A ``comparison`` goes by its own name, by which it is also stored, and that after a stop too; if it is running already, no
+    second one is started. Raises Refused where the session has another experiment running, ConfigError for its settings.
+    """
+    run = ExperimentRun(
+        experiment, server.pool(), extended=extended, session=session_id(),
+        stored=[*stored, *trial_cache.stored_trials(experiment, extended)], save=partial(trial_cache.save, experiment),
+    )  # fmt: skip
 
-    return EXPERIMENTS.begin(experiment, keep=keep_if_finished)
+    def save(_: str) -> None:
+        if comparison is not None or run.state == "finished":
+            store.save(run, comparison)
+        trial_cache.delete_oldest()
+
+    return EXPERIMENTS.begin(run, name=comparison.name if comparison else "", keep=save)

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.estimate.prediction import predict
-from engine.experiments.issues.issue import Issue
+from engine.experiments.experiment import Experiment
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted, in_time
 from pages.parts.app import server
 
 
-def forecast(issue: Issue, seeds: int, extended: bool, known: Sequence[Trial] = ()) -> str:
-    """The trials and time that an experiment will take, in a sentence. ``known`` trials are not trained again."""
-    arms = issue.arms_of(extended)
+def forecast(experiment: Experiment, extended: bool = False, stored: Sequence[Trial] = ()) -> str:
+    """The trials and time that an experiment will take, in a sentence. ``stored`` trials are not trained again."""
+    arms, seeds = experiment.arms_of(extended), experiment.seeds
     trials = len(arms) * seeds
     words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
-    if known:
-        words += f", {len(known) if len(known) < trials else 'all'} of them kept on this machine"
-    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in known) for arm in arms}
+    if stored:
+        words += f", {len(stored) if len(stored) < trials else 'all'} of them kept on this machine"
+    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in stored) for arm in arms}
     times = [
         (predict(config).seconds_per_step, config.steps * to_train[arm.name])
         for arm in arms
-        for config in [issue.config(arm)]
+        for config in [experiment.config(arm)]
         if config.steps > 1  # otherwise it is not trained, and all its time goes into measuring
     ]
-    if not times or len(known) == trials or any(pace is None for pace, _ in times):
+    if not times or len(stored) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
     return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do; measuring comes on top."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from engine.experiments.issues.issue import Arm
+from engine.experiments.experiment import Arm
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
 from pages.parts.charts.arms import metric_label, role_color
@@ -13,7 +13,7 @@ from pages.parts.charts.curves import Frame, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section
 from pages.parts.stage.ended import ended_section
 from pages.parts.stage.plain import Plain, Remember, levels_of, make
-from pages.parts.stage.shown import Growing, Shown
+from pages.parts.stage.shown import Shown, TrialSoFar
 
 CURVE_HEIGHT = 150
 
@@ -33,14 +33,14 @@ def status(shown: Shown) -> Plain:
 
 def status_words(shown: Shown) -> str:
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
-    before = f", {shown.from_before} of them from before" if shown.from_before else ""
+    before = f", {shown.reused} of them from before" if shown.reused else ""
     trials = f"{ended} of {total} trials{before}"
     if shown.state == "running":
         left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"
-        places = [trial.queue_place for trial in shown.growing if trial.queue_place]
-        if places and len(places) == len(shown.growing):
+        places = [trial.queue_place for trial in shown.running if trial.queue_place]
+        if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"
-        now = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in shown.growing)
+        now = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in shown.running)
         return f"{trials}{left}" + (f" · now {now}" if now and not places else "")
     if not ended:
         return f"{trials}: nothing was measured"
@@ -54,12 +54,12 @@ def status_words(shown: Shown) -> str:
 def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
     label = {"loss": "training loss"}.get(curve, metric_label(curve))
     by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
-    growing = {arm.name: [g for g in shown.growing if g.arm == arm.name] for arm in shown.arms}
+    running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     all_curves = [curves.get(curve, []) for curves in _all_curves(shown)]
     frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
     panels = [
-        _curve_panel(shown, arm, by_arm[arm.name], growing[arm.name], curve, frame, levels[arm.name], remember)
+        _curve_panel(shown, arm, by_arm[arm.name], running[arm.name], curve, frame, levels[arm.name], remember)
         for arm in shown.trained
     ]
     unit = " (nats)" if label.endswith("loss") else ""
@@ -74,24 +74,24 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
 
 
 def _all_curves(shown: Shown) -> list[dict[str, Curve]]:
-    return [trial.curves for trial in shown.trials] + [trial.curves for trial in shown.growing]
+    return [trial.curves for trial in shown.trials] + [trial.curves for trial in shown.running]
 
 
 def _curve_panel(
-    shown: Shown, arm: Arm, trials: Sequence[Trial], growing: Sequence[Growing], curve: str, frame: Frame,
+    shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], curve: str, frame: Frame,
     levels: dict[str, float], remember: Remember,
 ) -> Plain:  # fmt: skip
     done = {trial.seed: trial.curves.get(curve, []) for trial in trials}
-    under_way = {trial.seed: trial.curves.get(curve, []) for trial in growing}
-    steps = shown.issue.config(arm).steps
-    stamp = (curve, frame, len(trials), tuple((g.seed, g.share) for g in growing), tuple(levels.items()))
+    so_far = {trial.seed: trial.curves.get(curve, []) for trial in running}
+    steps = shown.experiment.config(arm).steps
+    stamp = (curve, frame, len(trials), tuple((g.seed, g.share) for g in running), tuple(levels.items()))
     name = f"curves.{arm.name}"
     without = [trial for trial in trials if trial.outcome]
     return {
         "id": name, "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
         "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}",
-        "figure": remember(name, stamp, lambda: curves_figure(done, under_way, frame, steps, role_color(arm.role), levels)),
+        "figure": remember(name, stamp, lambda: curves_figure(done, so_far, frame, steps, role_color(arm.role), levels)),
     }  # fmt: skip
 
 

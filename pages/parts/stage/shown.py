@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.experiments.experiment import Experiment
-from engine.experiments.issues.issue import Arm, Issue
+from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.published import trials_of
 from engine.experiments.report import Report
+from engine.experiments.running import ExperimentRun
 from engine.experiments.store import Evidence, latest
 from engine.experiments.trial import Curve, Trial, curves_of
 
 
 @dataclass(frozen=True)
-class Growing:
-    """A trial under way."""
+class TrialSoFar:
+    """A trial that is training."""
 
     arm: str
     seed: int
@@ -26,21 +26,21 @@ class Growing:
 
 @dataclass(frozen=True)
 class Shown:
-    issue: Issue
+    experiment: Experiment
     report: Report
     trials: Sequence[Trial]
-    growing: Sequence[Growing]
+    running: Sequence[TrialSoFar]
     state: str
     """The state of the experiment; ``kept`` for stored evidence, ``shipped`` for evidence that comes with this version."""
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
-    from_before: int = 0
+    reused: int = 0
     """The number of trials that were not trained again."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        return self.issue.arms_of(self.report.extended)
+        return self.experiment.arms_of(self.report.extended)
 
     @property
     def seeds(self) -> list[int]:
@@ -49,7 +49,7 @@ class Shown:
     @property
     def trained(self) -> list[Arm]:
         """The arms that are trained; others are measured at their first weights and have no curve."""
-        return [arm for arm in self.arms if self.issue.config(arm).steps > 1]
+        return [arm for arm in self.arms if self.experiment.config(arm).steps > 1]
 
     @property
     def curves(self) -> bool:
@@ -59,50 +59,50 @@ class Shown:
     @property
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever there is something new to draw."""
-        under_way = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.growing)
-        return self.state, len(self.trials), under_way, self.report.seeds_done, self.report.seconds
+        running = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.running)
+        return self.state, len(self.trials), running, self.report.seeds_done, self.report.seconds
 
 
-def of_experiment(experiment: Experiment) -> Shown:
+def of_run(run: ExperimentRun) -> Shown:
     # Read before the trials: one that ends between the two reads is then shown twice at worst, never not at all.
-    under_way = experiment.under_way
-    trials = experiment.trials
+    running = run.running_trials
+    trials = run.trials
     ended = {(trial.arm, trial.seed) for trial in trials}
     return Shown(
-        issue=experiment.issue,
-        report=experiment.report,
+        experiment=run.experiment,
+        report=run.report,
         trials=trials,
-        growing=[
-            Growing(
-                one.arm.name, one.seed, one.share, curves_of(one.events, experiment.issue.curves), one.run.queue_place
+        running=[
+            TrialSoFar(
+                one.arm.name, one.seed, one.share, curves_of(one.events, run.experiment.curves), one.run.queue_place
             )
-            for one in under_way
+            for one in running
             if (one.arm.name, one.seed) not in ended
         ],
-        state=experiment.state,
-        done=experiment.done,
-        seconds_left=experiment.seconds_left,
-        problem=experiment.problem,
-        from_before=len(experiment.from_before),
+        state=run.state,
+        done=run.done,
+        seconds_left=run.seconds_left,
+        problem=run.problem,
+        reused=len(run.reused),
     )
 
 
-def of_evidence(issue: Issue, evidence: Evidence) -> Shown:
-    return Shown(issue, evidence.report, evidence.trials, (), "kept", from_before=evidence.from_before)
+def of_evidence(experiment: Experiment, evidence: Evidence) -> Shown:
+    return Shown(experiment, evidence.report, evidence.trials, (), "kept", reused=evidence.reused)
 
 
-def of_latest(issue: Issue) -> Shown | None:
+def of_latest(experiment: Experiment) -> Shown | None:
     """The data of the last experiment on this machine, if it can be read."""
-    evidence = latest(issue.slug)
-    return of_evidence(issue, evidence) if evidence else None
+    evidence = latest(experiment)
+    return of_evidence(experiment, evidence) if evidence else None
 
 
-def of_shipped(issue: Issue, report: Report) -> Shown:
-    return Shown(issue, report, trials_of(report), (), "shipped")
+def of_shipped(experiment: Experiment, report: Report) -> Shown:
+    return Shown(experiment, report, trials_of(report), (), "shipped")
 
 
-def fits(issue: Issue, report: Report) -> bool:
-    """Whether a report matches the arms and claims that the issue has today."""
-    claims = [claim.sentence for claim in issue.claims_of(report.extended)]
-    arms = [arm.name for arm in issue.arms_of(report.extended)]
+def fits(experiment: Experiment, report: Report) -> bool:
+    """Whether a report matches the arms and claims that the experiment has today."""
+    claims = [claim.sentence for claim in experiment.claims_of(report.extended)]
+    arms = [arm.name for arm in experiment.arms_of(report.extended)]
     return claims == [claim.claim for claim in report.claims] and arms == [arm.name for arm in report.arms]

@@ -1,4 +1,4 @@
-"""Downloads of an experiment: the evidence as JSON and as a table."""
+"""An experiment that has ended, in numbers: a table of the claims, and downloads of the evidence as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from functools import partial
 
 import streamlit as st
 
-from engine.experiments.frames import numbers_frame
+from engine.experiments.frames import effects_frame, numbers_frame
 from pages.parts.stage.shown import Shown
 
 
 def take_away(shown: Shown) -> None:
-    slug = shown.issue.slug
+    """Nothing before the end, or where no trial has ended."""
+    if shown.state == "running" or not shown.trials:
+        return
+    slug = shown.experiment.slug
+    with st.expander("The claims in numbers", icon=":material/table_chart:"):
+        show_claims(shown)
     with st.container(horizontal=True):
         # Functions, not values: the files are made only when somebody downloads them.
         st.download_button(
@@ -28,6 +33,25 @@ def take_away(shown: Shown) -> None:
         )
 
 
+def show_claims(shown: Shown) -> None:
+    """A row for each claim, to sort, search and download."""
+    number = st.column_config.NumberColumn
+    numbers = {
+        "effect": number("Effect", format="%+.3g", help="The mean over the paired seeds."),
+        "low": number("From", format="%+.3g", help="The lower end of the 95 % interval."),
+        "high": number("To", format="%+.3g", help="The upper end of the 95 % interval."),
+        "p": number("p", format="%.2g", help="Of the exact sign-flip test, two-sided."),
+        "smallest effect": number("Worth naming from", format="%g", help="Declared before the run."),
+    }
+    words = {"claim": "Claim", "condition": "Condition", "verdict": "Verdict", "direction": "Claimed", "unit": "Unit"}
+    frame = effects_frame(shown.report)
+    empty = [] if frame["condition"].any() else ["condition"]
+    st.dataframe(
+        frame.drop(columns=empty), hide_index=True, placeholder="",
+        column_config={**words, **numbers, "seeds": number("Seeds")},
+    )  # fmt: skip
+
+
 def as_json(shown: Shown) -> str:
     """The report as the command line prints it, and the trials behind it with their curves."""
     return json.dumps(
@@ -38,4 +62,4 @@ def as_json(shown: Shown) -> str:
 def as_csv(shown: Shown) -> str:
     """A row for each number of each trial: arm, role, seed, number, value."""
     roles = {arm.name: arm.role for arm in shown.arms}
-    return numbers_frame(shown.issue.slug, roles, shown.trials).to_csv(index=False)
+    return numbers_frame(shown.experiment.slug, roles, shown.trials).to_csv(index=False)

@@ -10,10 +10,10 @@ from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import small, upright
 from pages.parts.charts.colors import sequential
+from pages.parts.charts.encoding import color_of
 from pages.parts.charts.heat import heat, heat_figure
 from pages.parts.text.answers import ask, weights_of
 from pages.parts.text.state import PLAYS

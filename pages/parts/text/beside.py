@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from engine.runs.passing import passed
@@ -12,9 +13,9 @@ from engine.runs.run import Run
 from engine.text import plays
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.table import table
+from pages.parts.charts.encoding import color_of
+from pages.parts.charts.table import numbers_right
 from pages.parts.charts.text import by_read_figure
 from pages.parts.text.answers import beside_counting_models, counting_models
 from pages.parts.text.state import PLAYS
@@ -104,15 +105,15 @@ def show_beside(run: Run) -> None:
         return
     nats, sizes = found["nats"], found["tokens"]
     parts = [part for part in PARTS if any(part in values for values in nats.values())]
-    head = ["", *(f"{PARTS[part]} ({sizes[part]:,})" for part in parts)]
-    rows = [
-        [_titled(name), *(f"{exp(values[part]):.1f}" if part in values else "" for part in parts)]
-        for name, values in nats.items()
-    ]
+    frame = pd.DataFrame(
+        [[f"{exp(values[part]):.1f}" if part in values else "" for part in parts] for values in nats.values()],
+        index=pd.Index([_titled(name) for name in nats], name="Model"),
+        columns=[f"{PARTS[part]} ({sizes[part]:,})" for part in parts],
+    )
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("Perplexity; in brackets the number of tokens. Lower is better.")
-        st.markdown(table(head, rows))
+        st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
         st.caption(_words_apart(nats))
     with right:
         panels(

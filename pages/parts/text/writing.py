@@ -14,8 +14,8 @@ from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.glossary import explained
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.boards.live.looks import color_of
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.encoding import color_of
 from pages.parts.charts.text import next_figure
 from pages.parts.text.answers import ask, weights_of
 from pages.parts.text.state import PLAYS

@@ -15,11 +15,10 @@ from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config
 
-from pages.parts.boards.live.watched import Watched
+from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.charts.plotly_file import packed
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
-from pages.parts.web.leaving import noticing_the_end
 from pages.parts.web.live import Find, live_route
 from pages.parts.web.origins import OwnOriginOnly, configured_origins
 from pages.parts.web.plotly_script import plotly_route
@@ -38,14 +37,13 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
-        with noticing_the_end():
-            waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed))]
-            try:
-                yield
-            finally:
-                for task in waking:
-                    task.cancel()
-                await to_thread.run_sync(stop)
+        waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed))]
+        try:
+            yield
+        finally:
+            for task in waking:
+                task.cancel()
+            await to_thread.run_sync(stop)
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
@@ -67,7 +65,7 @@ def serving(find: Find, start: Callable[[], object], stop: Callable[[], object])
 def _or_recorded(find: Find) -> Find:
     """``find``, extended by the recorded run, so that its exact numbers can be requested as those of any other run."""
 
-    def found(run_id: str) -> Watched | None:
+    def found(run_id: str) -> ReadableRun | None:
         from pages.parts.boards.recorded import recorded_run  # late, as above
 
         recorded = recorded_run()

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from pages.parts.boards.live.watched import Watched
+from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.live import Find
 
 GROUPS = ("patterns", "encoding")
@@ -56,14 +56,14 @@ def lines_route(find: Find, prefix: str = "") -> Route:
     return Route(f"{prefix}/live/{{run}}/lines", lines, methods=["GET"])
 
 
-def _lines_of(run: Watched, names: set[str]) -> str:
+def _lines_of(run: ReadableRun, names: set[str]) -> str:
     from pages.parts.boards.live.columns import exact_columns  # late, as below
 
     columns = exact_columns(islice(run.events, len(run.events)))
     return json.dumps({name: column for name, column in columns.items() if name in names})
 
 
-def array_of(run: Watched, step: int, group: str, name: str) -> np.ndarray | None:
+def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray | None:
     """The array of the latest snapshot at that step; None where it is not stored."""
     from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
 

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 import engine
 from engine.analysis import spectra
-from engine.analysis.encodings import along, final_scales, first_weights, pictures, portrait, portrait_of_snapshot
+from engine.analysis.encodings import along, final_scales, first_weights, matrices, portrait, portrait_of_snapshot
 from engine.analysis.measurements.table_structure import structure
 from engine.analysis.portrait import CELLS
 from engine.config.run_config import RunConfig, parse
@@ -44,8 +44,8 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_pictures_alone_are_those_of_the_portrait(encoding: str) -> None:
-    alone, whole = (of(config(encoding), 24) for of in (pictures, portrait))
+def test_the_matrices_alone_are_those_of_the_portrait(encoding: str) -> None:
+    alone, whole = (of(config(encoding), 24) for of in (matrices, portrait))
     for name, value in alone.items():
         np.testing.assert_array_equal(value, whole[name], err_msg=name)
 

@@ -16,9 +16,10 @@ from torch import Tensor
 
 import engine.encodings
 from engine.config.run_config import RunConfig, parse
-from engine.encodings.designed.code import in_words, written
+from engine.encodings.designed.code import written
 from engine.encodings.designed.layer import Designed
 from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.designed.words import in_words
 from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
 from engine.encodings.learned.layer import Learned
 from engine.encodings.rope.layer import Rope

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, above, difference
+from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import Issue
 
 
 def fake_issue(**changes: Any) -> Issue:

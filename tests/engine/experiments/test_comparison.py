@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.analysis.design import first_look
+from engine.analysis.encodings import preview
 from engine.experiments.comparison import (
     DESIGN,
     RIVALS,
@@ -22,10 +22,10 @@ from engine.settings.errors import ConfigError
 
 
 def test_arms_of_a_task_differ_in_the_encoding_alone() -> None:
-    issue = comparison({"design_features": "table", "design_readout": "direct"})
-    assert len(issue.arms) == len(TASKS) * (1 + len(USUAL))
+    experiment = comparison({"design_features": "table", "design_readout": "direct"})
+    assert len(experiment.arms) == len(TASKS) * (1 + len(USUAL))
     for task in TASKS:
-        configs = [issue.config(issue.arm(arm_name(task, name)), seed=3).flat() for name in (DESIGN, *USUAL)]
+        configs = [experiment.config(experiment.arm(arm_name(task, name)), seed=3).flat() for name in (DESIGN, *USUAL)]
         for config in configs:
             own = {"pos_encoding"} | {
                 name for name in config if name.split("_")[0] in ("design", "sinusoid", "table", "rope", "yarn")
@@ -33,13 +33,13 @@ def test_arms_of_a_task_differ_in_the_encoding_alone() -> None:
             assert {k: v for k, v in config.items() if k not in own} == {
                 k: v for k, v in configs[0].items() if k in config and k not in own
             }
-    assert issue.config(issue.arms[0]).value("design_features") == "table"
+    assert experiment.config(experiment.arms[0]).value("design_features") == "table"
 
 
 def test_every_built_in_encoding_can_be_a_rival() -> None:
     for name in RIVALS:
-        issue = comparison({}, (name,), ("permutation",))
-        assert [issue.config(arm).pos_encoding for arm in issue.arms] == [DESIGN, name]
+        experiment = comparison({}, (name,), ("permutation",))
+        assert [experiment.config(arm).pos_encoding for arm in experiment.arms] == [DESIGN, name]
 
 
 def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> None:
@@ -52,15 +52,15 @@ def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> Non
 
 
 def test_a_verdict_comes_from_the_trials() -> None:
-    issue = comparison({}, ("learned",), ("permutation",))
+    experiment = comparison({}, ("learned",), ("permutation",))
     trials = [
         Trial(arm.name, seed, {"accuracy": (0.9 if arm.role == "comparison" else 0.5) + 0.01 * seed})
-        for arm in issue.arms
+        for arm in experiment.arms
         for seed in range(8)
     ]
-    assert report(issue, trials, range(8)).verdict == "shown"
+    assert report(experiment, trials, range(8)).verdict == "shown"
     same = [Trial(trial.arm, trial.seed, {"accuracy": 0.5}) for trial in trials]
-    assert report(issue, same, range(8)).verdict == "not shown"
+    assert report(experiment, same, range(8)).verdict == "not shown"
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_bad_choice_is_named(rivals: tuple[str, ...], tasks: tuple[str, ...], 
 
 @pytest.mark.parametrize("place", ["embedding", "scores", "rotation"])
 @pytest.mark.parametrize("features", ["table", "fourier"])
-def test_a_first_look_is_what_training_starts_from(features: str, place: str) -> None:
+def test_a_preview_is_what_training_starts_from(features: str, place: str) -> None:
     config = design_config({"design_features": features, "design_place": place, "design_readout": "direct"})
-    look = first_look(config)
+    look = preview(config)
     ends = features == "table" and place != "scores"
     assert look["length"] == look["trained"] * (1 if ends else 2)
     assert look["similarity"].shape == (look["length"], look["length"])

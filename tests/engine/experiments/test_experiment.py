@@ -1,166 +1,37 @@
-"""Experiments over a real pool with a torch-free training."""
+"""An experiment as a value: its seeds, and what makes two arms the same."""
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from engine.experiments import store
-from engine.experiments.experiment import Experiment
-from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Arm
-from engine.experiments.trial import Trial
-from engine.settings.errors import ConfigError
-from engine.workers.pool import Pool
+from engine.experiments.experiment import Arm
 from tests.engine.experiments.fake_issue import fake_issue
-from tests.engine.fake_training import RAISES
-from tests.engine.workers.test_pool import pool_of
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    with pool_of(tmp_path_factory.mktemp("experiments"), size=2) as pool:
-        yield pool
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
-
-
-def ended(experiment: Experiment) -> Experiment:
-    assert experiment.start().wait(600)
-    return experiment
-
-
-def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool) -> None:
-    experiment = ended(Experiment(fake_issue(), pool, seeds=6, first_seed=10))
-    assert experiment.state == "finished"
-    assert {(t.arm, t.seed) for t in experiment.trials} == {(a, s) for a in ("short", "long") for s in range(10, 16)}
-    found = experiment.report
-    assert found.verdict == "shown"
-    effects = [1 / (1 + s + 1) - 1 / (9 + s + 1) for s in range(10, 16)]
-    assert found.claims[0].effects == pytest.approx(effects)
-    assert found.arms[0].values == pytest.approx([1 / (2 + s) for s in range(10, 16)])
-    assert experiment.done == 1
-    assert not experiment.under_way
-
-
-def test_the_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
-    experiment = ended(Experiment(fake_issue(), pool, seeds=2, extended=True))
-    assert [arm.name for arm in experiment.report.arms] == ["short", "long", "longest"]
-    assert len(experiment.report.claims) == 3
-
-
-def test_the_last_line_has_the_first_claims_numbers_at_the_top(pool: Pool) -> None:
-    row = json.loads(json.dumps(ended(Experiment(fake_issue(), pool, seeds=6)).report.to_json(), allow_nan=False))
-    assert (row["event"], row["slug"], row["verdict"]) == ("verdict", "fake", "shown")
-    assert [row[key] for key in ("effect", "ci", "p")] == [row["claims"][0][key] for key in ("effect", "ci", "p")]
-    assert {"claim", "verdict", "effect", "unit", "ci", "p", "smallest_effect"} <= set(row["claims"][0])
-    assert [(arm["role"], arm["metric"], len(arm["values"])) for arm in row["arms"]] == [
-        ("fault", "loss", 6), ("control", "loss", 6),
-    ]  # fmt: skip
-
-
-def test_a_trial_that_breaks_is_left_out_of_its_pair_and_said(pool: Pool) -> None:
-    experiment = ended(Experiment(fake_issue(), pool, seeds=8, first_seed=RAISES - 7))
-    short, long = experiment.report.arms
-    assert short.values[-1] is not None  # one step: it ends before it would break
-    assert long.values[-1] is None
-    assert "the weights fell over" in long.outcomes[0]
-    assert experiment.report.claims[0].weighed.seeds == 7
-
-
-def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
-    slow = fake_issue(base={"steps": 40, "learning_rate": 0.02})
-    experiment = Experiment(slow, pool, seeds=8).start()
-    while not experiment.trials:
-        time.sleep(0.01)
-    experiment.stop()
-    assert experiment.wait(600)
-    assert experiment.state == "stopped"
-    assert 0 < len(experiment.trials) < experiment.total
-    assert 0 < experiment.done < 1
-    assert not pool.runs.live()
-
-
-def test_known_trials_are_not_trained_again_unless_they_did_not_finish(pool: Pool) -> None:
-    first, kept = ended(Experiment(fake_issue(), pool, seeds=2)), list[Trial]()
-    broken = replace(first.trials[0], outcome="The worker was ended.")
-    more = Experiment(fake_issue(), pool, seeds=3, known=(*first.trials[1:], broken), keep=kept.append)
-    assert more.done > 0
-    assert more.seconds_left is None, "no pace is known yet"
-    ended(more)
-    assert (len(more.from_before), len(more.trials)) == (3, 6)
-    assert {(t.arm, t.seed) for t in kept} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
-    assert more.report.claims[0].effects[:2] == first.report.claims[0].effects
-    assert (more.done, more.seconds_left) == (1, 0)
-
-
-def test_no_trial_is_left_on_disk_as_a_run(pool: Pool) -> None:
-    ended(Experiment(fake_issue(), pool, seeds=2))
-    assert list(pool.runs.folder.glob("*/config.json")) == []
-
-
-def test_an_experiment_waits_for_room(tmp_path: Path) -> None:
-    with pool_of(tmp_path, size=2, runs_per_session=1) as narrow:
-        assert len(ended(Experiment(fake_issue(), narrow, seeds=2, session="me")).trials) == 4
-
-
-def test_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None:
-    with pool_of(tmp_path, steps=5) as narrow:
-        experiment = ended(Experiment(fake_issue(), narrow, seeds=2))
-    assert experiment.state == "failed"
-    assert experiment.problem == "steps is 9; this host allows at most 5."
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"), [({"seeds": 0}, "seeds is 0"), ({"first_seed": -1}, "first_seed is -1")]
+    ("given", "sentence"),
+    [
+        ({"seeds": 0}, "seeds is 0; allowed is a whole number from 1 to 16."),
+        ({"first_seed": -1}, "first_seed is -1; allowed is a whole number from 0"),
+    ],
 )
-def test_bad_numbers_are_refused_in_one_sentence(pool: Pool, given: dict[str, int], sentence: str) -> None:
+def test_bad_numbers_are_refused_in_one_sentence(given: dict[str, int], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        Experiment(fake_issue(), pool, **given)
+        fake_issue(**given)
 
 
-def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) -> None:
-    with pytest.raises(ConfigError, match="n_heads"):
-        Experiment(fake_issue(arms=(Arm("bad", "fault", {"n_heads": 5}),)), pool)
+def test_the_seeds_follow_the_first() -> None:
+    assert fake_issue(seeds=3, first_seed=10).seed_range == range(10, 13)
 
 
-def test_evidence_is_kept_and_weighed_anew_when_read(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    issue = fake_issue()
-    monkeypatch.setitem(ISSUES, issue.slug, issue)
-    assert store.latest(issue.slug) is None
-    assert store.latest_verdict(issue.slug) is None
-    experiment = ended(Experiment(issue, pool, seeds=6))
-    store.keep(experiment)
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "weigh_all", None)  # what was weighed is not weighed again
-        kept = store.latest(issue.slug)
-    assert kept is not None
-    assert kept.trials == list(experiment.trials)
-    assert kept.report.claims == experiment.report.claims
-    assert store.latest_verdict(issue.slug) == "shown"
-
-
-def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.keep(ended(Experiment(fake_issue(), pool, seeds=6)))
-    first, *others = fake_issue().claims
-    stricter = fake_issue(claims=(replace(first, smallest_effect=0.9), *others))
-    monkeypatch.setitem(ISSUES, "fake", stricter)
-    kept = store.latest("fake")
-    assert kept is not None
-    assert kept.report.verdict == "not shown"
-
-
-def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ISSUES, "fake", fake_issue())
-    store.keep(ended(Experiment(fake_issue(), pool, seeds=6)))
-    (store.folder_of("fake") / "99999999999999999999.json").write_text("{")
-    assert store.latest_verdict("fake") == "shown"
-    assert store.latest("fake") is not None
+def test_an_arm_is_the_same_under_another_name_but_not_under_other_settings() -> None:
+    experiment = fake_issue()
+    long = experiment.arm("long")
+    other = replace(experiment, slug="other", seeds=2, base={**experiment.base, "learning_rate": 1e-5})
+    assert experiment.identity(long) == experiment.identity(Arm("renamed", "fault", {}))
+    assert experiment.identity(long) != experiment.identity(replace(long, measurements=("pointing",)))
+    assert experiment.identity(long) != experiment.identity(experiment.arm("short"))
+    assert experiment.identity(long) != other.identity(long)
+    assert experiment.identity(long) != replace(experiment, curves=("grad.0.q",)).identity(long)

@@ -7,7 +7,7 @@ import sys
 
 CODE = """
 import sys
-from engine.experiments import experiment, store
+from engine.experiments import running, store, trial_cache
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 for issue in ISSUES.values():

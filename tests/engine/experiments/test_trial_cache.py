@@ -1,19 +1,29 @@
-"""Trials and comparisons that were left on this machine, and when they are the same."""
+"""Trials that were left on this machine: who may use them again, and who not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from engine.experiments import design_store, trial_cache
-from engine.experiments.comparison import Comparison, comparison
+from engine.experiments import trial_cache
+from engine.experiments.comparison import BASE, comparison
 from engine.experiments.experiment import Experiment
-from engine.experiments.report import report
-from engine.experiments.statistics import Weighed
+from engine.experiments.issues import ISSUES
+from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.workers.pool import Pool
+from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.workers.test_pool import pool_of
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    with pool_of(tmp_path_factory.mktemp("experiments"), size=2) as pool:
+        yield pool
 
 
 @pytest.fixture(autouse=True)
@@ -25,56 +35,83 @@ def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
     return Trial(arm, seed, {"accuracy": accuracy}, {"loss": [(1, 2.0), (2, 1.5)]})
 
 
-def test_a_trial_is_known_wherever_the_same_is_trained() -> None:
-    issue = comparison({}, ("rope",), ("permutation", "k_back"))
-    ours, rival = (arm.name for arm in issue.arms[:2])
+def trained(experiment: Experiment, pool: Pool, *, extended: bool = False) -> tuple[ExperimentRun, set[str]]:
+    """The run over the cache, and the arms that it trained."""
+    saved: set[str] = set()
+
+    def save(trial: Trial) -> None:
+        saved.add(trial.arm)
+        trial_cache.save(experiment, trial)
+
+    stored = trial_cache.stored_trials(experiment, extended)
+    run = ExperimentRun(experiment, pool, extended=extended, stored=stored, save=save).start()
+    assert run.wait(600)
+    assert run.state == "finished", run.problem
+    return run, saved
+
+
+def test_comparing_again_with_one_more_rival_trains_that_one_only(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.experiments.comparison.BASE", {**BASE, "steps": 3})
+    compare = partial(comparison, {"design_features": "table"}, tasks=("permutation",), seeds=2)
+    first, saved = trained(compare(("rope",)), pool)
+    assert saved == {arm.name for arm in first.arms}
+    again, saved = trained(compare(("alibi", "rope")), pool)
+    assert saved == {arm.name for arm in again.arms} - {arm.name for arm in first.arms}
+    assert set(map(repr, first.trials)) <= set(map(repr, again.trials))
+    same, saved = trained(compare(("alibi", "rope")), pool)
+    assert (saved, len(same.reused)) == (set(), 6)
+
+
+def test_an_issue_uses_the_same_cache(pool: Pool) -> None:
+    trained(fake_issue(seeds=2), pool)
+    more, saved = trained(fake_issue(seeds=3), pool, extended=True)
+    assert len(more.reused) == 4
+    assert saved == {"short", "long", "longest"}
+    numbers = {(trial.arm, trial.seed): trial.number("loss") for trial in more.trials}
+    assert numbers["longest", 2] < numbers["long", 2] < numbers["short", 2]
+
+
+def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
+    experiment = comparison({}, ("rope",), ("permutation", "k_back"))
+    ours, rival = (arm.name for arm in experiment.arms[:2])
     for arm in (ours, rival):
-        trial_cache.keep(issue, trial_of(arm, 3))
-    assert trial_cache.known(issue, range(8)) == [trial_of(ours, 3), trial_of(rival, 3)]
+        trial_cache.save(experiment, trial_of(arm, 3))
+    assert trial_cache.stored_trials(experiment) == [trial_of(ours, 3), trial_of(rival, 3)]
     other_design = comparison({"design_features": "table"}, ("alibi", "rope"), ("permutation",))
-    assert trial_cache.known(other_design, range(8)) == [trial_of(rival, 3)], "the design is another, the rival is not"
-    other_base = replace(issue, base={**issue.base, "learning_rate": 0.02})
-    assert trial_cache.known(other_base, range(8)) == []
+    assert trial_cache.stored_trials(other_design) == [trial_of(rival, 3)], "the design is another, the rival is not"
+    assert trial_cache.stored_trials(replace(experiment, seeds=3)) == []
+    assert trial_cache.stored_trials(replace(experiment, evaluations=5)) == []
+    assert trial_cache.stored_trials(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
-def test_a_trial_is_not_known_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    issue = comparison({}, ("rope",), ("permutation",))
-    trial_cache.keep(issue, trial_of(issue.arms[0].name, 0))
+def test_a_trial_that_measured_time_is_measured_again() -> None:
+    issue = ISSUES["quadratic-cost"]
+    timed = next(arm for arm in issue.arms_of() if arm.alone)
+    trial_cache.save(issue, trial_of(timed.name, 0))
+    assert trial_cache.stored_trials(issue) == []
+
+
+def test_a_trial_is_not_found_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = comparison({}, ("rope",), ("permutation",))
+    trial_cache.save(experiment, trial_of(experiment.arms[0].name, 0))
     monkeypatch.setattr(trial_cache, "code_hash", lambda: "other")
-    assert trial_cache.known(issue, range(8)) == []
+    assert trial_cache.stored_trials(experiment) == []
 
 
-def test_what_did_not_finish_or_cannot_be_read_is_not_known() -> None:
-    issue = comparison({}, ("rope",), ("permutation",))
-    arm = issue.arms[0]
-    trial_cache.keep(issue, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
-    assert trial_cache.known(issue, range(8)) == []
-    trial_cache.keep(issue, trial_of(arm.name, 0))
-    trial_cache.file_of(issue, arm, 0).write_text("{")
-    assert trial_cache.known(issue, range(8)) == []
+def test_what_did_not_finish_or_cannot_be_read_is_not_found() -> None:
+    experiment = comparison({}, ("rope",), ("permutation",))
+    arm = experiment.arms[0]
+    trial_cache.save(experiment, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
+    assert trial_cache.stored_trials(experiment) == []
+    trial_cache.save(experiment, trial_of(arm.name, 0))
+    trial_cache.file_of(experiment.identity(arm), 0).write_text("{")
+    assert trial_cache.stored_trials(experiment) == []
 
 
 def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_cache, "MAX_KEPT", 3)
-    issue = comparison({}, ("rope",), ("permutation",))
+    experiment = comparison({}, ("rope",), ("permutation",))
     for seed in range(5):
-        trial_cache.keep(issue, trial_of(issue.arms[0].name, seed))
-    trial_cache.forget_oldest()
-    assert len(trial_cache.known(issue, range(8))) == 3
-
-
-def test_a_comparison_is_found_again_by_what_was_compared() -> None:
-    asked = Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2)
-    assert design_store.find(asked.name) is None
-    trials = [trial_of(arm.name, seed, 0.5 + 0.1 * seed) for arm in asked.issue.arms for seed in range(2)]
-    experiment = Experiment(asked.issue, Pool, seeds=2, known=trials)  # type: ignore[arg-type]  # never started
-    weighed = Weighed("inconclusive", 0.1, (-0.1, 0.3), 0.5, 2, "Two are few.")
-    experiment.report = report(asked.issue, trials, range(2), weigh=lambda questions: [weighed] * len(questions))
-    design_store.keep(asked, experiment)
-    found = design_store.find(Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2).name)
-    assert found is not None
-    assert found[0] == asked
-    assert found[1].trials == trials
-    assert found[1].report.claims == experiment.report.claims
-    assert design_store.find("../" + asked.name) is None
-    assert replace(asked, seeds=3).name != asked.name
+        trial_cache.save(experiment, trial_of(experiment.arms[0].name, seed))
+    trial_cache.delete_oldest()
+    assert len(trial_cache.stored_trials(experiment)) == 3

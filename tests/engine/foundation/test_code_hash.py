@@ -50,7 +50,7 @@ def changed(folder: Path, file: str) -> str:
         "architectures/__init__.py",
         "estimate/prediction.py",
         "experiments/trial.py",
-        "training/loop.py",
+        "training/train.py",
         "analysis/attention_model.py",
         "config/run_config.py",
     ],

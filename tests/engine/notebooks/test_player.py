@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -31,7 +30,7 @@ def start() -> Iterator[Start]:
     plays = list[Play]()
 
     def begin(script: str, **limits: Any) -> Play:
-        plays.append(Play(NOTEBOOK, Limits.model_validate(limits), command=[sys.executable, "-c", script]))
+        plays.append(Play(NOTEBOOK, Limits.model_validate(limits), command=["-c", script]))
         return plays[-1]
 
     yield begin
@@ -126,7 +125,7 @@ def test_players_limit_processes_and_put_idle_ones_away(monkeypatch: pytest.Monk
 
 
 def _sleeper(notebook: Any, limits: Limits, session: str) -> Play:
-    return Play(notebook, limits, session, command=[sys.executable, "-c", BUSY])
+    return Play(notebook, limits, session, command=["-c", BUSY])
 
 
 def test_a_real_one_goes_on_from_where_it_was_and_holds_no_torch_here() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from statistics import median
 from typing import cast
 
 import pytest
 
 from engine.settings.costs import Memory
 from engine.sweeps import store
-from engine.sweeps.frames import visits_frame
+from engine.sweeps.frames import fits_frame, summaries_frame, visits_frame
 from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
@@ -75,3 +76,24 @@ def test_the_tables_columns(result: Result) -> None:
         "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s",
         "cache_bytes", *memory, "inference_peak", "predicted_saved",
     ]  # fmt: skip
+
+
+def test_a_row_for_each_place_with_medians_and_the_range_of_a_step(result: Result) -> None:
+    frame = summaries_frame(result)
+    assert list(zip(frame["kind"], frame["place"], strict=True)) == [
+        (kind, level.place) for kind in result.plan.kinds for level in result.summaries(kind, "train")
+    ]
+    for row in frame.to_dict("records"):
+        visits = [visit for visit in result.visits if (visit.kind, visit.place) == (row["kind"], row["place"])]
+        steps = [visit.train for visit in visits]
+        assert (row["train"], row["train_low"], row["train_high"]) == (median(steps), min(steps), max(steps))
+        assert row["saved"] == next(visit.memory.saved for visit in visits if visit.memory)
+    assert frame["cached"].isna().all(), "this machine times no token with its past kept"
+
+
+def test_a_row_for_each_power_law(result: Result) -> None:
+    rows = fits_frame(result).to_dict("records")
+    assert {f"{row['kind']}.{row['quantity']}" for row in rows} == result.fits.keys()
+    for row in rows:
+        fit = result.fits[f"{row['kind']}.{row['quantity']}"]
+        assert (row["exponent"], row["low"], row["high"], row["says"]) == (fit.exponent, fit.low, fit.high, fit.says)

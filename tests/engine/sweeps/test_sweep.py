@@ -30,7 +30,7 @@ def finished() -> tuple[Sweep, ScriptedPool]:
 def test_every_kind_goes_as_far_as_it_may(finished: tuple[Sweep, ScriptedPool]) -> None:
     result = finished[0].result
     assert result.state == "finished"
-    reached = {kind: result.levels(kind, "train")[-1].place for kind in KINDS}
+    reached = {kind: result.summaries(kind, "train")[-1].place for kind in KINDS}
     expected = {kind: max(p for p in PLAN.places if LAWS[kind](p) <= PLAN.patience) for kind in KINDS}
     assert reached == expected
     assert {skip.kind for skip in result.skips} == {kind for kind, place in expected.items() if place < 8192}
@@ -57,9 +57,9 @@ def test_the_laws_are_found_and_the_spread_is_kept(finished: tuple[Sweep, Script
     saved = result.fit("lstm", "saved")
     assert saved is not None
     assert saved.says == "agrees with n"
-    level = result.levels("cnn", "train")[0]
+    level = result.summaries("cnn", "train")[0]
     assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))
-    assert result.levels("cnn", "cached") == []
+    assert result.summaries("cnn", "cached") == []
 
 
 def test_a_stop_keeps_what_there_is() -> None:
@@ -79,15 +79,15 @@ def test_a_point_that_ends_its_worker_ends_only_its_kind() -> None:
     assert ("gru", 256, "Its worker used 9 GiB of memory and was ended.") in [
         (skip.kind, skip.place, skip.why) for skip in sweep.result.skips
     ]
-    assert sweep.result.levels("gru", "train")[-1].place == 128
-    assert sweep.result.levels("cnn", "train")[-1].place == 8192
+    assert sweep.result.summaries("gru", "train")[-1].place == 128
+    assert sweep.result.summaries("cnn", "train")[-1].place == 8192
 
 
 def test_the_host_limits_what_a_step_may_take() -> None:
     pool = ScriptedPool()
     pool.limits = pool.limits.model_copy(update={"memory": 2 * 200 * 512})
     result = ended(pool, kinds="cnn").result
-    assert result.levels("cnn", "train") == []
+    assert result.summaries("cnn", "train") == []
     assert result.skips[0].why.endswith("must fit in the 200 KiB there are.")
 
 

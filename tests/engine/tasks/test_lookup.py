@@ -13,7 +13,7 @@ from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.settings.errors import ConfigError
 from engine.tasks.data import IGNORE
-from engine.tasks.lookup.data import TASK, asked_places
+from engine.tasks.lookup.data import TASK, asked_positions
 from engine.tasks.lookup.spec import LookupSettings
 from engine.training.data import Data
 from engine.training.measured_memory import measure_memory
@@ -45,7 +45,7 @@ def test_every_key_value_place_and_query_occurs() -> None:
     source = TASK.draw(4000, 5, SETTINGS, torch.Generator().manual_seed(0))
     assert set(source[:, :-1].flatten().tolist()) == {key * 5 + value for key in range(8) for value in range(4)}
     assert set(source[:, -1].tolist()) == {key * 5 + 4 for key in range(8)}
-    places = asked_places(source, SETTINGS)
+    places = asked_positions(source, SETTINGS)
     for look_up in range(3):
         share = places[:, look_up].bincount(minlength=4) / len(source)
         assert share.tolist() == pytest.approx([0.25] * 4, abs=0.04), "the asked pair may stand anywhere"

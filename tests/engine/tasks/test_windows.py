@@ -14,7 +14,7 @@ from engine.runs.events import Failed, Finished, Snapshot
 from engine.tasks.windows import text_corpus
 from engine.text import own
 from engine.training.data import Data
-from engine.training.loop import steps_of
+from engine.training.train import train
 
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz ,.\n"
 TEXT = "".join(random.Random(0).choices(CHARACTERS, weights=range(30, 0, -1), k=4000))
@@ -95,7 +95,7 @@ def test_too_little_text_is_said_in_one_sentence(config: RunConfig) -> None:
 
 
 def test_a_run_shows_characters_and_perplexity(config: RunConfig) -> None:
-    events = list(steps_of(config))
+    events = list(train(config))
     assert not any(isinstance(event, Failed) for event in events)
     sample = next(event for event in events if isinstance(event, Snapshot)).samples[0]
     assert len(sample.tokens) == len(sample.targets) == 8

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.training.loop import gradient_norm
+from engine.training.train import gradient_norm
 
 
 def parameter(grad: list[float], dtype: torch.dtype = torch.float32) -> nn.Parameter:

@@ -15,9 +15,9 @@ from engine.model.build import build_model
 from engine.runs.events import Finished, Progress
 from engine.training.data import Data
 from engine.training.evaluation import forward, predictions
-from engine.training.loop import steps_of
 from engine.training.measured_memory import saved_for_backward
 from engine.training.positions import drawn, spread
+from engine.training.train import train
 
 SHORT = {"seq_len": 5, "steps": 4, "batch_size": 8, "d_model": 16}
 
@@ -49,7 +49,7 @@ def test_a_run_with_randomized_positions_trains_and_tests_longer(encoding: str, 
     config = parse(
         {**SHORT, "pos_encoding": encoding, "family": family, "randomized_positions": 3, "test_lengths": "5,8"}
     )
-    *_, last = steps_of(config)
+    *_, last = train(config)
     assert isinstance(last, Finished)
     assert [("note" in row, "loss" in row) for row in last.by_length] == [(False, True)] * 2
     assert "written_accuracy" in last.metrics or family == "encoder"
@@ -91,13 +91,13 @@ def test_position_dropout_belongs_to_the_run() -> None:
     config = parse({**SHORT, "position_dropout": 0.5})
 
     def losses() -> list[float]:
-        return [event.loss for event in steps_of(config) if isinstance(event, Progress)]
+        return [event.loss for event in train(config) if isinstance(event, Progress)]
 
     torch.manual_seed(1)
     first = losses()
     torch.manual_seed(2)
     assert losses() == first
-    assert losses() != [e.loss for e in steps_of(config.replace(position_dropout=0.0)) if isinstance(e, Progress)]
+    assert losses() != [e.loss for e in train(config.replace(position_dropout=0.0)) if isinstance(e, Progress)]
 
 
 @pytest.mark.parametrize("encoding", ["sinusoidal", "learned", "rope"])

@@ -28,7 +28,6 @@ from engine.runs.events import (
 )
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
-from engine.training import loop
 from engine.training import snapshot as snapshots
 from engine.training.optimizers import learning_rate_at
 from engine.training.train import prepare, train
@@ -268,5 +267,5 @@ def test_every_preset_is_a_valid_config(slug: str) -> None:
 def test_a_prediction_that_is_known_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     config = RunConfig().replace(steps=3)
     prediction, expected = predict(config), list(train(config))
-    monkeypatch.setattr(loop, "predict", None)
+    monkeypatch.setattr("engine.training.train.predict", None)
     assert numbers(train(config, prepare(config, prediction), prediction=prediction)) == numbers(expected)

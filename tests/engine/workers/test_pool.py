@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import psutil
@@ -20,15 +21,15 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
+from engine.foundation.child import ROOT
 from engine.foundation.job import Job
-from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.errors import JobError, Refused
 from engine.workers.limits import Limits
 from engine.workers.pool import Pool
-from engine.workers.process import ROOT
 from engine.workers.scheduler import BATCH
 from tests.engine import fake_training
 from tests.engine.fake_training import (
@@ -459,6 +460,104 @@ def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 3
         pool.stop(mine[1].id)
         pool.submit(RunRequest(config(5), session="me"))
+
+
+class SlowDisk(Runs):
+    """A store whose first folder takes until :attr:`go_on` is set to be written."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.writing, self.go_on = threading.Event(), threading.Event()
+
+    def create(self, config: RunConfig, session: str = "") -> Run:
+        if not self.writing.is_set():
+            self.writing.set()
+            self.held_up_nobody = self.go_on.wait(PATIENCE)
+        return super().create(config, session)
+
+
+def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_path: Path) -> None:
+    runs = SlowDisk(tmp_path)
+    pool = Pool(runs, Limits(runs_per_session=2), 1, training=FAKE, predict=predict)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(pool.submit, RunRequest(config(5), session="me"))
+        assert runs.writing.wait(PATIENCE)
+        quick = pool.submit(RunRequest(config(5), session="me"))
+        assert (quick.queue_place, pool.health().queued) == (1, 1)
+        with pytest.raises(Refused, match=r"^2 of your runs"):  # the run that is being saved counts
+            pool.submit(RunRequest(config(5), session="me"))
+        pool.stop(quick.id)
+        assert quick.state == "stopped"
+        runs.go_on.set()
+        assert slow.result().queue_place == 1
+    assert runs.held_up_nobody
+    pool.close()
+
+
+def test_a_run_that_the_disk_refuses_keeps_no_place(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("no folder")
+    pool = Pool(Runs(tmp_path / "runs"), Limits(runs_per_session=1), 1, training=FAKE, predict=predict)
+    for _ in range(2):
+        with pytest.raises(Refused, match=r"^The run cannot be saved: "):
+            pool.submit(RunRequest(config(5), session="me"))
+    pool.close()
+
+
+def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: Path) -> None:
+    runs = SlowDisk(tmp_path)
+    pool = Pool(runs, Limits(), 1, training=FAKE, predict=predict)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(pool.submit, RunRequest(config(5)))
+        assert runs.writing.wait(PATIENCE)
+        pool.close()
+        runs.go_on.set()
+        with pytest.raises(Refused, match="closing"):
+            slow.result()
+    [run] = runs.recent()
+    assert run.state == "lost"
+
+
+class SlowEvents(Runs):
+    """A store whose runs take until :attr:`go_on` is set to write an ending."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.writing, self.go_on = threading.Event(), threading.Event()
+
+    def create(self, config: RunConfig, session: str = "") -> Run:
+        run = super().create(config, session)
+        append = run.append
+
+        def slowly(events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
+            if any(isinstance(event, Ended) for event in events) and not self.writing.is_set():
+                self.writing.set()
+                self.held_up_nobody = self.go_on.wait(PATIENCE)
+            append(events, state)
+
+        run.append = slowly  # type: ignore[method-assign]
+        return run
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+def test_an_ending_that_is_slow_to_write_holds_up_nobody(tmp_path: Path, end: str) -> None:
+    runs = SlowEvents(tmp_path)
+    pool = Pool(runs, Limits(), 1, training=FAKE, predict=predict)
+    with ThreadPoolExecutor() as threads:
+        if end == "stopped":
+            run = pool.submit(RunRequest(config(5)))
+            threads.submit(pool.stop, run.id)
+        else:
+            pool.start()
+            assert pool.wait_until_ready(PATIENCE)
+            run = pool.submit(RunRequest(config(1000, 1.0)))
+            psutil.Process(pid_of(pool, run)).kill()
+        assert runs.writing.wait(PATIENCE)
+        assert pool.health().size == 1
+        pool.submit(RunRequest(config(5)))
+        runs.go_on.set()
+        wait_end(run)
+    assert runs.held_up_nobody
+    pool.close()
 
 
 def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:

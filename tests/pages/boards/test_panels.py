@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards import component
 from pages.parts.boards.panels import Panel, Picked, _picked, _plain
 from pages.parts.charts.colors import diverging
 from pages.parts.charts.grids import CELLS
@@ -37,11 +36,6 @@ def test_a_page_puts_figures_up_and_brings_them_up_to_date() -> None:
     assert test.text[0].value == "picked None"
     test.session_state["side"] = 200
     assert not test.run().exception
-
-
-def test_every_script_and_style_of_the_board_is_there() -> None:
-    assert {path.stem for path in (component.HERE / "script").glob("*.js")} == set(component.SCRIPTS)
-    assert {path.stem for path in component.HERE.glob("*.css")} == set(component.STYLES)
 
 
 def numbers(sent: Any) -> np.ndarray:

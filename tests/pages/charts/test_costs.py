@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from engine.estimate.at_scale import PRECISIONS, takes
+from engine.estimate.frames import models_frame
 from engine.estimate.published import WELL_KNOWN
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
-from engine.sweeps.result import Level
+from engine.sweeps.result import Summary
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
 from pages.parts.charts.scale import scale_figure
 
 MIB = 2**20
-LEVELS = [Level(64, 0.002, 0.001, 0.004, 3), Level(128, 0.004, 0.003, 0.005, 3)]
+LEVELS = [Summary(64, 0.002, 0.001, 0.004, 3), Summary(128, 0.004, 0.003, 0.005, 3)]
 LAW = Fit(1.46, 1.1, 1.8, -10.0, 64.0, 128.0, 4)
 
 
@@ -58,8 +59,9 @@ def test_parts_add_up_to_the_total() -> None:
 
 
 def test_well_known_models_and_the_memory_there_is() -> None:
-    taken = {"GPT-2 124M": takes(WELL_KNOWN["gpt2-124m"], PRECISIONS["bf16"], 1024)}
-    drawn = scale_figure(taken, 16 * 2**30)
-    assert sum(bar.x[0] for bar in drawn.data) * 2**30 == pytest.approx(taken["GPT-2 124M"].training)
+    model = WELL_KNOWN["gpt2-124m"]
+    drawn = scale_figure(models_frame([model], "bf16", context=512).set_axis([model.label]), 16 * 2**30)
+    assert [list(bar.y) for bar in drawn.data] == [["GPT-2 124M"]] * 4
+    assert sum(bar.x[0] for bar in drawn.data) * 2**30 == takes(model, PRECISIONS["bf16"], 512).training
     assert drawn.layout.shapes[0].x0 == 16
     assert drawn.layout.xaxis.range[1] > 16

@@ -23,7 +23,11 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[st
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
     notes = tmp_path / "notes.jsonl"
-    watched = {"PYTHONPATH": str(ROOT / "tests" / "outside"), "CALLS_FILE": str(notes), "ATTENTION_LAB_WORKERS": "1"}
+    watched = {
+        "PYTHONPATH": str(ROOT / "tests" / "outside"),
+        "PYTHON_CALLS_FILE": str(notes),
+        "ATTENTION_LAB_WORKERS": "1",
+    }
     with running("app.py", tmp_path, **watched) as (_, address):
         yield address, notes
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import os
 import signal
-import threading
+import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly
 import pytest
+from anyio import Event
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
@@ -21,13 +22,13 @@ from starlette.testclient import TestClient
 from engine.runs.events import Progress, Snapshot
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.plotly_file import ADDRESS, packed, plain
-from pages.parts.web import leaving
 from pages.parts.web.compose import serving
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
 from pages.parts.web.plotly_script import plotly_route
 from tests.scripted import ScriptedRun
+from tests.serving import running
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def client(run: ScriptedRun) -> Iterator[TestClient]:
 def messages(text: str) -> list[tuple[int, dict[str, Any]]]:
     """(id, data) of each message in a stream."""
     found = []
-    for block in text.split("\n\n"):
+    for block in text.split("\r\n\r\n"):
         fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if "data" in fields:
             found.append((int(fields["id"]), json.loads(fields["data"])))
@@ -172,9 +173,9 @@ def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple
     async def listen() -> str:
         told = ""
         acts = iter(act)
-        async for part in stream(run, 0, beat):
-            told += part
-            if part.startswith("id:") and (perform := next(acts, None)):
+        async for event in stream(run, 0, Event(), beat):
+            told += event.encode().decode()
+            if perform := next(acts, None):
                 perform()
         return told
 
@@ -212,33 +213,41 @@ def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.KEEP_ALIVE", 0.01)
     run = ScriptedRun()
     run.advance(1)
+    app = Starlette(routes=[live_route({run.id: run}.get)])
 
-    async def first_comment() -> str:
-        async for part in stream(run, 0, beat=0.002):
-            if part.startswith(": "):
-                return part
-        return ""
+    async def first_comment() -> bytes:
+        """Ask as a server does, and go away at the first comment."""
+        commented = asyncio.Event()
+        said = b""
 
-    assert asyncio.run(asyncio.wait_for(first_comment(), 30)).endswith("\n\n")
+        async def receive() -> dict[str, Any]:
+            await commented.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            nonlocal said
+            if message.get("body", b"").startswith(b": "):
+                said = message["body"]
+                commented.set()
+
+        path = f"/live/{run.id}"
+        scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}
+        await app(scope, receive, send)
+        return said
+
+    assert asyncio.run(first_comment()).endswith(b"\r\n\r\n")
 
 
-def test_streams_end_when_the_server_is_asked_to_stop() -> None:
-    """Otherwise it would wait for them for ever. The handler that was there before is still called."""
-    assert threading.current_thread() is threading.main_thread()
-    heard = []
-    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
-    try:
-        run = ScriptedRun()
-        run.advance(1)
-        with leaving.noticing_the_end():
-            told = collect(run, [lambda: os.kill(os.getpid(), signal.SIGTERM)])
-            assert len(told) == 1
-            assert heard == [signal.SIGTERM]
-        with leaving.noticing_the_end():
-            assert not leaving.is_leaving(), "a new server begins afresh"
-        assert signal.getsignal(signal.SIGTERM) is not before
-    finally:
-        signal.signal(signal.SIGTERM, before)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signal.Signals, tmp_path: Path) -> None:
+    """Otherwise it would wait for them for ever."""
+    with running("tests/browser/site/app.py", tmp_path) as (process, address):
+        with urllib.request.urlopen(f"{address}live/waiting") as told:
+            assert told.readline().startswith(b"id: ")
+            process.send_signal(number)
+            assert b"queue_place" in told.read(), "it ended as streams end, not in the middle"
+        process.wait()
+    assert "Error" not in (tmp_path / "log.txt").read_text()
 
 
 def test_a_long_history_is_a_short_message() -> None:

@@ -1,1 +1,1 @@
-"""The live board: a run's events as arrays for a component that draws them as they arrive."""
+"""The board of a run: its events as arrays, which the browser draws as they arrive."""

@@ -11,14 +11,12 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from pages.parts.boards import component
-from pages.parts.boards.component import SHARED_SCRIPTS, SHARED_STYLES, joined
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
-from pages.parts.boards.live.looks import color_of
-from pages.parts.boards.live.watched import Watched, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.boards.shell.component import Plain, Source, nothing, show
+from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
-from pages.parts.charts.plotly_file import ADDRESS
 
 Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples", "written"]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
@@ -52,9 +50,8 @@ POLL = 0.2
 OVERLAP = 10
 """The number of earlier polls whose news each message repeats, in case the browser skipped some."""
 
-HERE = Path(__file__).parent
-SCRIPTS = ("columns", "grids", "shell", "lines", "exact", "heat", "facts", "replay", "stream", "board")
-"""The scripts in the order in which they use each other; with those of all boards they are one module."""
+SCRIPTS = ("columns", "grids", "card", "lines", "exact", "heat", "facts", "status", "replay", "stream", "board")
+LIVE = Source("live", Path(__file__).parent, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -76,20 +73,13 @@ class BoardState:
     polling: bool
 
 
-@st.cache_resource
-def _component() -> Any:
-    script = joined(component.HERE / "script", SHARED_SCRIPTS, ".js") + joined(HERE / "script", SCRIPTS, ".js")
-    style = joined(component.HERE, SHARED_STYLES, ".css") + joined(HERE, ("board",), ".css")
-    return st.components.v2.component("attention_lab_board", html='<div class="board"></div>', css=style, js=script)
-
-
-def overlay(run: Watched, name: str) -> Overlay:
+def overlay(run: ReadableRun, name: str) -> Overlay:
     """An earlier run in the form that the board draws behind another run."""
     return Overlay(run.id, name, color_of(run.config), columns_of(run.events))
 
 
 def live_board(
-    run: Watched | None,
+    run: ReadableRun | None,
     *,
     earlier: Sequence[Overlay] = (),
     panels: Sequence[Panel] = ALL,
@@ -121,7 +111,7 @@ def live_board(
 
 
 def recorded_board(
-    run: Watched,
+    run: ReadableRun,
     recording: Payload,
     *,
     seconds: float = 12.0,
@@ -137,12 +127,11 @@ def recorded_board(
     _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": recording})
 
 
-def _mount(key: str, facts: dict[str, Any]) -> None:
-    # In a list: a dictionary would be searched for data frames, each time.
-    _component()(key=key, data=[facts], on_state_change=_nothing, on_fallback_change=_nothing)
+def _mount(key: str, data: Plain) -> None:
+    show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing)
 
 
-def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> dict[str, Any]:
+def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
     for place, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
@@ -156,17 +145,16 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
         "titles": TITLES,
         "terms": TERMS,
         "overlays": overlays,
-        "plotly": ADDRESS,
     }
 
 
-def _asked(key: str, run: Watched) -> str:
+def _asked(key: str, run: ReadableRun) -> str:
     """``<run id>/<mount>`` where the browser asked for polling of this run, else empty."""
     asked = (st.session_state.get(key) or {}).get("fallback") or ""
     return asked if asked.partition("/")[0] == run.id else ""
 
 
-def _poll(run: Watched, asked: str, key: str) -> Payload:
+def _poll(run: ReadableRun, asked: str, key: str) -> Payload:
     """The events since some polls ago; the browser skips those that it has. A new mount gets all events."""
     name, (told, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
     if told != asked:
@@ -175,7 +163,3 @@ def _poll(run: Watched, asked: str, key: str) -> Payload:
     payload, last = feed(run, seen[0])
     seen.append(last)
     return payload | {"asked": asked}
-
-
-def _nothing() -> None:
-    """A placeholder callback: the browser's message is read from the session state."""

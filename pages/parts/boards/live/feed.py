@@ -9,9 +9,10 @@ from typing import Any
 from engine.runs.events import Ended, Event, Failed, Finished, Sample, Snapshot, Started
 from engine.tasks import TASKS
 from pages.parts.boards.live.columns import POINTS, columns_of
-from pages.parts.boards.live.looks import cells_of, color_of, grids_of, look_figures
-from pages.parts.boards.live.watched import Watched, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.boards.live.snapshot_figures import cells_of, grids_of, snapshot_figures
 from pages.parts.charts.base import to_plain
+from pages.parts.charts.encoding import color_of
 from pages.parts.charts.gradients import gradients_figure
 from pages.parts.charts.loss import accuracy_figure, loss_figure
 from pages.parts.charts.memory import memory_figure
@@ -24,7 +25,7 @@ BYTES = 3_000_000
 Payload = dict[str, Any]
 
 
-def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
+def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, int]:
     """The events from number ``after`` on as one message, and the number for the next call.
 
     ``columns`` are appended, ``snapshots`` added and ``figures`` (made once their facts are known) shown; ``status`` is
@@ -51,7 +52,7 @@ def feed(run: Watched, after: int, points: int = POINTS) -> tuple[Payload, int]:
     return payload, upto
 
 
-def status_of(run: Watched) -> dict[str, Any]:
+def status_of(run: ReadableRun) -> dict[str, Any]:
     """The state of the run, and the reason where it did not finish."""
     end = run.ending
     return {
@@ -76,14 +77,14 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     return [snapshots[round(place * (len(snapshots) - 1) / (room - 1))] for place in range(room)]
 
 
-def layers_of(run: Watched) -> list[str]:
+def layers_of(run: ReadableRun) -> list[str]:
     """The layers' names in gradient norms, in the order of computation."""
     shared = run.config.share_layers and run.config.architecture.attends
     numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
     return [f"e{n}" for n in numbers] + numbers if run.config.family == "encoder_decoder" else numbers
 
 
-def _figures(run: Watched, fresh: Sequence[Event], after: int) -> Iterator[tuple[str, Any]]:
+def _figures(run: ReadableRun, fresh: Sequence[Event], after: int) -> Iterator[tuple[str, Any]]:
     """Each figure, paired with the event that determines it."""
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for event in fresh:
@@ -97,7 +98,7 @@ def _figures(run: Watched, fresh: Sequence[Event], after: int) -> Iterator[tuple
             yield "memory", to_plain(memory_figure(started.memory if started else None, event.memory, color))
     snapshot = next((event for event in fresh if isinstance(event, Snapshot)), None)
     if snapshot is not None and not any(isinstance(event, Snapshot) for event in islice(run.events, after)):
-        yield from ((name, to_plain(drawn)) for name, drawn in look_figures(run.config, snapshot).items())
+        yield from ((name, to_plain(drawn)) for name, drawn in snapshot_figures(run.config, snapshot).items())
 
 
 def _snapshot(event: Snapshot) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from engine.config.run_config import parse
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 from engine.training.data import Data
-from engine.training.loop import prepare
+from engine.training.train import prepare
 from engine.training.trained import Trained
 
 SMALL = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 4}

@@ -15,7 +15,7 @@ from engine.model.build import build_model
 from engine.runs.record_options import RecordOptions
 from engine.text import own
 from engine.training.data import Data
-from engine.training.loop import prepare, steps_of
+from engine.training.train import prepare, train
 from engine.training.trained import Trained
 
 
@@ -29,7 +29,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
 
 def trained(config: RunConfig) -> Trained:
     model = prepare(config)
-    for _ in steps_of(config, model, RecordOptions(snapshots=False, evaluations=1, memory=False)):
+    for _ in train(config, model, RecordOptions(snapshots=False, evaluations=1, memory=False)):
         pass
     return Trained(config, model, Data(config), torch.device("cpu"))
 

@@ -10,10 +10,11 @@ import pytest
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
+from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Claim, Issue
+from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial, read_trial
-from engine.training.loop import steps_of
+from engine.training.train import train
 
 DEPTH = [issue for issue in ISSUES.values() if issue.group == "depth"]
 CLAIMS = [pytest.param(issue, claim, id=claim.sentence) for issue in DEPTH for claim in issue.claims]
@@ -26,7 +27,7 @@ def two_steps(slug: str, arm_name: str) -> Trial:
     arm = issue.arm(arm_name)
     config = issue.config(arm)
     config = config.replace(steps=min(2, config.steps), device="cpu")
-    return read_trial(arm_name, 0, list(steps_of(config, record=issue.record(arm), measure=take_measurement)))
+    return read_trial(arm_name, 0, list(train(config, record=issue.record(arm), measure=take_measurement)))
 
 
 @pytest.mark.parametrize(("issue", "claim"), CLAIMS)

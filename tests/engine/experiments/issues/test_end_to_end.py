@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from engine.experiments.running import ExperimentRun
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 
@@ -45,11 +45,11 @@ def shortened(issue: Issue) -> Issue:
 
 @pytest.mark.parametrize("slug", ISSUES)
 def test_each_claim_finds_its_numbers(slug: str, pool: Pool) -> None:
-    experiment = Experiment(shortened(ISSUES[slug]), pool, seeds=1).start()
-    assert experiment.wait(600)
-    assert experiment.state == "finished", experiment.problem
-    outcomes = {trial.arm: trial.outcome for trial in experiment.trials if trial.outcome}
+    run = ExperimentRun(replace(shortened(ISSUES[slug]), seeds=1), pool).start()
+    assert run.wait(600)
+    assert run.state == "finished", run.problem
+    outcomes = {trial.arm: trial.outcome for trial in run.trials if trial.outcome}
     assert all("no longer finite" in outcome for outcome in outcomes.values()), outcomes
-    for claim in experiment.report.claims:
+    for claim in run.report.claims:
         assert claim.weighed.seeds == 1 or outcomes, claim.claim
         assert claim.weighed.verdict == "inconclusive"  # one seed decides nothing

@@ -3,8 +3,8 @@
 /** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. */
 function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
-  const all = shell(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
-  const one = shell(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
+  const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
+  const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
   const select = (what, label) =>
     el("select", { "aria-label": label, onchange: (event) => pick({ [what]: Number(event.target.value) }) })
@@ -17,7 +17,7 @@ function attentionPanels(board, titles) {
 
   const pick = (change) => {
     Object.assign(chosen, change)
-    board.touch(all, one)
+    board.painter.touch(all, one)
   }
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
@@ -106,7 +106,7 @@ function encodingPanels(board, titles) {
   const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))
   const pick = (layer) => {
     chosen.layer = layer
-    board.touch(...panels)
+    board.painter.touch(...panels)
   }
   const [matrix] = panels
   const draw = matrix.draw
@@ -123,7 +123,7 @@ function encodingPanels(board, titles) {
 
 /** The encoding ("matrix") or the similarity of positions ("similarity") in the chosen layer. */
 function encodingPanel(board, name, title, chosen) {
-  const panel = shell(board, name, title, { waiting: "waiting for the first look at the model" })
+  const panel = runPanel(board, name, title, { waiting: "waiting for the first look at the model" })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()

@@ -1,11 +1,11 @@
 // Loss, accuracy and gradient norms: columns over the steps.
 
 function linePanel(board, name, title) {
-  const panel = shell(board, name, title)
+  const panel = runPanel(board, name, title)
   const shown = { scale: "linear", view: "layer" }
   const choose = (what) => (value) => {
     shown[what] = value
-    board.touch(panel)
+    board.painter.touch(panel)
   }
   if (name === "loss") panel.tools.append(choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale")))
   if (name === "gradients") panel.tools.append(choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, "layer", choose("view")))
@@ -37,7 +37,6 @@ function linePanel(board, name, title) {
       shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...marker(board)],
     })
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
-    panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
     board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
   return panel

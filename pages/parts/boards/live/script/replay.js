@@ -15,7 +15,7 @@ function replayBar(board) {
 
   const show = (place) => {
     board.looking = place
-    board.touchAll()
+    board.painter.touchAll()
   }
   const seek = (place) => {
     stop()

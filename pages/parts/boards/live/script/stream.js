@@ -1,27 +1,46 @@
-// The source of new events: one event stream or, where a proxy blocks it, the page's polling.
+// New events of a run over an event stream. Where a proxy swallows it, the page polls instead.
 
 const TIMEOUT = 3000 // milliseconds after which a silent stream is given up
 
-function openStream(board, { onNews, onSilence }) {
-  const address = new URL(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`, appAddress())
-  const source = new EventSource(address)
-  const giveUp = () => {
-    close()
-    onSilence()
+/** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets through.
+ *
+ * While the tab is hidden the stream is closed: a browser opens six connections to a host, and other tabs need them.
+ */
+function followRun(board, { onNews, onSilence }) {
+  let source = null
+  let patience = null
+
+  const open = () => {
+    source = new EventSource(new URL(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`, appAddress()))
+    patience = setTimeout(giveUp, TIMEOUT)
+    source.onmessage = (event) => {
+      clearTimeout(patience)
+      const news = JSON.parse(event.data)
+      if (news.end) end()
+      onNews(news)
+    }
+    source.onerror = ({ target }) => {
+      if (target === source && target.readyState === EventSource.CLOSED && !board.ended()) giveUp()
+    }
   }
-  let patience = setTimeout(giveUp, TIMEOUT)
   const close = () => {
     clearTimeout(patience)
-    source.close()
+    source?.close()
+    source = null
   }
-  source.onmessage = (event) => {
-    clearTimeout(patience)
-    const news = JSON.parse(event.data)
-    if (news.end) close()
-    onNews(news)
+  const turn = () => {
+    close()
+    if (!document.hidden) open()
   }
-  source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED && !board.ended()) giveUp()
+  const end = () => {
+    document.removeEventListener("visibilitychange", turn)
+    close()
   }
-  return close
+  const giveUp = () => {
+    end()
+    onSilence()
+  }
+  document.addEventListener("visibilitychange", turn)
+  turn()
+  return end
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.experiments.issues.issue import Arm, Claim, Issue, difference
+from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.issues.issue import Issue
 
 ISSUE = Issue(
     slug="which-neighbour",

@@ -1,0 +1,176 @@
+"""Running an experiment's trials on the worker pool: seed after seed, all arms of a seed together."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import RLock
+
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.jobs import WeighQuestions
+from engine.experiments.report import Report, report, seeds_done
+from engine.experiments.statistics import Question, Weighed
+from engine.experiments.trial import Trial, read_trial
+from engine.foundation.background import BackgroundTask
+from engine.runs.events import Event
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.workers.errors import NoRoom
+from engine.workers.pool import Pool
+
+POLL_SECONDS = 0.02
+"""Seconds between two checks of the running trials."""
+TIMEOUT = 30.0
+"""Seconds to wait for the end of a trial that was told to stop; the pool ends it by force sooner."""
+
+
+@dataclass(frozen=True)
+class RunningTrial:
+    """A trial that is training."""
+
+    arm: Arm
+    seed: int
+    run: Run
+
+    @property
+    def events(self) -> list[Event]:
+        return list(self.run.events)
+
+    @property
+    def share(self) -> float:
+        """The share of the trial that is done, from 0 to 1."""
+        return self.run.step / self.run.config.steps
+
+
+class ExperimentRun(BackgroundTask):
+    """A background task that runs every arm of an experiment at every seed and weighs the claims."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        pool: Pool,
+        *,
+        extended: bool = False,
+        session: str = "",
+        stored: Iterable[Trial] = (),
+        save: Callable[[Trial], object] = lambda trial: None,
+    ) -> None:
+        """``stored`` trials that are asked for and had finished are not trained again: the same settings and seed give the same
+        numbers. Where an arm and seed is stored twice, the first counts. ``save`` is called with each trial that ends.
+
+        Raises ConfigError where an arm's settings do not go together.
+        """
+        super().__init__(f"experiment on “{experiment.title}”", session)
+        self.experiment, self.extended = experiment, extended
+        self.seeds = experiment.seed_range
+        self.arms = experiment.arms_of(extended)
+        self._steps = {arm.name: experiment.config(arm).steps for arm in self.arms}
+        self.running_trials: tuple[RunningTrial, ...] = ()
+        asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
+        found: dict[tuple[str, int], Trial] = {}
+        for trial in stored:
+            if (trial.arm, trial.seed) in asked and not trial.outcome:
+                found.setdefault((trial.arm, trial.seed), trial)
+        self.reused = tuple(found.values())
+        """The stored trials that are not trained again."""
+        self.report: Report = report(experiment, (), self.seeds, extended=extended)
+        """The report on the trials so far."""
+        self._pool, self._save = pool, save
+        self._trials = list(self.reused)
+        self._lock = RLock()
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trials that have ended, in the order of their ends."""
+        with self._lock:
+            return tuple(self._trials)
+
+    @property
+    def total(self) -> int:
+        return len(self.arms) * len(self.seeds)
+
+    @property
+    def done(self) -> float:
+        """The share of all training steps that are done, from 0 to 1."""
+        return self._share(self.trials, self.running_trials)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The predicted seconds left at the pace so far; None before 2 % of the new steps are done."""
+        done, before = self.done, self._share(self.reused)
+        return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
+
+    def _share(self, trials: Sequence[Trial], running: Sequence[RunningTrial] = ()) -> float:
+        taken = sum(self._steps[trial.arm] for trial in trials) + sum(trial.run.step for trial in running)
+        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
+
+    def _work(self) -> None:
+        try:
+            self._run_trials()
+        finally:
+            self._stop_trials()
+        self._weigh()  # at the end: a worker in the middle of a trial's last measurements would answer late
+
+    def _stop_trials(self) -> None:
+        stopped, self.running_trials = self.running_trials, ()
+        for trial in stopped:
+            self._pool.stop(trial.run.id)
+        for trial in stopped:
+            trial.run.wait_for(sys.maxsize, TIMEOUT)
+            self._pool.runs.delete(trial.run.id)
+
+    def _run_trials(self) -> None:
+        reused = {(trial.arm, trial.seed) for trial in self.reused}
+        waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in reused])
+        more = True
+        while (more or self.running_trials) and not self._stop.is_set():
+            if more and len(self.running_trials) < self._pool.size:
+                more = self._start_next(waiting)
+            elif not self._collect():
+                time.sleep(POLL_SECONDS)
+
+    def _start_next(self, waiting: Iterator[tuple[Arm, int]]) -> bool:
+        following = next(waiting, None)
+        if following is None:
+            return False
+        arm, seed = following
+        while not self._stop.is_set():
+            try:
+                config, record = self.experiment.config(arm, seed), self.experiment.record(arm)
+                run = self._pool.submit(RunRequest(config, self.session, alone=arm.alone, record=record))
+            except NoRoom:
+                self._collect()
+                time.sleep(10 * POLL_SECONDS)
+                continue
+            self.running_trials = (*self.running_trials, RunningTrial(arm, seed, run))
+            break
+        return True
+
+    def _collect(self) -> bool:
+        """Take in the trials that have ended; returns whether there were any."""
+        ended = [trial for trial in self.running_trials if not trial.run.live]
+        for trial in ended:
+            read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.experiment.curves)
+            with self._lock:
+                self._trials.append(read)
+            self._save(read)
+            self._pool.runs.delete(trial.run.id)
+        self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
+        if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
+            self._weigh()
+        return bool(ended)
+
+    def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
+        return self._pool.ask(WeighQuestions(tuple(questions)))
+
+    def _weigh(self) -> None:
+        self.report = report(
+            self.experiment,
+            self.trials,
+            self.seeds,
+            extended=self.extended,
+            seconds=self.seconds,
+            weigh=self._ask_worker,
+        )

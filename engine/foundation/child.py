@@ -1,0 +1,155 @@
+"""Child processes: how the server starts a Python process, sends it messages, reads its answers, kills it and waits for it.
+
+Messages go through the child's standard input and output. A child is written so that it exits when its input ends, so none
+outlives the server.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import BinaryIO, Generic, TypeVar, cast
+
+import psutil
+
+from engine.foundation.paths import DATA_VARIABLE, data_folder
+
+Sent = TypeVar("Sent")
+Received = TypeVar("Received")
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder in which ``python -m engine...`` finds the package."""
+PASSED_ON = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
+    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
+    "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE",
+})  # fmt: skip
+"""The environment variables that a child gets: those with which a system finds programs, libraries and folders."""
+PASSED_ON_PREFIXES = (
+    "LC_", "PYTHON", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
+    "TORCH", "PYTORCH_", "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",
+)  # fmt: skip
+"""The first letters of further ones: Python, numerical libraries, torch and its devices. Passwords and keys of the server are not
+among them: no child needs any."""
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""The variables hold for NumPy as well as for PyTorch: the children already share the cores."""
+
+
+def child_environment(environ: Mapping[str, str], defaults: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a child: the variables of ``environ`` that it may see, ``defaults`` for those that ``environ`` does not
+    set, one thread, and the folder of this program's data.
+    """
+    seen = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
+    }
+    return {**(defaults or {}), **seen, **ONE_THREAD, DATA_VARIABLE: str(data_folder().absolute())}
+
+
+class ChildProcess(Generic[Sent, Received]):
+    """One child process. The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
+
+    ``write`` writes a message to the child's input; ``read`` reads one from its output and raises EOFError at the end.
+    ``on_message`` and, last of all, ``on_end`` are called on the reader thread. All methods may be called from any thread.
+
+    The child stays in the session of the server: Linux weighs the priorities of processes within one session only, and a
+    child must give way to the server.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        write: Callable[[BinaryIO, Sent], None],
+        read: Callable[[BinaryIO], Received],
+        on_message: Callable[[Received], None],
+        on_end: Callable[[], None],
+        defaults: Mapping[str, str] | None = None,
+    ) -> None:
+        self.last_message_at = time.monotonic()
+        self._write_message, self._read_message = write, read
+        self._on_message, self._on_end = on_message, on_end
+        self._outbox: SimpleQueue[Sent | None] = SimpleQueue()
+        self._process = subprocess.Popen(
+            [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
+            env=child_environment(os.environ, defaults), creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+        self._reader = Thread(target=self._read, name=f"{name}-reader", daemon=True)
+        self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)
+
+    def begin(self) -> None:
+        """Start to write and to read."""
+        self._reader.start()
+        self._writer.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: Sent) -> None:
+        """Queue a message. Never blocks, not even when the child hangs with a full pipe."""
+        self._outbox.put(message)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        """Close the child's input, upon which it exits by itself."""
+        self._outbox.put(None)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the process is gone and ``on_end`` has returned; False when the time (s) was too short."""
+        self._reader.join(timeout)
+        return not self._reader.is_alive()
+
+    def memory(self) -> int:
+        """The resident memory in bytes; 0 when the process is gone."""
+        try:
+            return int(psutil.Process(self._process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+
+    def how_it_ended(self) -> str:
+        """The signal or the exit code with which the process ended. Call it after the end."""
+        code = self._process.returncode
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _read(self) -> None:
+        stream = cast(BinaryIO, self._process.stdout)
+        try:
+            while True:
+                message = self._read_message(stream)
+                self.last_message_at = time.monotonic()
+                self._on_message(message)
+        except EOFError:
+            pass
+        except Exception:  # a message that cannot be read or handled: the child is given up
+            traceback.print_exc(file=sys.stderr)
+        self._process.kill()
+        self._process.wait()
+        self._outbox.put(None)
+        self._writer.join()
+        stream.close()
+        self._on_end()
+
+    def _write(self) -> None:
+        stream = cast(BinaryIO, self._process.stdin)
+        try:
+            while (message := self._outbox.get()) is not None:
+                self._write_message(stream, message)
+        except OSError:
+            pass  # the process is gone; the reader notices
+        finally:
+            with suppress(OSError):
+                stream.close()

@@ -1,0 +1,53 @@
+// A panel of a figure that the page hands over: its texts, its tone, and the places in it that can be pointed at.
+
+function newCard(board, { id, title }) {
+  const kind = el("span", { class: "kind" })
+  const chip = el("span", { class: "chip" })
+  const lines = el("div", { class: "lines" })
+  const words = el("p", { class: "words" })
+  const panel = newPanel({ id, kind: id.split(".")[0], title, level: 4 })
+  const { root, heading, tools, body, plot } = panel
+  heading.after(kind, chip)
+  body.before(lines)
+  body.after(words)
+  panel.bands = [el("div", { class: "band" }), el("div", { class: "band" })]
+  body.append(...panel.bands)
+  plot.tabIndex = 0
+  plot.onkeydown = (event) => stepThrough(board, panel, event)
+  plot.onblur = () => point(board, panel, null)
+  tools.append(downloads(board, panel))
+  let drawn = ""
+
+  /** Take what the page says of the panel; the figure is drawn again only if it has changed. */
+  panel.hear = (told) => {
+    Object.assign(panel, { title: told.title, link: told.link ?? ["", ""], picks: Boolean(told.picks) })
+    setText(heading, told.title)
+    setText(kind, told.kind)
+    setText(chip, told.chip)
+    chip.dataset.kind = (told.chip ?? "").replace(/^so far /, "").replace(/ /g, "-")
+    if (told.facts) setParts(words, "span", told.facts)
+    else setText(words, told.words)
+    setParts(lines, "p", told.lines ?? [])
+    if (told.tone) root.style.setProperty("--tone", told.tone[board.theme.name])
+    if (told.term && !tools.querySelector(".term")) tools.prepend(termLink(told.term, told.title))
+    root.classList.toggle("wide", Boolean(told.wide))
+    root.setAttribute("aria-label", told.title)
+    plot.setAttribute("aria-label", told.alt)
+    plot.style.height = `${told.height}px`
+    const figure = JSON.stringify(told.figure)
+    panel.dirty ||= figure !== drawn
+    panel.figure = told.figure
+    drawn = figure
+  }
+  panel.draw = () => {
+    put(board, panel, panel.figure.data, panel.figure.layout)
+    placeBands(panel, null)
+    listen(board, panel)
+  }
+  return panel
+}
+
+/** Set the texts of a node's children; without a difference nothing is changed. */
+function setParts(node, tag, texts) {
+  if (node.textContent !== texts.join("")) node.replaceChildren(...texts.map((text) => el(tag, {}, text)))
+}

@@ -1,0 +1,47 @@
+// The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
+
+const STATES = {
+  none: "", running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed",
+  kept: "Kept on this machine", shipped: "Measured when this version was made",
+}
+
+function sourceOf(board) {
+  const root = el("div", { class: "sections" })
+  const sections = new Map()
+  board.panels = new Map()
+  board.spoken = el("span", { class: "spoken", role: "status" })
+  board.canvas.append(root, board.spoken)
+
+  const hear = (before) => {
+    const { status, subject, version } = board.data
+    const share = status.state === "running" ? status.share : null
+    board.statusLine.draw({ ...status, share, reason: status.problem })
+    const recolour = JSON.stringify(board.theme) !== JSON.stringify(before.theme)
+    if (!recolour && before.data.subject === subject && before.data.version === version) return
+    board.subject = subject
+    const wanted = new Set(board.data.sections.flatMap((section) => section.panels.map(({ id }) => id)))
+    for (const [id, panel] of board.panels) if (!wanted.has(id)) remove(panel)
+    holdOnly(root, board.data.sections.map((section) => {
+      if (!sections.has(section.id)) sections.set(section.id, newSection(section))
+      const { root, show } = sections.get(section.id)
+      show(section, section.panels.map(panelOf))
+      return root
+    }))
+    for (const panel of board.panels.values()) panel.dirty ||= recolour
+    board.painter.now() // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
+  }
+  const panelOf = (told) => {
+    if (!board.panels.has(told.id)) {
+      board.panels.set(told.id, newCard(board, told))
+      board.painter.add(board.panels.get(told.id))
+    }
+    const panel = board.panels.get(told.id)
+    panel.hear(told)
+    return panel
+  }
+  const remove = (panel) => {
+    board.painter.remove(panel)
+    board.panels.delete(panel.id)
+  }
+  return { names: STATES, beat: 0, margin: "300px", begin: () => {}, ready: () => {}, hear, end: () => {} }
+}

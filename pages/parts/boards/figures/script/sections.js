@@ -1,0 +1,41 @@
+// Sections of panels: a heading, a note, a grid of panels, and a table of their numbers.
+
+function newSection({ id, title }) {
+  const heading = el("h3", {})
+  const note = el("p", { class: "note" })
+  const grid = el("div", { class: "panels" })
+  const table = el("div", { class: "numbers" })
+  const root = el("section", { class: "section", "data-id": id, "aria-label": title || id }, heading, note, grid, table)
+  let shown = ""
+
+  /** Show what the page says of the section, around these panels. */
+  const show = (section, panels) => {
+    setText(heading, section.title)
+    setText(note, section.note)
+    grid.style.setProperty("--least", `${section.width}px`)
+    holdOnly(grid, panels.map((panel) => panel.root))
+    const now = JSON.stringify(section.table)
+    if (now === shown || !section.table) return
+    shown = now
+    const open = table.querySelector("details")?.open ?? false
+    table.replaceChildren(tableOf(section.table, open))
+  }
+  return { root, show }
+}
+
+function tableOf({ summary, head, rows }, open) {
+  const line = (cells, kind) => el("tr", {}, ...cells.map((cell, at) => el(at ? kind : "th", at ? {} : { scope: "row" }, cell)))
+  const body = el("table", {}, el("thead", {}, line(head, "th")), el("tbody", {}, ...rows.map((row) => line(row, "td"))))
+  return el("details", { open }, el("summary", {}, summary), el("div", { class: "scroll" }, body))
+}
+
+/** Set the text of a node; without a text the node is hidden. */
+function setText(node, text) {
+  if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
+  node.hidden = !text
+}
+
+/** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
+function holdOnly(parent, nodes) {
+  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) parent.replaceChildren(...nodes)
+}

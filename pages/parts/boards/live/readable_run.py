@@ -1,0 +1,38 @@
+"""The part of a run that its board and its routes read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # the routes use this type and exist before the engine is imported
+    from engine.config.run_config import RunConfig
+    from engine.runs.events import Ended, Event, Failed, Finished, Progress
+
+LIVE_STATES = ("queued", "running", "paused")
+"""The states in which a run may still add events."""
+
+
+class ReadableRun(Protocol):
+    """The part of ``engine.runs.run.Run`` that is read here; events are appended while others read."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def config(self) -> RunConfig: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def events(self) -> Sequence[Event]: ...
+    @property
+    def queue_place(self) -> int | None: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def progress(self) -> Progress | None: ...
+    @property
+    def ending(self) -> Finished | Failed | Ended | None: ...
+
+
+def has_ended(run: ReadableRun) -> bool:
+    return run.state not in LIVE_STATES

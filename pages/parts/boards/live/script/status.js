@@ -1,0 +1,41 @@
+// What the status line says of a run.
+
+const STATES = {
+  none: "Nothing trained yet", queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
+  lost: "Lost", recorded: "Recorded run",
+}
+const RECENT = 4 // seconds over which the speed is taken
+
+/** Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the reason of a failure. */
+function runInWords(board) {
+  const pace = []
+
+  /** Seconds, by the speed over the last seconds of real time, with the pace and other runs included; null where it is not known yet. */
+  const timeLeft = (status) => {
+    const now = performance.now() / 1000
+    if (pace.length && pace[pace.length - 1].step > status.step) pace.length = 0
+    if (!pace.length || pace[pace.length - 1].step < status.step) pace.push({ now, step: status.step })
+    while (pace.length > 2 && now - pace[0].now > RECENT) pace.shift()
+    const [first, last] = [pace[0], pace[pace.length - 1]]
+    return last.now - first.now < 0.5 ? null : ((status.steps - status.step) * (last.now - first.now)) / (last.step - first.step)
+  }
+  const sentence = (status, state, step) => {
+    const said = [`step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
+    if (state === "queued" && status.queue_place != null) said.unshift(`place ${status.queue_place} in the queue`)
+    if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
+    const left = state === "running" ? timeLeft(status) : null
+    if (left != null) said.push(`${duration(left)} left`)
+    return said.join(" · ")
+  }
+  return () => {
+    const { status } = board
+    const [state, step] = [board.recorded() ? "recorded" : status.state, board.shownStep()]
+    return {
+      state,
+      words: status.steps ? sentence(status, state, step) : "",
+      share: status.steps ? step / status.steps : 0,
+      reason: status.problem,
+      spoken: status.step ? ` at step ${status.step}` : "",
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// Applying the active theme to a figure made in Python.
+
+const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
+const TOUCH = window.matchMedia("(pointer: coarse)").matches
+
+/** A trace in the colours of the active theme: its scale, or its line and its marks. */
+function coloured(trace, theme) {
+  const color = trace.meta?.color?.[theme]
+  const scale = trace.meta?.scale?.[theme]
+  if (scale) return trace.marker ? { ...trace, marker: { ...trace.marker, colorscale: scale } } : { ...trace, colorscale: scale }
+  if (!color) return trace
+  if (trace.type === "bar") return { ...trace, marker: { ...trace.marker, color } }
+  const painted = { ...trace, line: { ...trace.line, color } }
+  if (trace.marker) painted.marker = { ...trace.marker, color, line: { ...trace.marker.line, color } }
+  return painted
+}
+
+/** A heatmap whose columns have several names, such as head and key, with these as the text of every cell. */
+function withText(trace) {
+  const names = Object.entries(trace.meta?.columns ?? {})
+  if (names.length < 2) return trace
+  const step = trace.dx ?? 1 // cells of the original in one drawn cell
+  const text = Array.from({ length: names[0][1].length / step }, (_, at) => names.map(([name, numbers]) => `${name} ${numbers[at * step]}`).join(", "))
+  return { ...trace, text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text) }
+}
+
+function dressed(layout, theme, subject) {
+  const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
+  const muted = fade(theme.ink, 0.75)
+  const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))
+  return {
+    ...layout,
+    autosize: true,
+    uirevision: subject,
+    dragmode: TOUCH ? false : "zoom",
+    font: { ...layout.font, color: theme.ink, family: theme.font },
+    hoverlabel: { ...layout.hoverlabel, bgcolor: theme.surface, bordercolor: theme.border, font: { color: theme.ink, family: theme.font } },
+    ...Object.fromEntries(["xaxis", "yaxis", ...axes].map((name) => [name, { ...layout[name], ...lines }])),
+    shapes: layout.shapes?.map((shape) => outlined(shape, theme, muted)),
+    annotations: layout.annotations?.map((note) => ({ ...note, font: { ...note.font, color: muted } })),
+  }
+}
+
+/** Level lines are muted, areas faint; what is named accent stands out. */
+function outlined(shape, theme, muted) {
+  if (shape.type === "rect" && shape.name !== "accent") return { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } }
+  return {
+    ...shape,
+    line: { ...shape.line, color: shape.name === "accent" ? theme.ink : muted },
+    label: shape.label && { ...shape.label, font: { ...shape.label.font, color: muted } },
+  }
+}

@@ -1,0 +1,77 @@
+// When panels are drawn: those that changed and are near the window, so that the browser can paint in between.
+
+const STINT = 40 // milliseconds of drawing before the browser may paint
+
+/** Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called at the start of each. */
+function newPainter(board, { beat, margin, begin }) {
+  const panels = new Set()
+  let pending = null
+  let begunAt = -Infinity
+
+  const soon = (wait, then) => (pending ??= setTimeout(() => requestAnimationFrame(then), wait))
+  const stop = () => {
+    clearTimeout(pending)
+    pending = null
+  }
+  /** One round: the panel that was drawn longest ago first; what does not fit into the stint follows after the browser has painted. */
+  const round = (stint = STINT) => {
+    begunAt = performance.now()
+    begin()
+    goOn(stint)
+  }
+  const goOn = (stint = STINT) => {
+    stop()
+    if (!board.plotly) return
+    const began = performance.now()
+    const due = [...panels].filter(({ dirty, near }) => dirty && near).sort((a, b) => a.drawnAt - b.drawnAt)
+    for (const panel of due) {
+      if (panel !== due[0] && performance.now() - began > stint) return soon(0, () => goOn())
+      panel.dirty = false
+      panel.drawnAt = began
+      panel.draw()
+    }
+  }
+
+  const near = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const panel = [...panels].find(({ root }) => root === target)
+      if (panel) panel.near = isIntersecting
+    }
+    if ([...panels].some((panel) => panel.dirty && panel.near)) touch()
+  }, { rootMargin: margin, scrollMargin: margin }) // the page scrolls inside an element of its own, to which only scrollMargin applies
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries) if (target.data && target.offsetWidth) board.plotly.Plots.resize(target)
+  })
+
+  /** Draw these panels, and all others that wait, in the next round. */
+  const touch = (...changed) => {
+    changed.forEach((panel) => (panel.dirty = true))
+    soon(Math.max(0, begunAt + beat - performance.now()), () => round())
+  }
+  const touchAll = () => touch(...panels)
+  /** The next panel at once, before the browser paints anything else; the others follow. */
+  const now = () => (stop(), round(0))
+  /** The first panel in the next frame, whatever the beat; the others follow as if none had been drawn before. */
+  const hurry = () => {
+    stop()
+    soon(0, () => round(0))
+    panels.forEach((panel) => (panel.drawnAt = 0))
+  }
+
+  const add = (panel) => {
+    panels.add(panel)
+    near.observe(panel.root)
+    sized.observe(panel.plot)
+  }
+  const remove = (panel) => {
+    panels.delete(panel)
+    near.unobserve(panel.root)
+    sized.unobserve(panel.plot)
+    if (panel.plot.data) board.plotly.purge(panel.plot)
+  }
+  const end = () => {
+    stop()
+    panels.forEach(remove)
+  }
+  return { touch, touchAll, now, hurry, add, remove, end }
+}

@@ -1,0 +1,28 @@
+// A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last.
+
+/** A card of that id, with a heading of that level (3: h3). `waiting` stands in the place of the plot until there is one.
+ *
+ * Whoever makes it adds its tools and sets `draw`, which the painter calls when the panel is `dirty` and near the window.
+ */
+function newPanel({ id, kind, title, level, waiting = "", plotted = true }) {
+  const heading = el(`h${level}`, {}, title)
+  const tools = el("div", { class: "tools" })
+  const plot = el("div", { class: "plot", role: "img", "aria-label": waiting ? `${title}: ${waiting}` : title })
+  const wait = el("p", { class: "waiting", hidden: !waiting }, waiting)
+  const body = el("div", { class: "body" }, ...(plotted ? [plot] : []), wait)
+  const root = el("article", { class: `panel ${kind}`, "data-id": id, "aria-label": title }, el("header", {}, heading, tools), body)
+  return { id, title, detail: "", root, heading, tools, body, plot, wait, dirty: true, near: false, drawnAt: 0, drawn: null, draw: () => {} }
+}
+
+/** Put a figure into a panel or bring it up to date; zoom and legend choices stay as long as the board's subject is the same. */
+function put(board, panel, traces, layout) {
+  if (panel.plot._dragging) return void (panel.dirty = true)
+  const { theme } = board
+  panel.wait.hidden = true
+  panel.plot.hidden = false
+  const shown = traces.map((trace) => coloured(withText(trace), theme.name))
+  const revision = (panel.plot.layout?.datarevision ?? 0) + 1 // Columns may grow in place; without this Plotly sees no change.
+  board.plotly.react(panel.plot, shown, { ...dressed(layout, theme, board.subject), datarevision: revision }, QUIET)
+  panel.drawn = { traces: shown, layout }
+  panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
+}

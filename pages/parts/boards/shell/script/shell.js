@@ -1,0 +1,55 @@
+// The shell of every board, and the component's entry. What is shown comes from the board's source, which each kind of board
+// defines as `sourceOf(board)`: {names, beat, margin, begin, ready, hear, end}. These are the names of its states, the milliseconds
+// between rounds of drawing, how far from the window panels are drawn, and what to do at the start of each round, when Plotly is
+// there, with each message of the page, and when the board leaves the page.
+
+/** A board: the page's `data`, the `theme`, `plotly` once it is there, the `statusLine`, the `painter`, and a place for panels.
+ *
+ * `subject` is whatever zoom and legend choices belong to; `setState` and `trigger` tell the page something.
+ */
+function newBoard(host, canvas, address) {
+  const board = { host, canvas, data: {}, subject: "", plotly: null, theme: readTheme(host) }
+  const source = sourceOf(board)
+  board.statusLine = newStatusLine(source.names)
+  board.painter = newPainter(board, source)
+  canvas.prepend(board.statusLine.root)
+
+  /** Take a message of the page: called on each rerun. */
+  const hear = (data, setState, trigger) => {
+    const before = { data: board.data, theme: board.theme }
+    Object.assign(board, { data, setState, trigger, theme: readTheme(host) })
+    canvas.style.colorScheme = board.theme.name
+    source.hear(before)
+  }
+  const end = () => {
+    source.end()
+    board.painter.end()
+  }
+  loadPlotly(address).then(
+    (plotly) => {
+      board.plotly = plotly
+      source.ready(plotly)
+      board.painter.touchAll()
+    },
+    () => board.statusLine.fail("The chart library could not be loaded. Reload the page."),
+  )
+  return { host, hear, end }
+}
+
+const boards = new WeakMap()
+
+export default function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
+  let board = boards.get(parentElement)
+  if (!board) {
+    board = newBoard(parentElement.host ?? parentElement, parentElement.querySelector(".board"), data.plotly)
+    boards.set(parentElement, board)
+  }
+  board.hear(data, setStateValue, setTriggerValue)
+  // Streamlit also calls this when newer data replace these; the board is then still in the page and must stay.
+  return () =>
+    setTimeout(() => {
+      if (board.host.isConnected || boards.get(parentElement) !== board) return
+      board.end()
+      boards.delete(parentElement)
+    })
+}

@@ -1,0 +1,37 @@
+// The status line above the panels: state, facts, progress, and the reason where what is followed has failed.
+
+/** A status line whose states have these names; a state named "" hides the line, whose place is then free.
+ *
+ * `draw` takes the state, words about it, the share that is done (null hides the bar), the reason of a failure, and what a
+ * screen reader hears after the state's name.
+ */
+function newStatusLine(names) {
+  const badge = el("strong", { class: "badge", role: "status" })
+  const facts = el("span", { class: "facts" })
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Share of the work that is done" })
+  const problem = el("p", { class: "problem", role: "alert", hidden: true })
+  const line = el("div", { class: "status" }, el("div", { class: "line" }, badge, facts), bar)
+  const root = el("div", {}, line, problem)
+
+  let failure = ""
+
+  const explain = (sentence) => {
+    if (problem.textContent !== sentence) problem.textContent = sentence
+    problem.hidden = !sentence
+  }
+  /** Say from now on that the board itself has failed. */
+  const fail = (sentence) => explain((failure = sentence))
+  const draw = ({ state, words, share, reason, spoken = "" }) => {
+    const name = names[state] ?? state
+    line.hidden = !name
+    if (badge.dataset.state !== state) {
+      badge.dataset.state = state
+      badge.replaceChildren(name, el("span", { class: "spoken" }, spoken))
+    }
+    facts.textContent = words
+    bar.value = share ?? 0
+    bar.style.visibility = share == null ? "hidden" : "visible"
+    explain(failure || reason)
+  }
+  return { root, draw, fail }
+}

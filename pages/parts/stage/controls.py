@@ -1,0 +1,71 @@
+"""The controls of an experiment: seeds, Run and Stop, what a run will take, and the sentence where one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from engine.experiments.comparison import Comparison
+from engine.experiments.experiment import MOST_SEEDS, Experiment
+from engine.experiments.running import ExperimentRun
+from engine.experiments.trial import Trial
+from engine.experiments.trial_cache import stored_trials
+from engine.settings.errors import ConfigError
+from engine.settings.fields import setting
+from engine.workers.errors import Refused
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.stage.experiments import begin
+from pages.parts.stage.forecast import forecast
+
+REFUSED = "stage.refused"
+"""Session key: why the last start was refused, until it is shown."""
+WIDTH = 120
+
+
+def seeds_setting() -> Any:
+    """The setting of a page's state for the number of seeds."""
+    return setting(
+        8,
+        label="Seeds",
+        help="Paired: every arm starts from the same data under the same seed. Six can decide, eight are better.",
+        ge=1,
+        le=MOST_SEEDS,
+    )
+
+
+def run_and_stop(run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:
+    """The two buttons; ``start`` is called for Run."""
+    running = run is not None and run.state == "running"
+    st.button(
+        "Run", type="primary", icon=":material/play_arrow:", disabled=running or not ready, on_click=start, width=WIDTH
+    )
+    st.button(
+        "Stop", icon=":material/stop:", disabled=not running, on_click=run.stop if run is not None else None, width=WIDTH
+    )  # fmt: skip
+
+
+def show_forecast(experiment: Experiment, extended: bool = False) -> None:
+    st.caption(forecast(experiment, extended, stored_trials(experiment, extended)))
+
+
+def start(
+    experiment: Experiment,
+    *,
+    extended: bool = False,
+    stored: Sequence[Trial] = (),
+    comparison: Comparison | None = None,
+) -> str | None:
+    """Start an experiment (see :func:`begin`) and return the name of its run; None where it is refused."""
+    try:
+        return begin(experiment, extended=extended, stored=stored, comparison=comparison)
+    except (Refused, ConfigError) as error:
+        st.session_state[REFUSED] = in_markdown(error)
+        return None
+
+
+def show_refusal() -> None:
+    """Why the last start was refused, once."""
+    if sentence := st.session_state.pop(REFUSED, None):
+        st.error(sentence, icon=":material/block:")

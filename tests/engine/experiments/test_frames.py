@@ -1,0 +1,48 @@
+"""Reports and published numbers as data frames: the numbers, and empty cells where there are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.experiments.experiment import Claim, above
+from engine.experiments.frames import effects_frame, published_frame
+from engine.experiments.issues.issue import Published
+from engine.experiments.report import report
+from engine.experiments.trial import Trial
+from tests.engine.experiments.fake_issue import fake_issue
+
+
+def test_a_claim_is_a_row_with_its_effect_interval_and_verdict() -> None:
+    issue = fake_issue(seeds=6)
+    trials = [
+        Trial(arm, seed, {"loss": loss + 0.01 * seed})
+        for arm, loss in (("short", 0.9), ("long", 0.1))
+        for seed in range(6)
+    ]
+    frame = effects_frame(report(issue, trials, range(6)))
+    assert list(frame["claim"]) == [claim.sentence for claim in issue.claims_of()]
+    first = frame.iloc[0]
+    assert first["effect"] == pytest.approx(0.8)
+    assert first["low"] <= first["effect"] <= first["high"]
+    assert first["p"] == pytest.approx(2 / 2**6)
+    assert (first["verdict"], first["seeds"], first["unit"], first["smallest effect"]) == ("shown", 6, "nats", 0.01)
+
+
+def test_too_few_seeds_leave_empty_cells() -> None:
+    never = Claim("Nothing has this.", above("long", "nothing"), "nats", 1.0)
+    issue = fake_issue(claims=(*fake_issue().claims, never))
+    frame = effects_frame(report(issue, [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})], range(1)))
+    assert frame["effect"].isna().tolist() == [False, False, True]
+    assert frame[["low", "high", "p"]].isna().all(axis=None)
+
+
+def test_our_means_stand_beside_published_numbers() -> None:
+    published = Published(
+        "Nobody 2000", "Perplexity.", ("512", "1012"), {"sinusoidal": (20.05, 43.54), "ALiBi": (19.73, 18.73)},
+        ours={"sinusoidal": (("long", "loss"),)},
+    )  # fmt: skip
+    frame = published_frame(published, [Trial("long", 0, {"loss": 1.0}), Trial("long", 1, {"loss": 2.0})])
+    assert list(frame.columns) == ["512", "512, ours", "1012"]
+    assert frame.loc["sinusoidal"].tolist() == [20.05, 1.5, 43.54]
+    assert frame.loc["ALiBi", "1012"] == 18.73
+    assert frame["512, ours"].isna().tolist() == [False, True]

@@ -1,0 +1,108 @@
+"""Evidence on this machine: it is found again, weighed by today's claims, and old files open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from engine.experiments import store
+from engine.experiments.comparison import Comparison
+from engine.experiments.report import report
+from engine.experiments.running import ExperimentRun
+from engine.experiments.statistics import Weighed
+from engine.experiments.trial import Trial
+from engine.workers.pool import Pool
+from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.workers.test_pool import pool_of
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    with pool_of(tmp_path_factory.mktemp("experiments"), size=2) as pool:
+        yield pool
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+
+
+def saved(pool: Pool) -> ExperimentRun:
+    run = ExperimentRun(fake_issue(seeds=6), pool).start()
+    assert run.wait(600)
+    store.save(run)
+    return run
+
+
+def test_evidence_is_kept_and_what_was_weighed_is_not_weighed_again(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert store.latest(fake_issue()) is None
+    assert store.latest_verdict("fake") is None
+    run = saved(pool)
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "weigh_all", None)
+        found = store.latest(fake_issue())
+    assert found is not None
+    assert found.trials == list(run.trials)
+    assert found.report.claims == run.report.claims
+    assert store.latest_verdict("fake") == "shown"
+
+
+def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool) -> None:
+    saved(pool)
+    first, *others = fake_issue().claims
+    found = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
+    assert found is not None
+    assert found.report.verdict == "not shown"
+
+
+def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool) -> None:
+    saved(pool)
+    (store.folder_of("fake") / "99999999999999999999.json").write_text("{")
+    assert store.latest_verdict("fake") == "shown"
+    assert store.latest(fake_issue()) is not None
+
+
+TABLE = Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2)
+
+
+def trials_of(asked: Comparison) -> list[Trial]:
+    arms = asked.experiment.arms
+    return [Trial(arm.name, seed, {"accuracy": 0.5 + 0.1 * seed}) for arm in arms for seed in range(asked.seeds)]
+
+
+def test_a_comparison_is_found_again_by_what_was_compared() -> None:
+    assert store.find_comparison(TABLE.name) is None
+    trials = trials_of(TABLE)
+    run = ExperimentRun(TABLE.experiment, Pool, stored=trials)  # type: ignore[arg-type]  # never started
+    weighed = Weighed("inconclusive", 0.1, (-0.1, 0.3), 0.5, 2, "Two are few.")
+    run.report = report(TABLE.experiment, trials, range(2), weigh=lambda questions: [weighed] * len(questions))
+    file = store.save(run, TABLE)
+    assert (file.parent.name, file.name) == ("designs", f"{TABLE.name}.json")
+    found = store.find_comparison(Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2).name)
+    assert found is not None
+    assert found[0] == TABLE
+    assert found[1].trials == trials
+    assert found[1].report.claims == run.report.claims
+    assert store.find_comparison("../" + TABLE.name) is None
+    assert replace(TABLE, seeds=3).name != TABLE.name
+
+
+def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlier_versions() -> None:
+    assert TABLE.name == "8da888493e28"
+    row = {
+        "format": 1, "created": 1.0, "seeds": [0, 1], "extended": False, "seconds": 3.0, "from_before": 1,
+        "verdict": "inconclusive", "weighed": [], "trials": [asdict(trial) for trial in trials_of(TABLE)],
+        "asked": {"parts": {"design_features": "table"}, "against": ["rope"], "tasks": ["permutation"], "seeds": 2},
+    }  # fmt: skip
+    folder = store.folder_of("designs")
+    folder.mkdir(parents=True)
+    (folder / f"{TABLE.name}.json").write_text(json.dumps(row))
+    found = store.find_comparison(TABLE.name)
+    assert found is not None
+    assert (found[0], found[1].reused, found[1].report.seeds) == (TABLE, 1, [0, 1])

@@ -1,0 +1,1 @@
+"""Load on the real server: simulated browser sessions that train, follow event streams and move controls."""

@@ -1,0 +1,116 @@
+"""Load on the real server, which this starts itself on an empty data folder and stops again.
+
+    python -m tests.load lab --sessions 30 --steps 2000 --rounds 3     everybody trains and moves controls in the lab
+    python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
+    python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
+
+The sessions run in one process on the same machine; what it takes stands in the table. ``--write docs/load.md`` puts the
+table into that page. A log of the server is kept only where it is asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import psutil
+
+from tests.load.attacks import ATTACKS, Attack, attacked
+from tests.load.scenarios import lab, mixed, warm_up
+from tests.load.table import Figures, medians, put, table
+from tests.serving import running
+
+Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
+"""From the server's process and address to figures by the name of their column."""
+
+
+def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
+    """The figures of a scenario on a server of its own, which is warm when it begins."""
+
+    async def play(process: psutil.Process, address: str) -> dict[str, Figures]:
+        await warm_up(address)
+        return await scenario(process, address)
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with running("app.py", Path(folder)) as (server, address):
+                return asyncio.run(play(psutil.Process(server.pid), address))
+        finally:
+            if log is not None:
+                shutil.copy(Path(folder) / "log.txt", log)
+
+
+async def lab_beside_one(given: argparse.Namespace, server: psutil.Process, address: str) -> dict[str, Figures]:
+    seconds = given.minutes * 60
+    return {
+        "one session": await lab(server, address, 1, given.steps, seconds),
+        f"{given.sessions} sessions": await lab(server, address, given.sessions, given.steps, seconds),
+    }
+
+
+async def mixed_pages(given: argparse.Namespace, server: psutil.Process, address: str) -> dict[str, Figures]:
+    return {f"{given.sessions} sessions": await mixed(server, address, given.sessions, given.minutes * 60)}
+
+
+async def lab_under_attack(
+    given: argparse.Namespace, name: str, attack: Attack | None, server: psutil.Process, address: str
+) -> dict[str, Figures]:
+    async with attacked(attack, address):
+        return {name: await lab(server, address, given.sessions, given.steps, given.minutes * 60)}
+
+
+def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
+    """Those of one round, each on a server of its own."""
+    match given.scenario:
+        case "lab":
+            return [partial(lab_beside_one, given)]
+        case "mixed":
+            return [partial(mixed_pages, given)]
+        case _:
+            attacks = {name: ATTACKS[name] for name in given.attacks or ATTACKS}
+            return [
+                partial(lab_under_attack, given, name, doing) for name, doing in {"nobody": None, **attacks}.items()
+            ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario", choices=("lab", "mixed", "attack"))
+    parser.add_argument("--sessions", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
+    parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")
+    parser.add_argument("--minutes", type=float, default=5.0, help="the longest time of each part")
+    parser.add_argument("--attacks", nargs="*", choices=list(ATTACKS), help="only these")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="keep the log of the last server")
+    given = parser.parse_args()
+    signal.signal(
+        signal.SIGTERM, lambda number, frame: sys.exit(128 + number)
+    )  # so that the server is stopped then, too
+    rounds: dict[str, list[Figures]] = {}
+    for number in range(1, given.rounds + 1):
+        for scenario in scenarios_of(given):
+            for column, figures in served(scenario, given.log).items():
+                rounds.setdefault(column, []).append(figures)
+                print(f"Round {number}, {column}:", table({column: figures}), sep="\n\n", end="\n\n", flush=True)
+    result = table({column: medians(found) for column, found in rounds.items()})
+    about = (
+        f"{given.rounds} round{'s' * (given.rounds > 1)}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    )
+    text = f"{result}\n\nMedians of {about}."
+    print(text)
+    if given.write:
+        put(given.write, given.scenario, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""What the simulated sessions do at once, and the figures of it.
+
+lab      every session trains the default task at the same moment, follows its run and moves a control every 3 s
+mixed    five sessions run an issue each; the others move controls on the lab, Attention, Encodings and Text
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from itertools import cycle
+
+import psutil
+
+from tests.load.board import Board
+from tests.load.session import Session, opened, visitor
+from tests.load.table import Figures, percentile
+from tests.load.watch import Watch, watching
+
+EVERY = 3.0
+"""Seconds from one move of a control to the next; a late answer delays none of the following."""
+FEWEST = 5
+"""The fewest moves of each session, also where its run ends at once."""
+AT_ONCE = 4
+"""Sessions that open their pages at the same time, before anything is measured."""
+LAB = ("Depth", "Positional encoding", "Sequence length")
+"""The controls that are moved in the lab, in turn. Runs under way keep their settings."""
+ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "table-scale")
+MOVED = (
+    ("lab", LAB),
+    ("attention", ("Held-out sequence", "Layer", "Query")),
+    ("encodings", ("Encoding A", "Trained length", "Base")),
+    ("text", ("Positional encoding", "Vocabulary", "Steps")),
+)
+"""The pages of the mixed scenario without runs of their own, and the controls that are moved there."""
+
+
+async def lab(server: psutil.Process, address: str, sessions: int, steps: int, seconds: float) -> Figures:
+    """``seconds``: what has not ended then counts as without an end."""
+    queries = [("lab", f"steps={steps}&seed={seed}") for seed in range(sessions)]
+    async with open_tabs(address, queries) as tabs, watching(server) as watch:
+        deadline = time.perf_counter() + seconds
+        runs = await asyncio.gather(
+            *(train_and_move(tab, place / len(tabs), deadline) for place, tab in enumerate(tabs))
+        )
+        watch.look()
+        return moves_of(tabs) | runs_of(runs) | taken(watch)
+
+
+async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
+    """All for ``seconds``. With fewer than five sessions each runs an issue."""
+    issues = [("issues", f"issue={slug}") for slug, _ in zip(ISSUES, range(sessions), strict=False)]
+    others = [page for page, _ in zip(cycle(MOVED), range(sessions - len(issues)), strict=False)]
+    async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
+        deadline = time.perf_counter() + seconds
+        begun, moving = tabs[: len(issues)], tabs[len(issues) :]
+        await asyncio.gather(*(tab.press("Run") for tab in begun))
+        follow = [move_until(tab, ("Curves",), place / sessions, deadline) for place, tab in enumerate(begun)]
+        move = [
+            move_until(tab, labels, (place + len(begun)) / sessions, deadline)
+            for place, (tab, (_, labels)) in enumerate(zip(moving, others, strict=True))
+        ]
+        await asyncio.gather(*follow, *move)
+        watch.look()
+        return moves_of(tabs) | taken(watch)
+
+
+@asynccontextmanager
+async def open_tabs(address: str, pages: Sequence[tuple[str, str]]) -> AsyncIterator[list[Session]]:
+    """A visitor with one open tab for each page and query."""
+    async with AsyncExitStack() as stack:
+        few = asyncio.Semaphore(AT_ONCE)
+
+        async def come(page: str, query: str) -> Session:
+            async with few:
+                http = await stack.enter_async_context(visitor())
+                return await stack.enter_async_context(opened(http, address, page, query))
+
+        yield await asyncio.gather(*(come(page, query) for page, query in pages))
+
+
+async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[float, Board | None]:
+    """Press Train, move controls until the run has ended; returns when Train was pressed and the run, None where it was refused."""
+    clicked = time.perf_counter()
+    pressing = asyncio.create_task(tab.press("Train"))
+    await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.ended)
+    await pressing
+    return clicked, tab.board
+
+
+async def move_until(
+    tab: Session, labels: Sequence[str], phase: float, deadline: float, until: Callable[[], bool] = lambda: False
+) -> None:
+    """Move the controls in turn every 3 s, beginning after ``phase`` of that time, until something is so or the deadline."""
+    wanted = time.perf_counter() + phase * EVERY
+    for done, label in enumerate(cycle(labels)):
+        await asyncio.sleep(max(0.0, wanted - time.perf_counter()))
+        if (until() and done >= FEWEST) or time.perf_counter() > deadline:
+            return
+        await tab.move(label)
+        wanted += EVERY
+
+
+def moves_of(tabs: Sequence[Session]) -> Figures:
+    times = [seconds for tab in tabs for seconds in tab.took["move"]]
+    own = [seconds for tab in tabs for cause in ("board", "timer") for seconds in tab.took[cause]]
+    return {
+        "sessions": len(tabs),
+        "interactions": len(times),
+        "interaction, median (s)": percentile(times, 0.5),
+        "interaction, p95 (s)": percentile(times, 0.95),
+        "interactions without an answer": sum(map(math.isinf, times)),
+        "controls that were not there": sum(tab.missing for tab in tabs),
+        "reruns that the page asked for itself": len(own),
+        "elements with an exception": sum(tab.errors for tab in tabs),
+        "page opened, p95 (s)": percentile([seconds for tab in tabs for seconds in tab.took["open"]], 0.95),
+    }
+
+
+def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
+    seen = [board for _, board in runs if board is not None]
+    first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
+    rates = [rate for board in seen if (rate := board.updates_per_second) is not None]
+    ended = [board for board in seen if board.ended]
+    return {
+        "click to first point, median (s)": percentile(first, 0.5),
+        "click to first point, p95 (s)": percentile(first, 0.95),
+        "updates a second, least": min(rates, default=math.nan),
+        "updates a second, median": percentile(rates, 0.5),
+        "runs without an end": len(runs) - len(ended),
+        "runs lost or failed": sum(board.state != "finished" for board in ended),
+        "streams given up for polling": sum(board.polled for board in seen),
+    }
+
+
+def taken(watch: Watch) -> Figures:
+    return {
+        "seconds": watch.seconds,
+        "page process (cores)": watch.page_share,
+        "page process (MiB)": watch.page_memory,
+        "workers": watch.workers,
+        "workers (cores)": watch.worker_share,
+        "workers (MiB)": watch.worker_memory,
+        "the sessions' own process (cores)": watch.load_share,
+    }
+
+
+async def warm_up(address: str) -> None:
+    """Each page once and a short run: everything is imported, the workers are awake and the machine's speed is known."""
+    for page, _ in (*MOVED, ("issues", ())):
+        async with visitor() as http, opened(http, address, page, "steps=20" if page == "lab" else "") as tab:
+            if page == "lab":
+                await tab.press("Train")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(120):
+                        while tab.board is None or not tab.board.ended:
+                            await asyncio.sleep(0.1)

@@ -1,0 +1,277 @@
+"""One simulated browser session: Streamlit's websocket, the widgets of the page, the board's event stream, cookies.
+
+It sends what the browser's script sends: all widget states, hashes of cached messages, reruns that fragments ask for, and the
+board's reports. It draws nothing and loads no scripts or fonts, which a browser caches after its first page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from tests.load.board import Board, messages
+from tests.load.widgets import KINDS, drawn, move
+
+PATIENCE = 60.0
+"""Seconds to wait for a complete page; one that takes longer counts as never answered."""
+SILENCE = 3.0
+"""Seconds of a stream without a first message after which the board gives it up and asks to be polled (``stream.js``)."""
+RECONNECT = 1.0
+"""Seconds before a broken stream is opened again."""
+COMPLETE = (
+    ForwardMsg.FINISHED_SUCCESSFULLY,
+    ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
+    ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
+)
+"""How a run of the script ends when no other follows at once."""
+BOARD = "attention_lab_board"
+
+
+@asynccontextmanager
+async def visitor() -> AsyncIterator[aiohttp.ClientSession]:
+    """The cookies and connections of one visitor, shared by all of the visitor's tabs."""
+    connector = aiohttp.TCPConnector(limit=0)
+    jar = aiohttp.CookieJar(unsafe=True)  # also for an address that is a number
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout) as http:
+        yield http
+
+
+@asynccontextmanager
+async def opened(http: aiohttp.ClientSession, address: str, page: str, query: str = "") -> AsyncIterator[Session]:
+    """A tab with this page, complete. ``address`` is the app's, with a slash at its end."""
+    async with http.get(f"{address}{page}", params=query) as answer:
+        await answer.read()
+    async with http.ws_connect(
+        f"{address}_stcore/stream", protocols=("streamlit",), origin=address.rstrip("/"), max_msg_size=0, compress=15
+    ) as socket:
+        session = Session(http, socket, address, page, query)
+        reading = asyncio.create_task(session.read())
+        try:
+            await session.rerun("open")
+            yield session
+        finally:
+            reading.cancel()
+            session.leave()
+
+
+class Session:
+    """One tab. Reruns are one at a time; their times count from when they were wanted."""
+
+    def __init__(
+        self, http: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse, address: str, page: str, query: str
+    ) -> None:
+        self.query = query
+        self.board: Board | None = None
+        """The run that the page shows now."""
+        self.took: dict[str, list[float]] = defaultdict(list)
+        """Seconds of each rerun by its cause: open, press, move, board, timer. Infinite where no answer came."""
+        self.alerts: list[str] = []
+        """The messages in coloured boxes of the page as it is now."""
+        self.missing = 0
+        """Controls that were to be moved and were not there."""
+        self.errors = 0
+        """Elements that show an exception."""
+        self._http, self._socket, self._address, self._page = http, socket, address, page
+        self._page_hash = ""
+        self._states: dict[str, WidgetState] = {}
+        self._widgets: dict[str, Any] = {}
+        self._ids: dict[str, str] = {}
+        self._cached: set[str] = set()
+        self._told: dict[str, Any] = {}
+        self._board_id = self._board_fragment = self._page_state = ""
+        self._timers: dict[str, object] = {}
+        """A token for each fragment that is repeated: a timer ends when it is no longer its fragment's."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turn = asyncio.Lock()
+        self._complete: asyncio.Future[None] | None = None
+        self._begun: set[str] = set()
+        """The script's runs that have begun since the last order: the end of an earlier one is not the answer to it."""
+
+    # What the visitor does
+
+    async def press(self, label: str) -> None:
+        """Press the button with this label; returns once the page is complete again."""
+        await self.rerun("press", pressed=WidgetState(id=self._ids[label], trigger_value=True))
+
+    async def move(self, label: str) -> None:
+        """Move the control with this label; returns once the page is complete again. One that is not there is counted as missing."""
+        if not self.has(label):
+            self.missing += 1
+            return
+        name = self._ids[label]
+        move(self._widgets[name], self._states[name])
+        await self.rerun("move")
+
+    async def write(self, label: str, text: str) -> None:
+        """Write into the text box with this label; returns once the page is complete again."""
+        self._states[self._ids[label]].string_value = text
+        await self.rerun("move")
+
+    def has(self, label: str) -> bool:
+        return label in self._ids
+
+    async def rerun(
+        self, cause: str, *, pressed: WidgetState | None = None, fragment: str = "", auto: bool = False
+    ) -> None:
+        """Run the script, or one of its fragments, and wait until the page is complete."""
+        began, seconds = time.perf_counter(), math.inf
+        try:
+            async with asyncio.timeout(PATIENCE), self._turn:
+                self._complete, self._begun = asyncio.get_running_loop().create_future(), set()
+                await self._socket.send_bytes(self._order(pressed, fragment, auto))
+                await self._complete
+            seconds = time.perf_counter() - began
+        except TimeoutError:
+            pass  # never answered, and counted so
+        self.took[cause].append(seconds)
+
+    def leave(self) -> None:
+        """End everything that goes on beside the visitor's own doing."""
+        for task in self._tasks:
+            task.cancel()
+
+    # What the browser's script does by itself
+
+    def _order(self, pressed: WidgetState | None, fragment: str, auto: bool) -> bytes:
+        order = BackMsg()
+        state = order.rerun_script
+        state.query_string, state.fragment_id, state.is_auto_rerun = self.query, fragment, auto
+        # By its name first, then by the server's own name for it; a fragment's rerun would otherwise show the start page.
+        state.page_script_hash, state.page_name = self._page_hash, "" if self._page_hash else self._page
+        state.context_info.url = f"{self._address}{self._page}"
+        state.context_info.timezone, state.context_info.locale = "UTC", "en"
+        state.widget_states.widgets.extend(self._states.values())
+        if pressed is not None:
+            state.widget_states.widgets.append(pressed)
+        state.cached_message_hashes.extend(self._cached)
+        return order.SerializeToString()
+
+    async def read(self) -> None:
+        """Take in what the server sends, until the connection ends."""
+        reason: Exception = ConnectionError("The server closed the connection.")
+        try:
+            async for frame in self._socket:
+                if frame.type is aiohttp.WSMsgType.BINARY:
+                    self._take(ForwardMsg.FromString(frame.data))
+        except Exception as error:  # whoever waits for the page hears of it
+            reason = error
+        if self._complete is not None and not self._complete.done():
+            self._complete.set_exception(reason)
+
+    def _take(self, message: Any) -> None:
+        match message.WhichOneof("type"):
+            case "delta":
+                if message.metadata.cacheable:
+                    self._cached.add(message.hash)
+                self._take_element(message.delta)
+            case "navigation":
+                self._page_hash = message.navigation.page_script_hash
+            case "new_session":
+                self._begun.add(message.metadata.run.script_run_id)
+                if not message.metadata.run.fragment_ids:
+                    self.alerts.clear()
+                    self._timers.clear()
+            case "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            case "auto_rerun":
+                self._start_timer(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+            case "stop_auto_rerun":
+                for fragment in message.stop_auto_rerun.fragment_ids:
+                    self._timers.pop(fragment, None)
+            case "script_finished" if message.script_finished in COMPLETE:
+                answers = message.metadata.run.script_run_id in self._begun
+                if answers and self._complete is not None and not self._complete.done():
+                    self._complete.set_result(None)
+
+    def _take_element(self, delta: Any) -> None:
+        if not delta.HasField("new_element"):
+            return
+        kind = delta.new_element.WhichOneof("type")
+        element = getattr(delta.new_element, kind)
+        if kind == "alert":
+            self.alerts.append(element.body)
+        elif kind == "exception":
+            self.errors += 1
+        elif kind == "button":
+            self._ids[element.label] = element.id
+        elif kind == "bidi_component" and element.component_name == BOARD:
+            self._hear(element, delta.fragment_id)
+        elif kind in KINDS:
+            self._ids[element.label] = element.id
+            self._widgets[element.id] = element
+            state = drawn(kind, element)
+            if state is not None and (element.set_value or element.id not in self._states):
+                self._states[element.id] = state
+
+    def _start_timer(self, fragment: str, interval: float) -> None:
+        token = self._timers[fragment] = object()
+
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(interval)
+                if self._timers.get(fragment) is not token:
+                    return
+                if not self._turn.locked():  # the server would join the two
+                    await self.rerun("timer", fragment=fragment, auto=True)
+
+        self._spawn(tick())
+
+    # The board
+
+    def _hear(self, component: Any, fragment: str) -> None:
+        """Take the page's data for the board, as ``board.js`` does."""
+        (data,) = json.loads(component.json or component.mixed.json)
+        self._board_id, self._board_fragment = component.id, fragment
+        if data["state"] != self._page_state and self.board is not None:
+            self.board.reported = ""
+        self._page_state = data["state"]
+        if data["run"] and (self.board is None or self.board.run != data["run"]):
+            self.board = Board(data["run"])
+            self._spawn(self._follow(self.board))
+        if self.board is not None and "polled" in data:
+            self._news(self.board, data["polled"])
+
+    async def _follow(self, board: Board) -> None:
+        while not board.ended and self.board is board:
+            try:
+                async with asyncio.timeout(SILENCE) as patience:
+                    async for news in messages(self._http, self._address, board.run, board.last):
+                        patience.reschedule(None)
+                        self._news(board, news)
+                        if news["end"]:
+                            return
+            except (aiohttp.ClientResponseError, TimeoutError):  # refused or silent
+                board.polled = True
+                self._say(fallback=f"{board.run}/load")
+                return
+            except aiohttp.ClientError:
+                pass
+            await asyncio.sleep(RECONNECT)
+
+    def _news(self, board: Board, news: dict[str, Any]) -> None:
+        board.take(news)
+        if board is self.board and board.tells(self._page_state):
+            self._say(state=board.state)
+
+    def _say(self, **told: str) -> None:
+        """Tell the page something through the board's component, which reruns its fragment."""
+        self._told |= told
+        self._states[self._board_id] = WidgetState(id=self._board_id, json_value=json.dumps(self._told))
+        self._spawn(self.rerun("board", fragment=self._board_fragment))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,47 @@
+"""Percentiles, medians and tables of the load script."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from tests.load.table import medians, percentile, put, table
+
+
+def test_a_percentile_is_one_of_the_values_and_enough_of_them_lie_at_or_below_it() -> None:
+    values = [float(n) for n in range(20, 0, -1)]
+    assert percentile(values, 0.5) == 10
+    assert percentile(values, 0.95) == 19
+    assert percentile([7.0], 0.95) == 7
+    assert math.isnan(percentile([], 0.5))
+
+
+def test_an_interaction_without_an_answer_counts_as_the_slowest() -> None:
+    assert percentile([0.1, math.inf], 0.95) == math.inf
+
+
+def test_medians_leave_out_the_rounds_without_a_value() -> None:
+    rounds = [{"a": 1.0, "b": math.nan}, {"a": 5.0, "b": math.nan}, {"a": 2.0, "c": 4.0}]
+    found = medians(rounds)
+    assert (found["a"], found["c"]) == (2.0, 4.0)
+    assert math.isnan(found["b"])
+
+
+def test_a_table_has_a_row_for_each_figure_and_says_what_is_missing() -> None:
+    assert table({"one": {"a (s)": 0.12345, "b": 3.0}, "many": {"a (s)": math.inf}}).splitlines() == [
+        "| | one | many |",
+        "|---|--:|--:|",
+        "| a (s) | 0.123 | no answer |",
+        "| b | 3 | – |",
+    ]
+
+
+def test_a_table_replaces_only_its_own_section_of_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "load.md"
+    page.write_text("Before.\n<!-- lab -->\nold\n<!-- end of lab -->\nAfter.\n", "utf-8")
+    put(page, "lab", "new")
+    put(page, "lab", "newer")
+    assert page.read_text("utf-8") == "Before.\n<!-- lab -->\nnewer\n<!-- end of lab -->\nAfter.\n"
+    put(page, "mixed", "other")
+    assert page.read_text("utf-8").startswith("Before.\n<!-- lab -->\nnewer\n")
+    assert page.read_text("utf-8").endswith("After.\n\n<!-- mixed -->\nother\n<!-- end of mixed -->\n")

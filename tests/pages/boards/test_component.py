@@ -1,0 +1,37 @@
+"""The component that every board is: which scripts and styles it is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pages.parts.boards.live.board import LIVE
+from pages.parts.boards.panels import FIGURES
+from pages.parts.boards.shell.component import AFTER, BEFORE, HERE, Source
+
+
+def names(folder: Path, pattern: str) -> set[str]:
+    return {path.stem for path in folder.glob(pattern)}
+
+
+def test_every_script_and_style_of_the_shell_is_used() -> None:
+    assert names(HERE / "script", "*.js") == {*BEFORE, *AFTER}
+    assert names(HERE, "*.css") == {"shell"}
+
+
+@pytest.mark.parametrize("source", [LIVE, FIGURES], ids=lambda source: source.name)
+def test_every_script_and_style_of_a_source_is_used_and_one_defines_it(source: Source) -> None:
+    assert names(source.folder / "script", "*.js") == set(source.scripts)
+    assert names(source.folder, "*.css") == {source.name}
+    scripts = [(source.folder / "script" / f"{name}.js").read_text("utf-8") for name in source.scripts]
+    assert sum(text.count("function sourceOf(board)") for text in scripts) == 1
+
+
+def test_what_the_page_sends_never_becomes_markup() -> None:
+    scripts = list(HERE.parent.rglob("*.js"))
+    assert len(scripts) > 10
+    for path in scripts:
+        text = path.read_text("utf-8")
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert way not in text, (path.name, way)
