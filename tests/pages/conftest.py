@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas  # noqa: F401  # as the server has it before any page runs
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.app import server
@@ -57,3 +58,10 @@ def open_page(_data_folder: None) -> Callable[..., AppTest]:
         return app
 
     return open_it
+
+
+@pytest.fixture(autouse=True)
+def a_browser_without_cookies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit's test session has mock objects in place of what a browser sends."""
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {}))
+    monkeypatch.setattr(ContextProxy, "ip_address", property(lambda self: None))

@@ -89,7 +89,7 @@ def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained:
 def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run) -> None:
     app = open_page("attention.py")
     assert app.selectbox(key=key("run")).value == "recorded"
-    app.session_state["session"] = "a-visitor"
+    app.session_state["visitor"] = "a-visitor"
     app.run()
     assert app.selectbox(key=key("run")).value == trained.id
     assert app.query_params["run"] == trained.id
