@@ -15,7 +15,7 @@ from engine.cli.arguments import add_settings, config_from
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.properties import QUALITIES
+from engine.experiments.properties import PROPERTIES
 
 HELP = "list the positional encodings"
 
@@ -56,7 +56,7 @@ def _show_evidence(*, as_json: bool) -> int:
 
     frame = evidence_frame({row["encoding"]: row["cells"] for row in rows})
     frame["words"] = [cell_in_words(cell) for cell in frame.to_dict("records")]
-    table = Table("encoding", *(quality.label for quality in QUALITIES), title="Which one should I use?")
+    table = Table("encoding", *(wanted.label for wanted in PROPERTIES), title="Which one should I use?")
     for encoding, cells in frame.groupby("encoding", sort=False):
         table.add_row(str(encoding), *cells["words"])
     Console().print(table)

@@ -20,7 +20,7 @@ from engine.experiments.experiment import Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.jobs import Cell, Evidence, Origin, State
-from engine.experiments.properties import BAR, QUALITIES, Quality
+from engine.experiments.properties import BAR, PROPERTIES, Property
 from engine.experiments.published import shipped_numbers
 from engine.experiments.statistics import t_interval
 from engine.experiments.store import latest_trials
@@ -29,16 +29,16 @@ from engine.settings.errors import ConfigError
 
 def evidence_table() -> list[Evidence]:
     """One row for each encoding, in the order of the registry."""
-    return [Evidence(encoding=name, cells=[cell(name, quality) for quality in QUALITIES]) for name in ENCODINGS]
+    return [Evidence(encoding=name, cells=[cell(name, wanted) for wanted in PROPERTIES]) for name in ENCODINGS]
 
 
-def cell(encoding: str, quality: Quality) -> Cell:
-    issue = ISSUES[quality.slug]
-    condition = issue.config(issue.arm(quality.arm))
+def cell(encoding: str, wanted: Property) -> Cell:
+    issue = ISSUES[wanted.slug]
+    condition = issue.config(issue.arm(wanted.arm))
     arm = arm_of(issue, condition, encoding)
-    found = _numbers(quality, arm.name) if arm else None
+    found = _numbers(wanted, arm.name) if arm else None
     empty = Cell(
-        quality=quality.name, state="not measured", value=None, ci=None, seeds=0, number=None, number_before=None,
+        quality=wanted.name, state="not measured", value=None, ci=None, seeds=0, number=None, number_before=None,
         chance=chance_of(condition), arm=arm.name if arm else "", origin=None, query=_query(issue, arm, condition, encoding),
     )  # fmt: skip
     return {**empty, **_weighed(found, empty["chance"])} if found else empty  # type: ignore[typeddict-item]
@@ -68,33 +68,33 @@ class _Numbers:
     origin: Origin
 
 
-def _numbers(quality: Quality, arm: str) -> _Numbers | None:
+def _numbers(wanted: Property, arm: str) -> _Numbers | None:
     """The numbers measured on this machine if there are any, else those that came with this version."""
-    here = [trial for trial in latest_trials(quality.slug) if trial.arm == arm and not trial.outcome]
+    here = [trial for trial in latest_trials(wanted.slug) if trial.arm == arm and not trial.outcome]
     if here:
-        by_seed = {metric: _by_seed([(t.seed, t.number(metric)) for t in here]) for metric in _metrics(quality)}
-        return _paired(quality, by_seed, "this machine")
-    numbers, seeds = shipped_numbers(quality.slug)
+        by_seed = {metric: _by_seed([(t.seed, t.number(metric)) for t in here]) for metric in _metrics(wanted)}
+        return _paired(wanted, by_seed, "this machine")
+    numbers, seeds = shipped_numbers(wanted.slug)
     if arm not in seeds:
         return None
     return _paired(
-        quality, {metric: _by_seed(numbers.get((arm, metric), [])) for metric in _metrics(quality)}, "this version"
+        wanted, {metric: _by_seed(numbers.get((arm, metric), [])) for metric in _metrics(wanted)}, "this version"
     )
 
 
-def _metrics(quality: Quality) -> tuple[str, ...]:
-    return tuple(filter(None, (quality.metric, quality.before)))
+def _metrics(wanted: Property) -> tuple[str, ...]:
+    return tuple(filter(None, (wanted.metric, wanted.before)))
 
 
 def _by_seed(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:
     return {seed: value for seed, value in pairs if np.isfinite(value)}
 
 
-def _paired(quality: Quality, by_seed: dict[str, dict[int, float]], origin: Origin) -> _Numbers | None:
-    after = by_seed[quality.metric]
-    if not quality.before:
+def _paired(wanted: Property, by_seed: dict[str, dict[int, float]], origin: Origin) -> _Numbers | None:
+    after = by_seed[wanted.metric]
+    if not wanted.before:
         return _Numbers(list(after.values()), [], 0, origin) if after else None
-    before = by_seed[quality.before]
+    before = by_seed[wanted.before]
     both = sorted(after.keys() & before.keys())
     if not before:
         return None

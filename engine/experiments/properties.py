@@ -9,7 +9,7 @@ BAR = 0.5
 
 
 @dataclass(frozen=True)
-class Quality:
+class Property:
     """A property of an encoding that a reader may need, and the experiment that tests it."""
 
     name: str
@@ -26,30 +26,30 @@ class Quality:
     """The training and test in a few words."""
 
 
-QUALITIES = (
-    Quality(
+PROPERTIES = (
+    Property(
         "longer", "Beyond the trained length", "Sequences longer than any trained", "longer-sequences", "sinusoidal",
         "accuracy@48", "accuracy@12", "3 back, trained to 12, tested at 48",
     ),
-    Quality(
+    Property(
         "longer_copy", "The same, when copying", "Longer sequences, in a task without exact offsets", "longer-sequences",
         "copy, sinusoidal", "second_half_accuracy@12", "second_half_accuracy@8", "copying, trained to 8, tested at 12",
     ),
-    Quality(
+    Property(
         "absolute", "Absolute position", "The place itself matters, not only the distance", "no-encoding", "sinusoidal",
         "accuracy", task="reversing 12 symbols in one layer, looking both ways",
     ),
-    Quality(
+    Property(
         "shortcut", "Survives shortcuts", "Positions in my data hint at the answer", "position-shortcut", "learned, ρ .9",
         "decorrelated_accuracy", task="key and symbol where a shortcut was right nine times of ten, tested without it",
     ),
-    Quality(
+    Property(
         "seldom", "Seldom visited positions", "Most of my sequences are short, some are long", "learned-needs-data",
         "learned, mostly short", "accuracy", task="2 back, mostly short sequences, tested at full length",
     ),
 )  # fmt: skip
 
-NEEDS = {quality.name: quality.need for quality in QUALITIES} | {
+NEEDS = {wanted.name: wanted.need for wanted in PROPERTIES} | {
     "parameters": "Few extra parameters",
     "time": "Little extra time",
 }

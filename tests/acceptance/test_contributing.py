@@ -20,7 +20,7 @@ ADDITIONS = Path(__file__).parent / "additions"
 REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|at_scale|memory_and_time")
 """What a test names that walks over a registry, or looks at the page with the new panel."""
 CACHE = """\
-    cache = {label: one.cache_per_token for label, one in taken.items()}
+    cache = {str(label): int(size) for label, size in predicted["cache_per_token"].items()}
     said = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
     held = Panel("costs.cache", "Keys and values of one token", cache_figure(cache), said)
     panels([held], key="costs.cache", name="cache")
@@ -78,7 +78,7 @@ ADDED = (
                 "from pages.parts.boards.panels import",
                 "from pages.parts.charts.cache import cache_figure\n",
             ),
-            ("pages/parts/memory_and_time/at_scale.py", "    panels([_panel(taken, view)]", CACHE),
+            ("pages/parts/memory_and_time/at_scale.py", '    small_table("Training, predicted"', CACHE),
         ),
     ),
 )

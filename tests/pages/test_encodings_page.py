@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.experiments.properties import QUALITIES
+from engine.experiments.properties import PROPERTIES
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
@@ -142,7 +142,7 @@ def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]
 
 def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
     return Row(
-        encoding, (longer, *(cell(quality.name, "not measured") for quality in QUALITIES[1:])), parameters, 0.05, None
+        encoding, (longer, *(cell(wanted.name, "not measured") for wanted in PROPERTIES[1:])), parameters, 0.05, None
     )
 
 
@@ -168,13 +168,13 @@ def test_what_is_known_comes_first_and_what_speaks_against_it_last(needs: list[s
 def test_the_table_links_every_cell_and_escapes_its_words() -> None:
     styled = evidence_styled([row("rope", cell("longer", "supported", 0.8) | {"arm": '<b> "b"'}, 7)])
     frame = styled.data  # type: ignore[attr-defined]
-    assert list(frame) == [*(quality.label for quality in QUALITIES), "Extra parameters", "Extra FLOPs", "Forward time"]
+    assert list(frame) == [*(wanted.label for wanted in PROPERTIES), "Extra parameters", "Extra FLOPs", "Forward time"]
     assert (frame.index.name, list(frame.index)) == ("Encoding", ["RoPE"])
     cells = list(frame.iloc[0])
     assert cells[0].startswith('[0.80 ◇](issues?issue=x "')
     assert r"Arm “\<b\> \"b\"”" in cells[0]
-    assert all("](issues?issue=x " in words for words in cells[: len(QUALITIES)])
-    assert cells[len(QUALITIES) :] == ["7", "5.0 %", "–"]
+    assert all("](issues?issue=x " in words for words in cells[: len(PROPERTIES)])
+    assert cells[len(PROPERTIES) :] == ["7", "5.0 %", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of what is supported"
 
 

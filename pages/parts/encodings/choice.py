@@ -13,7 +13,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.evidence_frames import evidence_frame
 from engine.experiments.jobs import CollectEvidence
-from engine.experiments.properties import BAR, NEEDS, QUALITIES
+from engine.experiments.properties import BAR, NEEDS, PROPERTIES
 from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
 from engine.workers.errors import JobError
@@ -69,9 +69,9 @@ def choose() -> None:
             icon=":material/download:",
         )
     with st.expander("How each column is measured", icon=":material/help:"):
-        for quality in QUALITIES:
-            share = f" as a share of `{quality.before}`, both" if quality.before else ","
-            st.markdown(f"**{quality.label}**: {quality.task}. Number: `{quality.metric}`{share} above guessing.")
+        for wanted in PROPERTIES:
+            share = f" as a share of `{wanted.before}`, both" if wanted.before else ","
+            st.markdown(f"**{wanted.label}**: {wanted.task}. Number: `{wanted.metric}`{share} above guessing.")
         st.caption(
             "Only arms that differ in the encoding alone are compared, with its own parameters as they are by default."
         )

@@ -12,7 +12,7 @@ from pandas.io.formats.style_render import CSSDict
 from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
 from engine.experiments.jobs import Cell
-from engine.experiments.properties import QUALITIES
+from engine.experiments.properties import PROPERTIES
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.ranking import Row, cell_in_words, share_in_words
@@ -46,7 +46,7 @@ def evidence_styled(rows: Sequence[Row]) -> Styler:
     frame = pd.DataFrame(
         [[*map(_cell, row.cells), *_costs(row)] for row in rows],
         index=pd.Index([escaped(ENCODINGS[row.encoding].label) for row in rows], name="Encoding"),
-        columns=[*(quality.label for quality in QUALITIES), *COUNTED],
+        columns=[*(wanted.label for wanted in PROPERTIES), *COUNTED],
     )
     looks = [[*(LOOKS[TONE[cell["state"]]] for cell in row.cells), *[""] * len(COUNTED)] for row in rows]
     shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)

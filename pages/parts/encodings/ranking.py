@@ -9,7 +9,7 @@ from typing import Literal
 from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
 from engine.experiments.jobs import Cell
-from engine.experiments.properties import QUALITIES
+from engine.experiments.properties import PROPERTIES
 
 Group = Literal["supported", "open", "against"]
 GROUPS: dict[Group, tuple[str, str]] = {
@@ -62,7 +62,7 @@ def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]
 
 
 def in_words(row: Row, needs: Sequence[str]) -> str:
-    labels = {quality.name: quality.label.lower() for quality in QUALITIES}
+    labels = {wanted.name: wanted.label.lower() for wanted in PROPERTIES}
     parts = [f"{labels[need]} {cell_in_words(cell)}" for need in needs if (cell := row.cell(need)) is not None]
     if "parameters" in needs:
         parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")

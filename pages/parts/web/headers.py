@@ -8,6 +8,7 @@ import re
 from importlib.resources import files
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
@@ -35,6 +36,8 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
         "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
     }
     if frame_ancestors.strip() == "'self'":
         headers["X-Frame-Options"] = "SAMEORIGIN"
@@ -56,8 +59,12 @@ def _one_line(sources: str) -> str:
     return sources.strip() or "'none'"
 
 
+PRIVATE = "/_stcore/metrics"
+"""A path of Streamlit's own that tells every visitor how many others there are."""
+
+
 class SecurityHeaders:
-    """Middleware that adds the headers and passes streams on unbuffered."""
+    """Middleware that adds the headers, passes streams on unbuffered and knows nothing of :data:`PRIVATE`."""
 
     def __init__(self, app: ASGIApp, headers: dict[str, str]) -> None:
         self.app, self.headers = app, headers
@@ -74,4 +81,5 @@ class SecurityHeaders:
                     present.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        app = PlainTextResponse("Not found.", 404) if scope["path"].endswith(PRIVATE) else self.app
+        await app(scope, receive, with_headers)

@@ -12,12 +12,12 @@ from engine.encodings import ENCODINGS
 from engine.experiments import choice
 from engine.experiments.choice import arm_of, cell, evidence_table
 from engine.experiments.issues import ISSUES
-from engine.experiments.properties import QUALITIES
+from engine.experiments.properties import PROPERTIES
 from engine.experiments.published import FOLDER, shipped_numbers
 from engine.experiments.store import FORMAT, folder_of, latest_trials
 from engine.experiments.trial import Trial
 
-LONGER, _, ABSOLUTE, SHORTCUT, _ = QUALITIES
+LONGER, _, ABSOLUTE, SHORTCUT, _ = PROPERTIES
 
 
 @pytest.fixture(autouse=True)

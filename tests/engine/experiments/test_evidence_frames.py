@@ -10,7 +10,7 @@ import pytest
 from engine.encodings import ENCODINGS
 from engine.experiments.choice import evidence_table
 from engine.experiments.evidence_frames import COLUMNS, evidence_frame
-from engine.experiments.properties import QUALITIES
+from engine.experiments.properties import PROPERTIES
 
 
 def test_a_row_for_each_encoding_and_property(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_a_row_for_each_encoding_and_property(tmp_path: Path, monkeypatch: pytes
     evidence = {row["encoding"]: row["cells"] for row in evidence_table()}
     frame = evidence_frame(evidence)
     assert list(frame) == COLUMNS
-    assert len(frame) == len(ENCODINGS) * len(QUALITIES)
+    assert len(frame) == len(ENCODINGS) * len(PROPERTIES)
     cells = [cell for of_one in evidence.values() for cell in of_one]
     assert {cell["state"] for cell in cells} >= {"supported", "not measured", "no row"}
     for row, cell in zip(frame.to_dict("records"), cells, strict=True):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import urllib.error
+import urllib.request
 from pathlib import Path
 
+import pytest
+
+from pages.parts.app.visitor import COOKIE
 from tests.serving import ROOT, handshake, running
 
 
@@ -33,3 +38,11 @@ def test_behind_a_proxy_that_changes_the_host_the_named_origins_are_let_in(tmp_p
         for origin in named["STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS"].split():
             assert handshake(address, "127.0.0.1", origin) == 101
         assert handshake(address, "127.0.0.1", "https://foreign.example") == 403
+
+
+def test_a_browser_gets_its_cookie_with_the_page_and_numbers_about_others_are_nobodys(tmp_path: Path) -> None:
+    with running("app.py", tmp_path) as (_, address):
+        with urllib.request.urlopen(address) as page:
+            assert page.headers["set-cookie"].startswith(f"{COOKIE}=")
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{address}_stcore/metrics")
