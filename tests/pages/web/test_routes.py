@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from engine.runs.events import Progress, Snapshot
+from engine.runs.log import EventLog
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web.compose import serving
@@ -253,7 +254,7 @@ def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signa
 def test_a_long_history_is_a_short_message() -> None:
     run = ScriptedRun()
     run.state = "finished"
-    run.events = [Progress(step, 1.0 / step, 1.0, 0.1, 100.0) for step in range(1, 20_001)]
+    run.events = EventLog(Progress(step, 1.0 / step, 1.0, 0.1, 100.0) for step in range(1, 20_001))
     ((_, payload),) = collect(run, [])
     assert len(payload["columns"]["loss"][0]) <= 500
     assert payload["columns"]["loss"][0][-1] == 20_000
