@@ -5,10 +5,13 @@ A run may train 50,000 steps. As objects they would take a kilobyte each, and ev
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from math import nan
 from typing import Protocol, TypeVar, cast, overload
 
 import numpy as np
@@ -21,6 +24,10 @@ OBJECT_BYTES = 2048
 """The bytes counted for an event that is kept as an object."""
 OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
 """An event that is not a step."""
+
+
+Names = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
+"""The fields of a :class:`Layout`."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +74,11 @@ class EventLog(Sequence[Event]):
 
     def __init__(self, events: Iterable[Event] = (), folder: Packing | None = None) -> None:
         self._folder = folder
-        self._values = _Growing(np.float64, 1024)
-        self._starts = _Growing(np.int64, 128)  # of each step, the place of its row in the values
-        self._kinds = _Growing(np.int16, 128)  # of each step, its layout
+        self._values = array("d")
+        self._starts = array("q")  # of each step, the place of its row in the values
+        self._kinds = array("q")  # of each step, its layout
         self._layouts: list[Layout] = []
-        self._known: dict[Layout, int] = {}
+        self._known: dict[Names, int] = {}
         self._numbers: list[int] = []  # of the events that are not steps
         self._others: list[Event | bytes] = []
         self._snapshot: int | None = None  # the place of the latest among the others
@@ -91,22 +98,25 @@ class EventLog(Sequence[Event]):
             self._numbers.append(self._count)
         self._count += 1  # last: readers take nothing beyond the count
 
-    def trim(self) -> None:
-        """Give back the memory that was reserved for further events."""
-        for column in (self._values, self._starts, self._kinds):
-            column.trim()
-
     @property
     def nbytes(self) -> int:
         """The memory that the events take, about."""
         others = sum(len(other) if isinstance(other, bytes) else OBJECT_BYTES for other in self._others)
-        return sum(column.data.nbytes for column in (self._values, self._starts, self._kinds)) + others
+        return sum(len(one) * one.itemsize for one in (self._values, self._starts, self._kinds)) + others
 
     def tables(self, after: int = 0, upto: int | None = None) -> list[Table]:
         """The steps among the events from number ``after`` to before ``upto``, a table for each layout."""
         upto = len(self) if upto is None else upto
         first, last = (number - bisect_left(self._numbers, number) for number in (after, upto))
-        starts, kinds, values = self._starts.data[first:last], self._kinds.data[first:last], self._values.data
+        if first == last:
+            return []
+        begin = self._starts[first]  # slices are copies, so the arrays may grow meanwhile
+        end = self._starts[last - 1] + self._layouts[self._kinds[last - 1]].width
+        values = np.frombuffer(self._values[begin:end])
+        starts, kinds = (
+            np.frombuffer(self._starts[first:last], np.int64) - begin,
+            np.frombuffer(self._kinds[first:last], np.int64),
+        )
         found = []
         for kind in np.unique(kinds).tolist():
             layout = self._layouts[kind]
@@ -125,7 +135,7 @@ class EventLog(Sequence[Event]):
         """All events but the steps without validation; the last step is there in any case."""
         count = len(self)
         others = self._numbers[: bisect_left(self._numbers, count)]
-        kinds = self._kinds.data[: count - len(others)]
+        kinds = np.frombuffer(self._kinds[: count - len(others)], np.int64)
         validated = [kind for kind, layout in enumerate(self._layouts) if layout.validation is not None]
         rows = np.flatnonzero(np.isin(kinds, validated) | (np.arange(len(kinds)) == len(kinds) - 1))
         steps_before = np.asarray(others, dtype=int) - np.arange(len(others))  # each of the others
@@ -153,10 +163,10 @@ class EventLog(Sequence[Event]):
         if place < len(self._numbers) and self._numbers[place] == number:
             return self._other(place)
         row = number - place
-        layout, start = self._layouts[self._kinds.data[row]], int(self._starts.data[row])
-        step, *plain = self._values.data[start : start + len(PLAIN)].tolist()
-        measured = iter(self._values.data[start + len(PLAIN) : start + layout.width].tolist())
-        groups = {group: dict(zip(names, measured, strict=False)) for group, names in layout.groups.items()}
+        layout, start = self._layouts[self._kinds[row]], self._starts[row]
+        numbers = iter(self._values[start : start + layout.width])
+        step, *plain = islice(numbers, len(PLAIN))
+        groups = {group: dict(zip(names, numbers, strict=False)) for group, names in layout.groups.items()}
         loss, grad_norm, learning_rate, tokens_per_second = plain
         return Progress(
             int(step), loss, grad_norm, learning_rate, tokens_per_second,
@@ -172,20 +182,21 @@ class EventLog(Sequence[Event]):
 
     def _add_step(self, event: Progress) -> None:
         validation, norms = event.validation, event.grad_norms
-        layout = Layout(
+        names = (
             tuple(event.metrics),
             None if validation is None else tuple(validation),
             None if norms is None else tuple(norms),
         )
         measured = (*event.metrics.values(), *(validation or {}).values(), *(norms or {}).values())
         row = (event.step, event.loss, event.grad_norm, event.learning_rate, event.tokens_per_second, *measured)
-        numbers = np.array(row, np.float64)  # None, which a file has for what is not finite, becomes NaN
-        if layout not in self._known:
-            self._layouts.append(layout)
-            self._known[layout] = len(self._layouts) - 1
-        self._starts.extend(np.array([self._values.size]))
+        # A file has null for what is not finite. The row is made first, so that a wrong one leaves nothing behind.
+        numbers = array("d", [nan if number is None else number for number in row] if None in row else row)
+        if names not in self._known:
+            self._layouts.append(Layout(*names))
+            self._known[names] = len(self._layouts) - 1
+        self._starts.append(len(self._values))
         self._values.extend(numbers)
-        self._kinds.extend(np.array([self._known[layout]]))
+        self._kinds.append(self._known[names])
 
     def _pack_snapshot(self) -> None:
         """Pack the latest snapshot, if its arrays are stored."""
@@ -193,23 +204,6 @@ class EventLog(Sequence[Event]):
             before = self._others[self._snapshot]
             if isinstance(before, Snapshot) and (packed := self._folder.pack(before)) is not None:
                 self._others[self._snapshot] = packed
-
-
-class _Growing:
-    """An array that grows at its end. What was read of ``data`` stays valid: growing moves the numbers to a new array."""
-
-    def __init__(self, kind: type[np.generic], size: int) -> None:
-        self.data, self.size = np.empty(size, kind), 0
-
-    def extend(self, numbers: np.ndarray) -> None:
-        end = self.size + len(numbers)
-        if end > len(self.data):
-            self.data = np.concatenate([self.data[: self.size], np.empty(end, self.data.dtype)])
-        self.data[self.size : end] = numbers
-        self.size = end
-
-    def trim(self) -> None:
-        self.data = self.data[: self.size].copy()
 
 
 class _Chosen(Sequence[OtherEvent]):

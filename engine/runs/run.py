@@ -126,8 +126,6 @@ class Run:
                     self.snapshot = event
                 case Finished() | Failed() | Ended():
                     self._ending, self.state = event, _state_after(event)
-        if not self.live:
-            self._events.trim()
 
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:

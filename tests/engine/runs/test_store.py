@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,6 +120,48 @@ def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: 
     assert steps[0] == 0
     assert steps[-1] == 29
     assert sum(file.stat().st_size for file in run.folder.glob("snapshots/*.npz")) <= 20_000
+
+
+def test_snapshots_are_counted_and_not_looked_up_for_each(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, looks = runs.create(config()), list[object]()
+    list_files = Path.glob
+
+    def glob(folder: Path, pattern: str) -> Iterator[Path]:
+        looks.append(folder)
+        return list_files(folder, pattern)
+
+    monkeypatch.setattr(Path, "glob", glob)
+    for step in range(20):
+        run.append([Snapshot(step, {"self": np.eye(2)}, {}, [])])
+    assert len(looks) == 1
+
+
+def test_what_an_earlier_process_wrote_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = [Snapshot(step, {"self": np.random.rand(16, 16)}, {}, []) for step in range(9)]
+    run_folder.RunFolder(tmp_path).write_events(looks[:8])
+    size = sum(file.stat().st_size for file in tmp_path.glob("snapshots/*.npz"))
+    monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", size)
+    run_folder.RunFolder(tmp_path).write_events(looks[8:])
+    assert sorted(int(file.stem) for file in tmp_path.glob("snapshots/*.npz")) == [0, 2, 4, 6, 8]
+
+
+def test_arrays_are_read_by_one_thread_at_a_time(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(config())
+    run.append([Snapshot(0, {"self": np.eye(2)}, {}, []), Ended(0, "stopped")])
+    load, reading, most = np.load, list[object](), list[int]()
+
+    def watched(*given: Any, **named: Any) -> Any:
+        reading.append(given)
+        time.sleep(0.01)  # long enough for another thread to come in
+        most.append(len(reading))
+        reading.pop()
+        return load(*given, **named)
+
+    monkeypatch.setattr(np, "load", watched)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: dict(run.events.of(Snapshot)[0].patterns.items()), range(8)))
+    assert all(patterns["self"].tolist() == np.eye(2).tolist() for patterns in found)
+    assert most == [1] * 8
 
 
 def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
