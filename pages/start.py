@@ -45,7 +45,7 @@ st.caption(
     "cannot be known; in the second, look for the falling diagonal."
 )
 recorded_board(run, recorded_feed(), panels=("loss", "accuracy", "attention"), name="recorded-reverse")
-for finding in run_summary(run.config, run.events):
+for finding in run_summary(run.config, run.events.landmarks()):
     st.caption(f":material/summarize: {finding.sentence}")
 
 st.subheader("Start from an example")

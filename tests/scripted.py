@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.runs.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
+from engine.runs.events import Ended, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
+from engine.runs.log import EventLog
 from engine.settings.costs import Memory
 
 PREDICTED = Memory(parameters=40_000, gradients=40_000, optimizer=80_000, saved=300_000, scores=90_000)
@@ -25,7 +26,7 @@ class ScriptedRun:
     id: str = "scripted"
     state: str = "queued"
     queue_place: int | None = None
-    events: list[Event] = field(default_factory=list)
+    events: EventLog = field(default_factory=EventLog)
     step: int = 0
 
     @property

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 from zipfile import BadZipFile
 
@@ -18,6 +20,9 @@ from engine.runs.events import ARRAYS, Event, Progress, Snapshot, from_json, to_
 
 LARGEST_SNAPSHOTS = 256 * 2**20
 """The most bytes of one run's snapshots; above it, every second snapshot between the first and the last is deleted."""
+READING = Lock()
+"""Held while arrays are read: up to Python 3.11.7, several threads that read the heads of arrays at once may get a SystemError
+(https://github.com/python/cpython/issues/106905)."""
 
 
 class StoredArrays(Mapping[str, np.ndarray]):
@@ -29,6 +34,11 @@ class StoredArrays(Mapping[str, np.ndarray]):
     def __init__(self, file: Path, group: str, held: Mapping[str, np.ndarray] | None = None) -> None:
         self._file, self._group, self._held = file, group, held
 
+    @property
+    def held(self) -> bool:
+        """Whether the arrays are in memory."""
+        return self._held is not None
+
     def release(self) -> None:
         """Drop the arrays from memory; later accesses read the file."""
         self._held = None
@@ -38,7 +48,7 @@ class StoredArrays(Mapping[str, np.ndarray]):
         if held is not None:
             return held
         try:
-            with np.load(self._file, allow_pickle=False) as stored:
+            with READING, np.load(self._file, allow_pickle=False) as stored:
                 names = [name.partition("/") for name in stored.files]
                 return {name: stored[f"{group}/{name}"] for group, _, name in names if group == self._group}
         except (OSError, ValueError, BadZipFile):
@@ -64,9 +74,11 @@ class StoredArrays(Mapping[str, np.ndarray]):
         return self
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunFolder:
     path: Path
+    _snapshot_bytes: int | None = field(default=None, init=False, repr=False, compare=False)
+    """The size of the snapshots, counted as they are written; None before the first that this object writes."""
 
     @property
     def weights(self) -> Path:
@@ -99,24 +111,31 @@ class RunFolder:
         kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
         with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
             file.writelines(_line(event) + "\n" for event in kept)
-        if any(isinstance(event, Snapshot) for event in events):
+        if self._snapshot_bytes is not None and self._snapshot_bytes > LARGEST_SNAPSHOTS:
             self._thin_snapshots()
         return kept
 
-    def read_events(self) -> list[Event]:
+    def read_events(self) -> Iterator[Event]:
         """The events in order; a last line that was only partly written is left out."""
-        events: list[Event] = []
         try:
             lines = (self.path / "events.jsonl").read_text("utf-8").splitlines()
         except OSError:
-            return events
+            return
         for line in lines:
             try:
                 event = from_json(json.loads(line))
             except (ValueError, KeyError, TypeError):
-                break
-            events.append(self._stored(event) if isinstance(event, Snapshot) else event)
-        return events
+                return
+            yield self._stored(event) if isinstance(event, Snapshot) else event
+
+    def pack(self, snapshot: Snapshot) -> bytes | None:
+        """A snapshot without its arrays, small; None where these are in no file."""
+        arrays = (getattr(snapshot, group) for group in ARRAYS)
+        return zlib.compress(_line(snapshot).encode(), 1) if all(isinstance(a, StoredArrays) for a in arrays) else None
+
+    def unpack(self, packed: bytes) -> Snapshot:
+        """The snapshot that was packed; its arrays are read from its file."""
+        return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
     def size(self) -> int:
         """The size of the folder in bytes."""
@@ -137,13 +156,26 @@ class RunFolder:
         arrays = {f"{g}/{name}": array for g in ARRAYS for name, array in getattr(event, g).items()}
         with replacing(file) as half_written, half_written.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
+            size = stream.tell()
+        known = self._snapshot_bytes
+        self._snapshot_bytes = self._measure_snapshots() if known is None else known + size
         return self._stored(event, held=True)
 
+    def _snapshot_files(self) -> list[Path]:
+        return sorted((self.path / "snapshots").glob("*.npz"), key=lambda file: int(file.stem))
+
+    def _measure_snapshots(self) -> int:
+        return sum(file.stat().st_size for file in self._snapshot_files())
+
     def _thin_snapshots(self) -> None:
-        files = sorted((self.path / "snapshots").glob("*.npz"), key=lambda file: int(file.stem))
-        if sum(file.stat().st_size for file in files) > LARGEST_SNAPSHOTS:
-            for file in files[1:-1:2]:
+        """Delete every second snapshot between the first and the last, if there is too much of them.
+
+        The running count is too high where a snapshot was written twice, so they are measured first.
+        """
+        if self._measure_snapshots() > LARGEST_SNAPSHOTS:
+            for file in self._snapshot_files()[1:-1:2]:
                 file.unlink(missing_ok=True)
+        self._snapshot_bytes = self._measure_snapshots()
 
 
 FINITE = json.JSONEncoder(allow_nan=False)

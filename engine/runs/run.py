@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Condition, Lock
 from typing import Literal
@@ -12,8 +13,11 @@ from typing import Literal
 from engine.config.run_config import RunConfig
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder, StoredArrays
+from engine.runs.log import EventLog
 
 State = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
+OBJECT_BYTES = 16 * 1024
+"""The memory of a run without its events, about: its config, its first and last event, its locks."""
 LIVE: tuple[State, ...] = ("queued", "running", "paused")
 
 
@@ -38,12 +42,13 @@ class Run:
         self.unsaved = ""
         """One sentence where the events could not be written to disk; the run continues in memory."""
         self._disk = folder
-        self._events: list[Event] = []
+        self._events = EventLog(folder=folder)
+        self._ending: Finished | Failed | Ended | None = None
         self._changed = Condition()
         self._writing = Lock()
 
     @property
-    def events(self) -> Sequence[Event]:
+    def events(self) -> EventLog:
         return self._events
 
     @property
@@ -52,8 +57,12 @@ class Run:
 
     @property
     def ending(self) -> Finished | Failed | Ended | None:
-        last = self._events[-1] if self._events else None
-        return last if isinstance(last, Finished | Failed | Ended) else None
+        return self._ending
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the run takes, about."""
+        return OBJECT_BYTES + self._events.nbytes
 
     @property
     def weights(self) -> Path | None:
@@ -90,6 +99,8 @@ class Run:
                 self._changed.notify_all()
             if previous is not None and previous is not self.snapshot:
                 _release(previous)
+            if not self.live and self.snapshot is not None:
+                _release(self.snapshot)
 
     @property
     def queue_seconds(self) -> float | None:
@@ -103,9 +114,9 @@ class Run:
             self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._changed.notify_all()
 
-    def _add(self, events: Sequence[Event]) -> None:
-        self._events.extend(events)
+    def _add(self, events: Iterable[Event]) -> None:
         for event in events:
+            self._events.append(event)
             match event:
                 case Started():
                     self.started = event
@@ -113,22 +124,25 @@ class Run:
                     self.progress, self.step = event, event.step
                 case Snapshot():
                     self.snapshot = event
-                case Finished():
-                    self.state = "finished"
-                case Failed():
-                    self.state = "failed"
-                case Ended():
-                    self.state = "stopped" if event.state == "stopped" else "lost"
+                case Finished() | Failed() | Ended():
+                    self._ending, self.state = event, _state_after(event)
 
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:
         """A stored run. One without an ending is lost: the process that trained it is gone."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
-        run._add(folder.read_events())
+        with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
+            run._add(folder.read_events())
         if run.live:
             run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])
         return run
+
+
+def _state_after(ending: Finished | Failed | Ended) -> State:
+    if isinstance(ending, Ended):
+        return "stopped" if ending.state == "stopped" else "lost"
+    return "finished" if isinstance(ending, Finished) else "failed"
 
 
 def _release(snapshot: Snapshot) -> None:

@@ -19,8 +19,8 @@ from engine.runs.run import Run
 
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 """The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
-HELD_EVENTS = 50_000
-"""The most events of ended runs kept in memory; older runs are read from disk again."""
+HELD_BYTES = 16 * 2**20
+"""The most bytes of ended runs kept in memory; older runs are read from disk again."""
 
 
 class Runs:
@@ -130,9 +130,9 @@ class Runs:
     def _hold(self, run: Run) -> None:
         self._ended[run.id] = run
         self._ended.move_to_end(run.id)
-        events = sum(len(held.events) for held in self._ended.values())
-        while events > HELD_EVENTS and len(self._ended) > 1:
-            events -= len(self._ended.popitem(last=False)[1].events)
+        held = sum(one.nbytes for one in self._ended.values())
+        while held > HELD_BYTES and len(self._ended) > 1:
+            held -= self._ended.popitem(last=False)[1].nbytes
 
     def _known(self) -> dict[str, tuple[float, str]]:
         """Time of creation and owner of every run on disk, by id; read once, and without the lock."""

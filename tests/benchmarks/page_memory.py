@@ -4,7 +4,7 @@ The real server, once with `runner.postScriptGC` off, as the app sets it, and on
 its own, who opens the lab, presses Train, reads the event stream to its end and leaves; the server forgets a session ten
 seconds later. So this covers script runs, sessions, runs in the registry and streams; not the other pages, and not polling.
 
-Ended runs stay in memory up to `engine.runs.store.HELD_EVENTS` events, so it grows with either setting: compare the two.
+Ended runs stay in memory up to `engine.runs.store.HELD_BYTES`, so it grows at first with either setting.
 
 runs, MiB         resident memory of the page process after so many runs
 seconds a run     from the visitor's coming to the end of the stream

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
+    from engine.foundation.visitor import Visitor
     from engine.runs.run import Run
     from engine.workers.pool import Pool
 
@@ -48,6 +50,11 @@ def _time_this_machine(workers: Pool) -> None:
 def find(run_id: str) -> Run | None:
     """The run of that id, live or on disk; None where there is none."""
     return pool().runs.get(run_id)
+
+
+def admit_stream(visitor: Visitor) -> Callable[[], None]:
+    """Count one more event stream of a visitor, until the returned function is called. Raises NoRoom where there are enough."""
+    return pool().allowances.take("stream", visitor).release
 
 
 def close() -> None:

@@ -12,7 +12,7 @@ from engine.analysis.attention_jobs import TrainAgain
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
-from engine.runs.events import Progress, Snapshot
+from engine.runs.events import Snapshot
 from engine.runs.run import Run
 from engine.tasks import TASKS
 from pages.parts.app import server
@@ -76,7 +76,7 @@ def why_not(run: Run) -> str:
 
 def steps_of(run: Run) -> list[int]:
     """The steps of a run that can be shown: those of its snapshots, and its last."""
-    return sorted({event.step for event in run.events if isinstance(event, Snapshot)} | {run.step})
+    return sorted({event.step for event in run.events.of(Snapshot)} | {run.step})
 
 
 def asked_model(run: Run, step: int | None) -> ModelAsked:
@@ -91,7 +91,7 @@ def seconds_to(run: Run, step: int) -> float:
     speed = predict(run.config).steps_per_second
     if speed:
         return step / speed
-    last = next((event for event in reversed(run.events) if isinstance(event, Progress)), None)
+    last = run.progress
     return step * predict(run.config).tokens_per_step / last.tokens_per_second if last else float("inf")
 
 

@@ -76,7 +76,7 @@ def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
     """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only
     those of other sequences. And the number of sequences, counted from the first, of which it stored patterns.
     """
-    kept = [event for event in at.run.events if isinstance(event, Snapshot)]
+    kept = at.run.events.of(Snapshot)
     found = {event.step: patterns_of(event, at.place.which, at.sample) for event in kept}
     last = kept[-1] if kept else None
     samples = 1 + len(last.more_patterns.get(at.place.which, ())) if last and at.place.which in last.patterns else 0

@@ -52,7 +52,7 @@ def runs_of_visitor() -> dict[str, Run]:
 
 def steps_of(run: Run) -> tuple[int, ...]:
     """The steps at which a run's encoding was stored."""
-    kept = {event.step for event in run.events if isinstance(event, Snapshot)}
+    kept = {event.step for event in run.events.of(Snapshot)}
     return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
 
 

@@ -23,7 +23,7 @@ def show_findings(run: Run, *, alarms: bool) -> None:
     """The run's summary, either its ``alarms`` or all other sentences; the board itself reports failures."""
     if run.state in ("queued", "running", "failed"):
         return
-    for finding in run_summary(run.config, run.events):
+    for finding in run_summary(run.config, run.events.landmarks()):
         if (finding.kind == "alarm") != alarms:
             continue
         SHOW[finding.kind](finding.sentence, icon=ICONS[finding.kind])
@@ -31,8 +31,8 @@ def show_findings(run: Run, *, alarms: bool) -> None:
 
 def show_lengths(run: Run) -> None:
     """Held-out metrics at each test length, with the trained lengths marked."""
-    finished = next((event for event in reversed(run.events) if isinstance(event, Finished)), None)
-    if finished is None or not finished.by_length:
+    finished = run.ending
+    if not isinstance(finished, Finished) or not finished.by_length:
         return
     st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
     frame = lengths_frame(finished).rename(columns=lambda name: name.replace("_", " "))

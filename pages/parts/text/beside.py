@@ -69,7 +69,11 @@ def show_passed(run: Run) -> None:
 
 
 def _say_passed(run: Run) -> None:
-    rows = passed(run.config, run.events, {name: nats for name, nats in known_levels(run).items() if name != "Unigram"})
+    rows = passed(
+        run.config,
+        run.events.landmarks(),
+        {name: nats for name, nats in known_levels(run).items() if name != "Unigram"},
+    )
     with st.container(horizontal=True, gap="medium"):
         for row in rows:
             icon = ":material/check_circle:" if row.step is not None else ":material/pending:"

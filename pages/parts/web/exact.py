@@ -6,7 +6,6 @@ Read-only, for everybody who knows the run's id.
 from __future__ import annotations
 
 import json
-from itertools import islice
 
 import numpy as np
 from anyio import to_thread
@@ -59,7 +58,7 @@ def lines_route(find: Find, prefix: str = "") -> Route:
 def _lines_of(run: ReadableRun, names: set[str]) -> str:
     from pages.parts.boards.live.columns import exact_columns  # late, as below
 
-    columns = exact_columns(islice(run.events, len(run.events)))
+    columns = exact_columns(run.events)
     return json.dumps({name: column for name, column in columns.items() if name in names})
 
 
@@ -67,7 +66,6 @@ def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray |
     """The array of the latest snapshot at that step; None where it is not stored."""
     from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
 
-    events = list(islice(run.events, len(run.events)))
-    looks = [event for event in reversed(events) if isinstance(event, Snapshot) and event.step == step]
-    arrays = dict(getattr(looks[0], group).items()) if looks else {}  # reads a stored one's file once
+    look = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
+    arrays = dict(getattr(look, group).items()) if look else {}  # reads a stored one's file once
     return arrays.get(name)

@@ -6,39 +6,61 @@ sse-starlette frames the messages, notices a browser that has gone, and tells ea
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from ipaddress import ip_address
 
-from anyio import Event, to_thread
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from anyio import CapacityLimiter, Event, to_thread
+from sse_starlette import EventSourceResponse
+from sse_starlette.sse import SendTimeoutError
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from engine.foundation.visitor import Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
+from engine.workers.errors import NoRoom
+from pages.parts.app.visitor import id_in
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
 BEAT = 0.05
 """Seconds between two checks of a run: half of a worker's batch, so that no batch waits for the next."""
 FIRST_BEAT = 0.01
 """The same before a run's first step, when somebody has just pressed Train."""
+IDLE = 5
+"""The number of beats between two checks of a run that is paused or waits for others."""
 KEEP_ALIVE = 15
 """Seconds between two comments, so that proxies do not close a silent connection."""
+PATIENCE = 60.0
+"""Seconds after which a stream is ended whose reader takes nothing."""
 GRACE = 2.0
 """Seconds that a stream has to end by itself when the server stops."""
-RECONNECT = 1000
-"""Milliseconds after which a browser whose connection broke asks again."""
+MAKERS = 4
+"""The most threads that make messages at once; pages need the others."""
 MOST_EVENTS = 10**9
 """The largest event number that is accepted: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform"}
 
 Find = Callable[[str], ReadableRun | None]
 """A run by its id, or None."""
+Admit = Callable[[Visitor], Callable[[], None]]
+"""Counts one more stream of a visitor, and gives the function that counts it no longer. Raises NoRoom where there are enough."""
 
 
-def live_route(find: Find, prefix: str = "") -> Route:
-    """``<prefix>/live/<run id>?after=<event number>``; the Last-Event-ID of a reconnecting browser overrides ``after``."""
+def everybody(_: Visitor) -> Callable[[], None]:
+    """Admits any number of streams."""
+    return lambda: None
+
+
+def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
+    """``<prefix>/live/<run id>?after=<event number>``; the Last-Event-ID of a reconnecting browser overrides ``after``.
+
+    429 with one sentence for a visitor who has enough streams: the board then polls.
+    """
+    messages, makers = MessagesOfRuns(), CapacityLimiter(MAKERS)
 
     async def live(request: Request) -> Response:
         run = await to_thread.run_sync(find, request.path_params["run"])
@@ -50,30 +72,65 @@ def live_route(find: Find, prefix: str = "") -> Route:
             return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
         if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not reconnect after this.
-        stopping = Event()
-        told = stream(run, after, stopping)
-        return EventSourceResponse(
-            told, headers=HEADERS, ping=KEEP_ALIVE, shutdown_event=stopping, shutdown_grace_period=GRACE
-        )
+        try:
+            leave = await to_thread.run_sync(admit, visitor_of(request))
+        except NoRoom as error:
+            return PlainTextResponse(str(error), 429)
+        return Streamed(messages.of(run), after, makers, leave)
 
     return Route(f"{prefix}/live/{{run}}", live, methods=["GET"])
 
 
-async def stream(run: ReadableRun, after: int, stopping: Event, beat: float = BEAT) -> AsyncIterator[ServerSentEvent]:
+class Streamed(EventSourceResponse):
+    """The answer with a run's events. ``leave`` is called when it has ended, however it ends."""
+
+    def __init__(self, messages: Messages, after: int, makers: CapacityLimiter, leave: Callable[[], None]) -> None:
+        stopping = Event()
+        super().__init__(
+            stream(messages, after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=PATIENCE,
+            shutdown_event=stopping, shutdown_grace_period=GRACE,
+        )  # fmt: skip
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            with suppress(SendTimeoutError):
+                await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
+
+
+async def stream(
+    messages: Messages, after: int, stopping: Event, makers: CapacityLimiter | None = None, beat: float = BEAT
+) -> AsyncIterator[bytes]:
     """One message at once, then one whenever there are new events, until the run has ended and all are sent.
 
     ``stopping`` is set when the server is asked to stop; the server then waits until every stream has ended.
     """
-    from pages.parts.boards.live.feed import feed  # late: the server is up before plotly is
-
-    said, step = None, 0
+    run, heard = messages.run, Moment(min(after, len(messages.run.events)))
     while not stopping.is_set():
-        now = (len(run.events), run.state, run.queue_place)
-        if now != said:
-            payload, after = await to_thread.run_sync(feed, run, after)
-            text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-            yield ServerSentEvent(text, id=str(after), retry=RECONNECT)
-            said, step = (after, *now[1:]), payload["status"]["step"]
-            if payload["end"]:
+        if heard != messages.now:
+            message = messages.made(heard)
+            if message is None:
+                message = await to_thread.run_sync(messages.make, heard, limiter=makers)
+            yield message.body
+            heard = message.upto
+            if message.last:
                 return
-        await asyncio.sleep(min(beat, FIRST_BEAT) if now[1] == "running" and not step else beat)
+        else:
+            await asyncio.sleep(_pause(run, beat))
+
+
+def _pause(run: ReadableRun, beat: float) -> float:
+    """Seconds until the run is looked at again."""
+    if run.state == "running":
+        return beat if run.step else min(beat, FIRST_BEAT)
+    return beat if run.state == "queued" and run.queue_place is None else IDLE * beat
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Who asks. Those without a cookie at one address count as one visitor."""
+    address = request.client.host if request.client else ""
+    with suppress(ValueError):  # a host may be a name
+        address = "" if ip_address(address).is_loopback else address
+    return Visitor(id_in(request.cookies) or f"without a cookie {address}", address)

@@ -6,16 +6,17 @@ import json
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.config.run_config import RunConfig
 from engine.runs import folder as run_folder
-from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Snapshot, to_json
+from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
@@ -37,7 +38,7 @@ def test_a_run_comes_back_from_disk_as_it_was(runs: Runs) -> None:
     found = Runs(runs.folder).get(run.id)
     assert found is not None
     assert found is not run
-    assert (found.config, found.session, found.state, found.step) == (asked, "a session", "finished", 5)
+    assert (found.config, found.owner, found.state, found.step) == (asked, "a session", "finished", 5)
     assert [to_json(e) for e in found.events] == [to_json(e) for e in run.events]
     assert found.started == run.started
     assert found.ending == run.ending
@@ -72,16 +73,33 @@ def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> N
 
 
 def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
-    run = finish(runs.create(config()))
-    run.folder.joinpath("snapshots", "0.npz").unlink()
-    first = run.events[1]
-    assert isinstance(first, Snapshot)
-    assert first.patterns, "the latest, still held"
-    other = runs.create(config())
-    other.append([first, Snapshot(3, {"self": np.ones((1, 1, 1, 1))}, {}, [])])
-    other.folder.joinpath("snapshots", "3.npz").unlink()
-    assert other.snapshot is not None
-    assert list(other.snapshot.patterns) == ["self"]
+    run = runs.create(config())
+
+    def look(step: int) -> Snapshot:
+        run.append([Snapshot(step, {"self": np.ones((1, 1, 1, 1))}, {}, [])])
+        run.folder.joinpath("snapshots", f"{step}.npz").unlink()
+        assert run.snapshot is not None
+        return run.snapshot
+
+    first = look(0)
+    assert list(first.patterns) == ["self"], "the latest is held"
+    second = look(3)
+    assert not first.patterns, "an earlier one is in its file, if anywhere"
+    assert list(second.patterns) == ["self"]
+    run.append([Ended(3, "stopped")])
+    assert not second.patterns, "nothing is held of a run that has ended"
+
+
+def test_an_earlier_snapshot_is_packed_and_comes_back_whole(runs: Runs) -> None:
+    run = runs.create(config())
+    sample = Sample(["a", "ü"], ["", "b"], ["", "c"], ["d"])
+    looks = [Snapshot(step, {"self": np.eye(2)}, {}, [sample], "before", "after") for step in range(3)]
+    run.append(looks)
+    for look, kept in zip(looks, run.events, strict=True):
+        assert isinstance(kept, Snapshot)
+        assert kept.patterns["self"].tolist() == np.eye(2).tolist()
+        assert to_json(kept) == to_json(look)
+    assert [look.step for look in run.events.of(Snapshot, 1)] == [1, 2]
 
 
 def test_a_snapshot_whose_file_is_gone_is_empty(runs: Runs) -> None:
@@ -102,6 +120,48 @@ def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: 
     assert steps[0] == 0
     assert steps[-1] == 29
     assert sum(file.stat().st_size for file in run.folder.glob("snapshots/*.npz")) <= 20_000
+
+
+def test_snapshots_are_counted_and_not_looked_up_for_each(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, looks = runs.create(config()), list[object]()
+    list_files = Path.glob
+
+    def glob(folder: Path, pattern: str) -> Iterator[Path]:
+        looks.append(folder)
+        return list_files(folder, pattern)
+
+    monkeypatch.setattr(Path, "glob", glob)
+    for step in range(20):
+        run.append([Snapshot(step, {"self": np.eye(2)}, {}, [])])
+    assert len(looks) == 1
+
+
+def test_what_an_earlier_process_wrote_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = [Snapshot(step, {"self": np.random.rand(16, 16)}, {}, []) for step in range(9)]
+    run_folder.RunFolder(tmp_path).write_events(looks[:8])
+    size = sum(file.stat().st_size for file in tmp_path.glob("snapshots/*.npz"))
+    monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", size)
+    run_folder.RunFolder(tmp_path).write_events(looks[8:])
+    assert sorted(int(file.stem) for file in tmp_path.glob("snapshots/*.npz")) == [0, 2, 4, 6, 8]
+
+
+def test_arrays_are_read_by_one_thread_at_a_time(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(config())
+    run.append([Snapshot(0, {"self": np.eye(2)}, {}, []), Ended(0, "stopped")])
+    load, reading, most = np.load, list[object](), list[int]()
+
+    def watched(*given: Any, **named: Any) -> Any:
+        reading.append(given)
+        time.sleep(0.01)  # long enough for another thread to come in
+        most.append(len(reading))
+        reading.pop()
+        return load(*given, **named)
+
+    monkeypatch.setattr(np, "load", watched)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: dict(run.events.of(Snapshot)[0].patterns.items()), range(8)))
+    assert all(patterns["self"].tolist() == np.eye(2).tolist() for patterns in found)
+    assert most == [1] * 8
 
 
 def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
@@ -218,8 +278,8 @@ def test_folders_in_which_no_run_was_written_go_once_they_are_abandoned(runs: Ru
 
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.runs.store.HELD_EVENTS", 250)
     made = [finish(runs.create(config(steps=100))) for _ in range(4)]
+    monkeypatch.setattr("engine.runs.store.HELD_BYTES", 2 * made[0].nbytes)
     assert runs.get(made[-1].id) is made[-1]
     old = runs.get(made[0].id)
     assert old is not None
@@ -264,7 +324,7 @@ def test_one_slow_folder_stops_no_other(runs: Runs, monkeypatch: pytest.MonkeyPa
     cold, reads, go_on = Runs(runs.folder), list[str](), threading.Event()
     read_events = run_folder.RunFolder.read_events
 
-    def read(folder: run_folder.RunFolder) -> list[Event]:
+    def read(folder: run_folder.RunFolder) -> Iterator[Event]:
         reads.append(folder.path.name)
         assert folder.path.name != slow or go_on.wait(60)
         return read_events(folder)

@@ -14,6 +14,7 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
+from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import columns_of, thin
 from pages.parts.boards.live.feed import BYTES, feed, few_of, layers_of, status_of
 from pages.parts.boards.live.snapshot_figures import cells_of, grids_of
@@ -84,7 +85,7 @@ def test_a_message_is_plain_json_without_nan() -> None:
 
 def test_layer_totals_are_the_root_of_the_sum_of_squares() -> None:
     event = Progress(1, 1.0, 1.0, 0.1, 1.0, grad_norms={"0.q": 3.0, "0.v": 4.0, "e0.k": 2.0, "head": 7.0})
-    columns = columns_of([event])
+    columns = columns_of(EventLog([event]))
     assert columns["grad_norms.0.total"] == ([1], [5.0])
     assert columns["grad_norms.e0.total"] == ([1], [2.0])
     assert "grad_norms.head.total" not in columns
@@ -97,7 +98,7 @@ def test_status_tells_why_a_run_failed_and_what_would_have_helped() -> None:
     status = status_of(run)
     assert (status["state"], status["step"], status["remedy"]) == ("failed", 5, "norm=pre")
     assert status["problem"] == "Step 6: decoder.1.mlp.out is no longer finite."
-    lost = ScriptedRun(state="lost", events=[Ended(0, "lost", "Its worker was lost.")])
+    lost = ScriptedRun(state="lost", events=EventLog([Ended(0, "lost", "Its worker was lost.")]))
     assert status_of(lost)["problem"] == "Its worker was lost."
 
 
@@ -210,7 +211,7 @@ def test_few_snapshots_are_first_latest_and_even_between() -> None:
     assert kept[0] == 0
     assert kept[-1] == 19
     assert few_of([]) == []
-    assert run.events == []
+    assert len(run.events) == 0
 
 
 def test_layers_by_name() -> None:
@@ -242,7 +243,7 @@ def test_a_family_without_attention_still_shows_its_predictions() -> None:
     run.config = parse({"family": "gru", "n_layers": 2, "share_layers": True})
     run.advance(2)
     bare = [replace(e, patterns={}, encoding={}) if isinstance(e, Snapshot) else e for e in run.events]
-    run.events[:] = bare
+    run.events = EventLog(bare)
     payload, _ = feed(run, 0)
     assert payload["snapshots"]
     assert all(snapshot["samples"] for snapshot in payload["snapshots"])

@@ -7,7 +7,7 @@ import itertools
 import json
 import signal
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,18 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress, Snapshot
+from engine.runs.log import EventLog
+from engine.workers.errors import NoRoom
+from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web.compose import serving
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
+from pages.parts.web.messages import Messages
 from pages.parts.web.plotly_script import plotly_route
 from tests.scripted import ScriptedRun
 from tests.serving import running
@@ -173,8 +178,8 @@ def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple
     async def listen() -> str:
         told = ""
         acts = iter(act)
-        async for event in stream(run, 0, Event(), beat):
-            told += event.encode().decode()
+        async for body in stream(Messages(run), 0, Event(), beat=beat):
+            told += body.decode()
             if perform := next(acts, None):
                 perform()
         return told
@@ -238,6 +243,91 @@ def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(first_comment()).endswith(b"\r\n\r\n")
 
 
+class Counted:
+    """Lets so many streams in at once."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.inside, self.came = most, 0, list[Visitor]()
+
+    def __call__(self, visitor: Visitor) -> Callable[[], None]:
+        if self.inside >= self.most:
+            raise NoRoom("You have enough streams.")
+        self.inside += 1
+        self.came.append(visitor)
+        return self.leave
+
+    def leave(self) -> None:
+        self.inside -= 1
+
+
+def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_no_longer(run: ScriptedRun) -> None:
+    counted = Counted(1)
+    with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=counted)])) as client:
+        for _ in range(3):
+            assert client.get(f"/live/{run.id}").status_code == 200
+            assert counted.inside == 0
+        assert client.get("/live/unknown").status_code == 404
+        counted.most = 0
+        answer = client.get(f"/live/{run.id}")
+    assert (answer.status_code, answer.text) == (429, "You have enough streams.")
+
+
+def test_a_visitor_is_known_by_its_cookie_else_by_its_address(run: ScriptedRun) -> None:
+    counted, cookie = Counted(1), "c" * 43
+    app = Starlette(routes=[live_route({run.id: run}.get, admit=counted)])
+    for address, cookies in (("10.0.0.1", {COOKIE: cookie}), ("10.0.0.1", {}), ("10.0.0.2", {}), ("127.0.0.1", {})):
+        with TestClient(app, client=(address, 1), cookies=cookies) as client:
+            client.get(f"/live/{run.id}")
+    known, one, two, local = counted.came
+    assert known == Visitor(id_in({COOKIE: cookie}) or "", "10.0.0.1")
+    assert len({visitor.id for visitor in (known, one, two, local)}) == 4
+    assert all(visitor.id for visitor in counted.came), "an empty id would have no limits"
+    assert (one.address, two.address, local.address) == ("10.0.0.1", "10.0.0.2", "")
+
+
+@pytest.mark.parametrize("ending", ["gone", "reads nothing"])
+def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.parts.web.live.PATIENCE", 0.05)
+    run, counted = ScriptedRun(), Counted(1)
+    run.advance(1)
+    app = Starlette(routes=[live_route({run.id: run}.get, admit=counted)])
+
+    async def listen() -> None:
+        begun, never = asyncio.Event(), asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            await (begun if ending == "gone" else never).wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                assert counted.inside == 1
+                begun.set()
+                if ending == "reads nothing":
+                    await never.wait()
+
+        scope = {"type": "http", "method": "GET", "path": f"/live/{run.id}", "headers": [], "query_string": b""}
+        await app(scope, receive, send)
+
+    asyncio.run(listen())
+    assert (len(counted.came), counted.inside) == (1, 0)
+
+
+def test_a_paused_run_is_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, slept = ScriptedRun(), list[float]()
+    run.advance(1)
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        slept.append(seconds)
+        run.state = {1: "paused", 2: "stopped"}.get(len(slept), run.state)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    collect(run, [], beat=0.05)
+    assert slept == [0.05, pytest.approx(0.25)]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signal.Signals, tmp_path: Path) -> None:
     """Otherwise it would wait for them for ever."""
@@ -253,7 +343,7 @@ def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signa
 def test_a_long_history_is_a_short_message() -> None:
     run = ScriptedRun()
     run.state = "finished"
-    run.events = [Progress(step, 1.0 / step, 1.0, 0.1, 100.0) for step in range(1, 20_001)]
+    run.events = EventLog(Progress(step, 1.0 / step, 1.0, 0.1, 100.0) for step in range(1, 20_001))
     ((_, payload),) = collect(run, [])
     assert len(payload["columns"]["loss"][0]) <= 500
     assert payload["columns"]["loss"][0][-1] == 20_000

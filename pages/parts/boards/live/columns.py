@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from engine.runs.events import Event, Progress
+from engine.runs.log import PLAIN, EventLog, Table
 
 POINTS = 500
 """The most points of a line."""
@@ -17,45 +16,53 @@ Column = tuple[list[int], list[float]]
 Columns = dict[str, Column]
 
 
-def columns_of(events: Iterable[Event], points: int = POINTS) -> Columns:
-    """The lines of a stretch of events by name, thinned and with five digits: enough for a figure."""
-    return {
-        name: thin(steps, [float(f"{value:.5g}") for value in values], points=points)
-        for name, (steps, values) in exact_columns(events).items()
-    }
+def columns_of(events: EventLog, points: int = POINTS, after: int = 0, upto: int | None = None) -> Columns:
+    """The lines by name of the events from number ``after`` to before ``upto``, thinned and with five digits: enough for a figure."""
+    columns = {}
+    for name, (steps, values) in _lines(events, after, upto).items():
+        kept = _kept(steps, values, points)
+        columns[name] = (steps[kept].tolist(), [float(f"{value:.5g}") for value in values[kept].tolist()])
+    return columns
 
 
-def exact_columns(events: Iterable[Event]) -> Columns:
+def exact_columns(events: EventLog) -> Columns:
     """The lines with every step and every digit; values that are not finite are left out.
 
     ``loss``, ``grad_norm``, ``learning_rate``, ``tokens_per_second``, ``metrics.<name>``, ``validation.<name>``,
     ``grad_norms.<part>`` and, per layer, ``grad_norms.<layer>.total``.
     """
-    columns: Columns = {}
-    for event in events:
-        if isinstance(event, Progress):
-            for name, value in _values_of(event):
-                if value is not None and math.isfinite(value):
-                    steps, values = columns.setdefault(name, ([], []))
-                    steps.append(event.step)
-                    values.append(value)
-    return columns
+    return {name: (steps.tolist(), values.tolist()) for name, (steps, values) in _lines(events).items()}
 
 
-def _values_of(event: Progress) -> Iterator[tuple[str, float | None]]:
-    yield "loss", event.loss
-    yield "grad_norm", event.grad_norm
-    yield "learning_rate", event.learning_rate
-    yield "tokens_per_second", event.tokens_per_second
-    yield from ((f"metrics.{name}", value) for name, value in event.metrics.items())
-    yield from ((f"validation.{name}", value) for name, value in (event.validation or {}).items())
-    squares: dict[str, float] = {}
-    for part, norm in (event.grad_norms or {}).items():
-        yield f"grad_norms.{part}", norm
-        if norm is not None and "." in part:
-            layer = part.split(".")[0]
-            squares[layer] = squares.get(layer, 0.0) + norm * norm
-    yield from ((f"grad_norms.{layer}.total", math.sqrt(square)) for layer, square in squares.items())
+def _lines(events: EventLog, after: int = 0, upto: int | None = None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The steps and the values of each line, in order; only finite values, and only lines that have any."""
+    stretches: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for table in events.tables(after, upto):
+        for name, values in _lines_of(table):
+            finite = np.isfinite(values)
+            if finite.any():
+                stretches.setdefault(name, []).append((table.values[finite, 0].astype(int), values[finite]))
+    lines = {}
+    for name, found in stretches.items():
+        steps, values = (np.concatenate(part) for part in zip(*found, strict=True))
+        order = np.argsort(steps, kind="stable") if len(found) > 1 else slice(None)
+        lines[name] = (steps[order], values[order])
+    return lines
+
+
+def _lines_of(table: Table) -> Iterator[tuple[str, np.ndarray]]:
+    numbers = iter(table.values.T)
+    for name, values in zip(PLAIN, numbers, strict=False):
+        if name != "step":
+            yield name, values
+    for group, names in table.layout.groups.items():
+        squares: dict[str, np.ndarray] = {}
+        for name, values in zip(names, numbers, strict=False):
+            yield f"{group}.{name}", values
+            if group == "grad_norms" and "." in name:
+                layer = name.split(".")[0]
+                squares[layer] = squares.get(layer, 0.0) + np.nan_to_num(values) ** 2
+        yield from ((f"grad_norms.{layer}.total", np.sqrt(square)) for layer, square in squares.items())
 
 
 def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) -> Column:
@@ -64,15 +71,26 @@ def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) ->
     Stretches are whole multiples of a power of two, so they nest: a line that is thinned repeatedly as it grows looks
     the same as one that is thinned once.
     """
-    if len(steps) <= points:
-        return list(steps), list(values)
     x, y = np.asarray(steps), np.asarray(values)
+    kept = _kept(x, y, points)
+    return x[kept].tolist(), y[kept].tolist()
+
+
+def _kept(x: np.ndarray, y: np.ndarray, points: int) -> np.ndarray:
+    """The places of the points that thinning keeps, in order."""
+    if len(x) <= points:
+        return np.arange(len(x))
     width = 1
     while x[-1] // width - x[0] // width + 1 > (points - 2) // 2:
         width *= 2
-    starts = np.flatnonzero(np.diff(x // width, prepend=x[0] // width - 1)).tolist()
-    kept = {0, len(x) - 1}
-    for low, high in zip(starts, [*starts[1:], len(x)], strict=True):
-        kept |= {low + int(y[low:high].argmin()), low + int(y[low:high].argmax())}
-    order = sorted(kept)
-    return x[order].tolist(), y[order].tolist()
+    begins = np.diff(x // width, prepend=x[0] // width - 1) != 0
+    starts, stretch = np.flatnonzero(begins), np.cumsum(begins) - 1
+    ends = [0, len(x) - 1]
+    extremes = [_first(y == extreme.reduceat(y, starts)[stretch], stretch) for extreme in (np.minimum, np.maximum)]
+    return np.unique(np.concatenate([ends, *extremes]))
+
+
+def _first(hits: np.ndarray, stretch: np.ndarray) -> np.ndarray:
+    """The first place in each stretch at which there is a hit."""
+    places = np.flatnonzero(hits)
+    return np.asarray(places[np.unique(stretch[places], return_index=True)[1]])

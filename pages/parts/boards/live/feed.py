@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
-from engine.runs.events import Ended, Event, Failed, Finished, Sample, Snapshot, Started
+from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started
 from engine.tasks import TASKS
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
@@ -35,20 +34,19 @@ def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, i
     ended = has_ended(run)
     upto = len(run.events)
     after = min(max(after, 0), upto)
-    fresh = list(islice(run.events, after, upto))
     payload: Payload = {
         "after": after,
         "last": upto,
         "status": status_of(run),
         "end": ended and upto == len(run.events),
     }
-    if fresh:
-        payload["columns"] = columns_of(fresh, points)
-        snapshots = map(_snapshot, few_of([event for event in fresh if isinstance(event, Snapshot)]))
+    if after < upto:
+        payload["columns"] = columns_of(run.events, points, after, upto)
+        snapshots = map(_snapshot, few_of(run.events.of(Snapshot, after, upto)))
         # The arrays of old snapshots may have been deleted; a family without attention has none.
         thin = run.config.architecture.attends
         payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"] or not thin]
-        payload["figures"] = dict(_figures(run, fresh, after))
+        payload["figures"] = dict(_figures(run, after, upto))
     return payload, upto
 
 
@@ -84,21 +82,20 @@ def layers_of(run: ReadableRun) -> list[str]:
     return [f"e{n}" for n in numbers] + numbers if run.config.family == "encoder_decoder" else numbers
 
 
-def _figures(run: ReadableRun, fresh: Sequence[Event], after: int) -> Iterator[tuple[str, Any]]:
+def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any]]:
     """Each figure, paired with the event that determines it."""
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
-    for event in fresh:
-        if isinstance(event, Started):
-            yield "loss", to_plain(loss_figure(steps, color, event.chance.get("loss"), event.floor, text=text))
-            yield "accuracy", to_plain(accuracy_figure(steps, color, event.chance))
-            yield "gradients", to_plain(gradients_figure(steps, layers_of(run), color))
-            yield "memory", to_plain(memory_figure(event.memory, None, color))
-        elif isinstance(event, Finished):
-            started = next((e for e in run.events if isinstance(e, Started)), None)
-            yield "memory", to_plain(memory_figure(started.memory if started else None, event.memory, color))
-    snapshot = next((event for event in fresh if isinstance(event, Snapshot)), None)
-    if snapshot is not None and not any(isinstance(event, Snapshot) for event in islice(run.events, after)):
-        yield from ((name, to_plain(drawn)) for name, drawn in snapshot_figures(run.config, snapshot).items())
+    for started in run.events.of(Started, after, upto):
+        yield "loss", to_plain(loss_figure(steps, color, started.chance.get("loss"), started.floor, text=text))
+        yield "accuracy", to_plain(accuracy_figure(steps, color, started.chance))
+        yield "gradients", to_plain(gradients_figure(steps, layers_of(run), color))
+        yield "memory", to_plain(memory_figure(started.memory, None, color))
+    for finished in run.events.of(Finished, after, upto):
+        predicted = next((started.memory for started in run.events.of(Started)), None)
+        yield "memory", to_plain(memory_figure(predicted, finished.memory, color))
+    snapshots = run.events.of(Snapshot, after, upto)
+    if snapshots and not run.events.of(Snapshot, 0, after):
+        yield from ((name, to_plain(drawn)) for name, drawn in snapshot_figures(run.config, snapshots[0]).items())
 
 
 def _snapshot(event: Snapshot) -> dict[str, Any]:

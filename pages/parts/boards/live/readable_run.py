@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # the routes use this type and exist before the engine is imported
     from engine.config.run_config import RunConfig
-    from engine.runs.events import Ended, Event, Failed, Finished, Progress
+    from engine.runs.events import Ended, Failed, Finished, Progress
+    from engine.runs.log import EventLog
 
 LIVE_STATES = ("queued", "running", "paused")
 """The states in which a run may still add events."""
@@ -23,7 +23,7 @@ class ReadableRun(Protocol):
     @property
     def state(self) -> str: ...
     @property
-    def events(self) -> Sequence[Event]: ...
+    def events(self) -> EventLog: ...
     @property
     def queue_place(self) -> int | None: ...
     @property

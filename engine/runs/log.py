@@ -1,0 +1,225 @@
+"""The events of a run in memory: each step is a row of numbers, and only the few other events are objects.
+
+A run may train 50,000 steps. As objects they would take a kilobyte each, and every full garbage collection would visit them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from math import nan
+from typing import Protocol, TypeVar, cast, overload
+
+import numpy as np
+
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+
+PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
+"""The numbers that every step has, in the order of a row."""
+OBJECT_BYTES = 2048
+"""The bytes counted for an event that is kept as an object."""
+OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
+"""An event that is not a step."""
+
+
+Names = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
+"""The fields of a :class:`Layout`."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The names of a row's numbers after the plain ones; None where a step has no such measurement."""
+
+    metrics: tuple[str, ...]
+    validation: tuple[str, ...] | None
+    grad_norms: tuple[str, ...] | None
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The names of the numbers of each measurement that there is, in the order of a row."""
+        given = {"metrics": self.metrics, "validation": self.validation, "grad_norms": self.grad_norms}
+        return {group: names for group, names in given.items() if names is not None}
+
+    @cached_property
+    def width(self) -> int:
+        return len(PLAIN) + sum(len(names) for names in self.groups.values())
+
+
+@dataclass(frozen=True)
+class Table:
+    """Steps of one layout, in order."""
+
+    layout: Layout
+    values: np.ndarray
+    """[step, number]: the plain numbers, then those of each measurement."""
+
+
+class Packing(Protocol):
+    """A folder that keeps snapshots' arrays (:class:`engine.runs.folder.RunFolder`)."""
+
+    def pack(self, snapshot: Snapshot) -> bytes | None: ...
+    def unpack(self, packed: bytes) -> Snapshot: ...
+
+
+class EventLog(Sequence[Event]):
+    """The events in order; an event's number is its index. Steps are built anew on each access.
+
+    One thread appends while others read: a number below a length that was read is there, and stays what it is. With a
+    ``folder``, a snapshot stored there is packed to bytes when the next one comes, and read again on access.
+    """
+
+    def __init__(self, events: Iterable[Event] = (), folder: Packing | None = None) -> None:
+        self._folder = folder
+        self._values = array("d")
+        self._starts = array("q")  # of each step, the place of its row in the values
+        self._kinds = array("q")  # of each step, its layout
+        self._layouts: list[Layout] = []
+        self._known: dict[Names, int] = {}
+        self._numbers: list[int] = []  # of the events that are not steps
+        self._others: list[Event | bytes] = []
+        self._snapshot: int | None = None  # the place of the latest among the others
+        self._count = 0
+        for event in events:
+            self.append(event)
+
+    def append(self, event: Event) -> None:
+        """Add an event. Raises TypeError or ValueError where a step holds something else than numbers."""
+        if isinstance(event, Progress):
+            self._add_step(event)
+        else:
+            if isinstance(event, Snapshot):
+                self._pack_snapshot()
+                self._snapshot = len(self._others)
+            self._others.append(event)
+            self._numbers.append(self._count)
+        self._count += 1  # last: readers take nothing beyond the count
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the events take, about."""
+        others = sum(len(other) if isinstance(other, bytes) else OBJECT_BYTES for other in self._others)
+        return sum(len(one) * one.itemsize for one in (self._values, self._starts, self._kinds)) + others
+
+    def tables(self, after: int = 0, upto: int | None = None) -> list[Table]:
+        """The steps among the events from number ``after`` to before ``upto``, a table for each layout."""
+        upto = len(self) if upto is None else upto
+        first, last = (number - bisect_left(self._numbers, number) for number in (after, upto))
+        if first == last:
+            return []
+        begin = self._starts[first]  # slices are copies, so the arrays may grow meanwhile
+        end = self._starts[last - 1] + self._layouts[self._kinds[last - 1]].width
+        values = np.frombuffer(self._values[begin:end])
+        starts, kinds = (
+            np.frombuffer(self._starts[first:last], np.int64) - begin,
+            np.frombuffer(self._kinds[first:last], np.int64),
+        )
+        found = []
+        for kind in np.unique(kinds).tolist():
+            layout = self._layouts[kind]
+            found.append(Table(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
+        return found
+
+    def of(self, kind: type[OtherEvent], after: int = 0, upto: int | None = None) -> Sequence[OtherEvent]:
+        """The events of a kind other than Progress, from number ``after`` to before ``upto``; each is read on access."""
+        upto = len(self) if upto is None else upto
+        first, last = (bisect_left(self._numbers, number) for number in (after, upto))
+        kinds = (Snapshot if isinstance(other, bytes) else type(other) for other in self._others[first:last])
+        places = [place for place, found in enumerate(kinds, first) if found is kind]
+        return _Chosen(places, cast(Callable[[int], OtherEvent], self._other))
+
+    def landmarks(self) -> Iterator[Event]:
+        """All events but the steps without validation; the last step is there in any case."""
+        count = len(self)
+        others = self._numbers[: bisect_left(self._numbers, count)]
+        kinds = np.frombuffer(self._kinds[: count - len(others)], np.int64)
+        validated = [kind for kind, layout in enumerate(self._layouts) if layout.validation is not None]
+        rows = np.flatnonzero(np.isin(kinds, validated) | (np.arange(len(kinds)) == len(kinds) - 1))
+        steps_before = np.asarray(others, dtype=int) - np.arange(len(others))  # each of the others
+        steps = rows + np.searchsorted(steps_before, rows, "right")
+        return (self[number] for number in sorted([*others, *steps.tolist()]))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> Event: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Event]: ...
+    def __getitem__(self, number: int | slice) -> Event | list[Event]:
+        chosen = range(self._count)[number]
+        return self._event(chosen) if isinstance(chosen, int) else [self._event(one) for one in chosen]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _event(self, number: int) -> Event:
+        place = bisect_left(self._numbers, number)
+        if place < len(self._numbers) and self._numbers[place] == number:
+            return self._other(place)
+        row = number - place
+        layout, start = self._layouts[self._kinds[row]], self._starts[row]
+        numbers = iter(self._values[start : start + layout.width])
+        step, *plain = islice(numbers, len(PLAIN))
+        groups = {group: dict(zip(names, numbers, strict=False)) for group, names in layout.groups.items()}
+        loss, grad_norm, learning_rate, tokens_per_second = plain
+        return Progress(
+            int(step), loss, grad_norm, learning_rate, tokens_per_second,
+            groups["metrics"], groups.get("validation"), groups.get("grad_norms"),
+        )  # fmt: skip
+
+    def _other(self, place: int) -> Event:
+        other = self._others[place]
+        if isinstance(other, bytes):
+            assert self._folder is not None, "only a folder packs"
+            return self._folder.unpack(other)
+        return other
+
+    def _add_step(self, event: Progress) -> None:
+        validation, norms = event.validation, event.grad_norms
+        names = (
+            tuple(event.metrics),
+            None if validation is None else tuple(validation),
+            None if norms is None else tuple(norms),
+        )
+        measured = (*event.metrics.values(), *(validation or {}).values(), *(norms or {}).values())
+        row = (event.step, event.loss, event.grad_norm, event.learning_rate, event.tokens_per_second, *measured)
+        # A file has null for what is not finite. The row is made first, so that a wrong one leaves nothing behind.
+        numbers = array("d", [nan if number is None else number for number in row] if None in row else row)
+        if names not in self._known:
+            self._layouts.append(Layout(*names))
+            self._known[names] = len(self._layouts) - 1
+        self._starts.append(len(self._values))
+        self._values.extend(numbers)
+        self._kinds.append(self._known[names])
+
+    def _pack_snapshot(self) -> None:
+        """Pack the latest snapshot, if its arrays are stored."""
+        if self._snapshot is not None and self._folder is not None:
+            before = self._others[self._snapshot]
+            if isinstance(before, Snapshot) and (packed := self._folder.pack(before)) is not None:
+                self._others[self._snapshot] = packed
+
+
+class _Chosen(Sequence[OtherEvent]):
+    """Some events of a log, each read on access."""
+
+    def __init__(self, places: Sequence[int], read: Callable[[int], OtherEvent]) -> None:
+        self._places, self._read = places, read
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> OtherEvent: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[OtherEvent]: ...
+    def __getitem__(self, place: int | slice) -> OtherEvent | list[OtherEvent]:
+        if isinstance(place, slice):
+            return [self._read(one) for one in self._places[place]]
+        return self._read(self._places[place])

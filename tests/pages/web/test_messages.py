@@ -1,0 +1,142 @@
+"""The messages of a stream: each made once, the same for all who listen, and none of them lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from weakref import ref
+
+import pytest
+
+from pages.parts.boards.live import feed as live_feed
+from pages.parts.web.messages import KEPT, RECENT, Message, Messages, MessagesOfRuns, Moment
+from tests.scripted import ScriptedRun
+
+COME = Moment(0)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The stretches of events of which a message was made."""
+    stretches = list[tuple[int, int]]()
+    feed = live_feed.feed
+
+    def counted(run: ScriptedRun, after: int) -> tuple[dict[str, Any], int]:
+        payload, upto = feed(run, after)
+        stretches.append((after, upto))
+        return payload, upto
+
+    monkeypatch.setattr(live_feed, "feed", counted)
+    return stretches
+
+
+@pytest.fixture
+def run() -> ScriptedRun:
+    going = ScriptedRun()
+    going.advance(5)
+    return going
+
+
+def told(messages: Messages, heard: Moment = COME) -> Iterator[Message]:
+    """All that somebody hears who knows so much, up to now."""
+    while heard != messages.now:
+        message = messages.made(heard) or messages.make(heard)
+        yield message
+        heard = message.upto
+
+
+def payload_of(message: Message) -> dict[str, Any]:
+    line = next(line for line in message.body.decode().splitlines() if line.startswith("data: "))
+    found: dict[str, Any] = json.loads(line.removeprefix("data: "))
+    return found
+
+
+def steps_in(messages: list[Message]) -> list[int]:
+    return [step for message in messages for step in payload_of(message).get("columns", {}).get("loss", ([], []))[0]]
+
+
+def test_two_who_listen_are_handed_the_same_bytes(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+    messages = Messages(run)
+    first, second = list(told(messages)), list(told(messages))
+    assert first[0].body is second[0].body
+    run.advance(3)
+    assert next(told(messages, first[-1].upto)).body is next(told(messages, second[-1].upto)).body
+    assert len(made) == 2
+
+
+def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+    messages = Messages(run)
+    with ThreadPoolExecutor(16) as threads:
+        bodies = list(threads.map(lambda _: messages.make(COME).body, range(200)))
+    assert len({id(body) for body in bodies}) == 1
+    assert len(made) == 1
+
+
+def test_who_comes_later_gets_what_was_made_and_misses_nothing(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+    messages = Messages(run)
+    early = list(told(messages))
+    for _ in range(6):
+        run.advance(2)
+        early += told(messages, early[-1].upto)
+    count = len(made)
+    late = list(told(messages))
+    assert steps_in(early) == steps_in(late) == list(range(1, 18))
+    assert len(made) == count, "nothing was made again"
+
+
+def test_who_asks_at_another_time_joins_the_others(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+    messages = Messages(run)
+    quick = list(told(messages))
+    slow = list(told(messages))
+    for _ in range(4):
+        run.advance(2)
+        quick += told(messages, quick[-1].upto)
+    slow += told(messages, slow[-1].upto)
+    assert steps_in(slow) == steps_in(quick) == list(range(1, 14))
+    assert len(made) == 5
+
+
+def test_states_that_come_back_without_an_event_go_round_in_no_circle(run: ScriptedRun) -> None:
+    messages = Messages(run)
+    heard = list(told(messages))
+    for state in ("paused", "running", "paused", "running"):
+        run.state = state
+        heard += told(messages, heard[-1].upto)
+    assert [payload_of(message)["status"]["state"] for message in heard] == [
+        "running", "paused", "running", "paused", "running",
+    ]  # fmt: skip
+    run.advance(2)
+    for at in {message.upto for message in heard}:
+        assert steps_in(list(told(messages, at))) == [6, 7]
+
+
+def test_what_is_kept_does_not_grow_and_who_was_away_for_long_misses_nothing(run: ScriptedRun) -> None:
+    messages = Messages(run)
+    away = list(told(messages))
+    heard, made = away[-1].upto, list[ref[Message]]()
+    for _ in range(3 * KEPT):
+        run.advance(1)
+        message = messages.make(heard)
+        heard = message.upto
+        made.append(ref(message))
+    del message
+    assert sum(one() is not None for one in made) <= KEPT
+    assert steps_in([*away, *told(messages, away[-1].upto)]) == list(range(1, 6 + 3 * KEPT))
+
+
+def test_the_end_is_the_last_message(run: ScriptedRun) -> None:
+    run.advance(999)
+    (message,) = told(Messages(run))
+    assert message.last
+    assert message.upto == (len(run.events), "finished", None)
+
+
+def test_a_runs_messages_are_those_of_all_who_listen_and_go_with_the_last() -> None:
+    of_runs, first = MessagesOfRuns(), ScriptedRun(id="first")
+    listening = of_runs.of(first)
+    others = [ref(of_runs.of(ScriptedRun(id=f"run {number}"))) for number in range(3 * RECENT)]
+    assert of_runs.of(first) is listening
+    assert of_runs.of(ScriptedRun(id="first")) is not listening, "the store read the run anew"
+    assert sum(one() is not None for one in others) <= RECENT
