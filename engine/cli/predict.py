@@ -11,7 +11,8 @@ from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
-from engine.estimate.prediction import Prediction, known_speed, predict
+from engine.estimate.prediction import Prediction, predict
+from engine.estimate.speed import fully_measured
 
 HELP = "say what a run would take"
 
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
-    if known_speed() is None:
+    if not fully_measured():
         import torch  # about a second; once a machine
 
         from engine.training.speed import measure_speed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape
 from engine.settings.fields import Parameters, setting
 
 ActsOn = Literal["nowhere", "embedding", "scores", "rotation"]
@@ -47,6 +47,13 @@ class EncodingSettings(Parameters):
     def layer_activation_bytes(self, stack: StackShape) -> int:
         """Bytes kept for the backward pass in each attention layer, beyond what attention itself keeps."""
         return 0
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """An upper bound of the bytes that the encoding holds in one attention layer during a training step. Where there is no exact
+        formula it is a general one: eight numbers for each pair of a query and a key, and for each of their dimensions."""
+        if self.has_memory_formula(stack.config):
+            return self.layer_activation_bytes(stack)
+        return SINGLE * stack.queries * 8 * (stack.length + stack.config.head_width)
 
     @property
     def needs_pattern(self) -> bool:
@@ -122,6 +129,10 @@ class InitScaleSettings(EncodingSettings):
 
 class RotationSettings(EncodingSettings):
     """The rotation of queries and keys: its frequencies, and the dimensions that form a pair."""
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """Queries and keys before and after, their partners and the products."""
+        return SINGLE * stack.queries * 8 * stack.config.head_width
 
     rope_base: float = setting(
         10_000.0, label="RoPE base", help="b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7

@@ -1,7 +1,7 @@
 """Memory, time and cache of a model by the sequence length, by formula; and the longest length within a limit.
 
 Memory: :mod:`engine.estimate.memory`. Time: the FLOPs of a step divided by the speed of this machine
-(:mod:`engine.estimate.prediction`). Cache: two vectors for each token and layer (Shazeer 2019, Fast Transformer Decoding,
+(:mod:`engine.estimate.speed`). Cache: two vectors for each token and layer (Shazeer 2019, Fast Transformer Decoding,
 section 2.4).
 """
 
@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.config.run_config import RunConfig
+from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, predict_memory
-from engine.estimate.prediction import Speed, flops_per_step
+from engine.estimate.speed import Speed
 from engine.settings.costs import BYTES, Memory
 
 FARTHEST = 2**40

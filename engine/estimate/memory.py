@@ -124,7 +124,7 @@ def has_formula(config: RunConfig) -> bool:
         return False
     if config.attention_impl != "fused":
         return True
-    fused = _runs_fused(config, own)
+    fused = runs_fused(config)
     if config.dropout > 0:
         return not fused and config.family != "encoder_decoder"
     learned_bias = config.encoding.acts_on == "scores" and own.parameter_shapes(config, config.seq_len, config.causal)
@@ -134,6 +134,11 @@ def has_formula(config: RunConfig) -> bool:
 def _runs_fused(config: RunConfig, own: EncodingSettings) -> bool:
     """Whether attention with an encoding of these settings runs in a fused kernel."""
     return config.attention_impl == "fused" and not own.needs_pattern
+
+
+def runs_fused(config: RunConfig) -> bool:
+    """Whether self-attention runs in a fused kernel."""
+    return _runs_fused(config, config.encoding_settings)
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
@@ -146,6 +151,20 @@ def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
         by_muon = config.optimizer == "muon" and len(shape) == 2 and part not in ("embedding", "encoding", "head")
         total += size * prod(shape) if by_muon else 2 * size * prod(shape) + 4
     return total
+
+
+def saved_if_written_out(
+    config: RunConfig, length: int, source_length: int | None, n_outputs: int, *, padded: bool
+) -> int:
+    """Bytes that attention would save on [batch_size, length] if it wrote its matrices out, without what the encoding's settings do
+    not tell."""
+    written = config.model_copy(update={"attention_impl": "materialised"})
+    kept = _SavedBytes(written, config.batch_size, padded)
+    kept.stack(length, source_length, causal=config.causal)
+    if source_length is not None:
+        kept.stack(source_length, None, causal=False)
+    kept.add(STATISTIC, config.batch_size, length, n_outputs)
+    return kept.bytes
 
 
 @dataclass

@@ -22,6 +22,8 @@ SNAPSHOT_BYTES = 64 * 2**20
 """The bytes of all attention patterns in the snapshots of a run, where more than the fewest are taken."""
 PROBE_SIZE = 4
 """The number of held-out sequences that a snapshot shows."""
+LARGEST_MORE = 250_000
+"""The most attention weights of the probe samples after the first; samples are kept whole or not at all."""
 FIXED_COST = 0.1
 """The cost of a pass on very few sequences, with the numbers that are read from it, in training steps."""
 VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5
@@ -46,6 +48,12 @@ def snapshot_steps(config: RunConfig) -> frozenset[int]:
         pairs = config.n_layers * config.n_heads * shapes(config).length ** 2
         count = min(count, SNAPSHOT_BYTES / (4 * PROBE_SIZE * pairs))
     return _spread(config.steps, SNAPSHOTS, count, SNAPSHOT_POWER)
+
+
+def samples_with_patterns(config: RunConfig) -> int:
+    """The number of held-out sequences whose attention patterns a snapshot keeps: the first, and further ones that fit."""
+    size = config.n_layers * config.n_heads * shapes(config).length ** 2
+    return 1 + min(PROBE_SIZE - 1, LARGEST_MORE // size)
 
 
 def recording_cost(config: RunConfig) -> float:

@@ -91,8 +91,8 @@ def layers_kept(encoding: Iterable[str]) -> int:
 
 @dataclass(frozen=True)
 class Measuring:
-    """All steps are done and the result is being measured. The event marks a point between two pieces of that work at which a
-    caller may do something else; it is neither stored nor sent."""
+    """Work beside the steps is being done: data are drawn, a validation goes on, the result is measured. The event marks a point
+    between two pieces of it at which a caller may do something else; it is neither stored nor sent."""
 
     step: int
 

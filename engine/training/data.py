@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import Positions
 from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
+from engine.estimate.pieces import DRAWN_AT_ONCE, pieces
 from engine.tasks.data import IGNORE, task_data
 from engine.tasks.spec import TaskSettings
 from engine.tasks.text_settings import TextSettings
@@ -69,13 +71,30 @@ class Data:
         self.corpus = None if self.task.corpus is None else self.task.corpus(config.task_settings, config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self._lengths = length_law(config)
-        self._sets = {n: self._pairs(count, n) for n, count in self._set_sizes().items()}
+        self._sets: dict[int, tuple[Tensor, Tensor]] = {}
+        self._undrawn = self._drawn_sets()
 
     def _set_sizes(self) -> dict[int, int]:
         """The number of sequences of a fixed training set by length, spread evenly; empty for fresh data."""
         if self.config.dataset_size is None or self.corpus is not None:
             return {}
         return {n: max(1, self.config.dataset_size // len(self._lengths)) for n in self._lengths}
+
+    def draw_sets(self) -> Iterator[None]:
+        """Draws what is not drawn yet of a fixed training set; yields after each piece of a large one, so that a caller can do
+        other work in between. The first training batch draws the rest."""
+        return self._undrawn
+
+    def _drawn_sets(self) -> Iterator[None]:
+        for n, count in self._set_sizes().items():
+            if count * n <= DRAWN_AT_ONCE:
+                self._sets[n] = self._pairs(count, n)
+                continue
+            source, answer = torch.empty(2, count, n, dtype=torch.long)
+            for rows in pieces(count, max(1, DRAWN_AT_ONCE // n)):
+                source[rows], answer[rows] = self._pairs(rows.stop - rows.start, n)
+                yield
+            self._sets[n] = source, answer
 
     def holds_out(self, n: int) -> bool:
         return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
@@ -91,6 +110,8 @@ class Data:
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
+        for _ in self.draw_sets():
+            pass
         n = self._training_length()
         if self.corpus is not None:
             drawn_text = self.corpus.draw(self.config.batch_size, n, self.generator, held_out=False)

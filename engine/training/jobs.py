@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.estimate.prediction import Speed
+from engine.estimate.speed import Speed
 from engine.foundation.job import Job
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig
-from engine.runs.events import Event, Failed, Progress
+from engine.runs.events import Event, Failed, Measuring, Progress
 from engine.runs.record_options import RecordOptions
 from engine.settings.errors import ConfigError
 from engine.settings.fields import to_text
@@ -15,6 +15,10 @@ Train = Callable[..., Iterable[Event]]
 
 LONGEST_TRIAL = 60
 """The highest failing step up to which remedies are tried; each trial trains again up to that step."""
+
+
+REPEATED = RecordOptions(remedy=False, snapshots=False)
+"""What is recorded while steps are repeated."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,10 @@ def remedies(config: RunConfig) -> list[dict[str, str | float]]:
     return [c for c in candidates if all(config.value(name) != value for name, value in c.items())]
 
 
-def find_remedy(config: RunConfig, step: int, train: Train) -> Remedy:
+def find_remedy(config: RunConfig, step: int, train: Train) -> Generator[Measuring, None, Remedy]:
     """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat.
+
+    Yields after each repeated step, so that a caller can do other work in between.
 
     ``train`` is :func:`engine.training.train.train`.
     """
@@ -50,13 +56,14 @@ def find_remedy(config: RunConfig, step: int, train: Train) -> Remedy:
             continue
         if step > LONGEST_TRIAL:
             return Remedy(name, f"Try {name} (not verified: {step} steps are too many to repeat here).")
-        if _stays_finite(train(changed, record=RecordOptions(remedy=False)), step):
+        if (yield from _stays_finite(train(changed, record=REPEATED), step)):
             return Remedy(name, f"With {name} the same {step} steps stay finite.")
     return Remedy(sentence="None of the usual settings alone kept it finite.")
 
 
-def _stays_finite(events: Iterable[Event], step: int) -> bool:
+def _stays_finite(events: Iterable[Event], step: int) -> Generator[Measuring, None, bool]:
     for event in events:
+        yield Measuring(step)
         if isinstance(event, Failed):
             return False
         if isinstance(event, Progress) and event.step > step:

@@ -8,11 +8,12 @@ from torch import optim
 
 from engine.encodings.layer import PositionOutOfRange
 from engine.estimate.layout import continues, generation_size, writes_answer
+from engine.estimate.pieces import pieces, rows_at_once
 from engine.estimate.prediction import TESTED, Prediction
 from engine.runs.events import Finished, Measuring
 from engine.runs.record_options import RecordOptions
 from engine.training.data import Batch
-from engine.training.evaluation import evaluate
+from engine.training.evaluation import evaluate_in_pieces
 from engine.training.generation import generation_accuracy
 from engine.training.measured_memory import measure_memory
 from engine.training.trained import MeasureByName, Trained
@@ -51,8 +52,13 @@ def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, fl
     if not writes_answer(config):
         return {}
     first = config.seq_len - 1 if continues(config) else 0
-    batch = trained.data.validation_batch().rows(slice(generation_size(config.seq_len))).to(trained.device)
-    return {"written_accuracy": (yield from generation_accuracy(config, trained.model, batch, first))}
+    size = generation_size(config.seq_len)
+    batch = trained.data.validation_batch().rows(slice(size)).to(trained.device)
+    right = 0.0
+    for rows in pieces(size, rows_at_once(config, config.seq_len, size)):
+        share = yield from generation_accuracy(config, trained.model, batch.rows(rows), first)
+        right += share * ((rows.stop - rows.start) / size)
+    return {"written_accuracy": right}
 
 
 def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, object]]]:
@@ -61,7 +67,8 @@ def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, obj
     for n in sorted({config.seq_len, *config.test_lengths}) if config.test_lengths else ():
         row: dict[str, object] = {"length": n, "trained": (config.min_seq_len or config.seq_len) <= n <= config.seq_len}
         try:
-            row |= evaluate(trained.model, trained.data.validation_batch(n, TESTED).to(trained.device))
+            batch = trained.data.validation_batch(n, TESTED).to(trained.device)
+            row |= yield from evaluate_in_pieces(trained.model, batch, rows_at_once(config, n, TESTED), config.steps)
         except PositionOutOfRange as missing:
             row["note"] = str(missing)
         rows.append(row)

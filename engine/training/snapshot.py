@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, matrices_of
-from engine.estimate.layout import continues, shapes
+from engine.estimate.layout import continues
+from engine.estimate.recording import LARGEST_MORE, samples_with_patterns
 from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
@@ -22,8 +23,6 @@ from engine.training.sampling import continuation, write_on
 
 LARGEST_PATTERNS = 1_000_000
 """The most attention weights in one snapshot; longer sequences are cut at the position that fits."""
-LARGEST_MORE = 250_000
-"""The most attention weights of the probe samples after the first; samples are kept whole or not at all."""
 LARGEST_MATRICES = 1_000_000
 """The most numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out."""
 PROMPT, WRITTEN = 6, 32
@@ -51,7 +50,7 @@ class PatternCache(ActivationCache):
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
     """A snapshot: patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
     heads = config.n_layers * config.n_heads
-    shown = 1 + min(len(probe.inputs) - 1, LARGEST_MORE // (heads * shapes(config).length ** 2))
+    shown = min(len(probe.inputs), samples_with_patterns(config))
     cache = PatternCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
     with in_mode(model, training=False):
         passes = [forward(model, probe.rows(slice(shown)), cache)]

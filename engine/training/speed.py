@@ -1,24 +1,41 @@
-"""Measuring this machine's training speed: two short runs, one dominated by overhead and one by arithmetic."""
+"""Measuring this machine's training speed: a few short runs of each family, some dominated by overhead, some by arithmetic."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from statistics import quantiles
 from time import perf_counter
 
+import numpy as np
+
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import Speed, predict, remember_speed
+from engine.estimate.layout import shapes
+from engine.estimate.prediction import predict
+from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, baseline_work, remember_speed
 from engine.runs.events import Progress
+from engine.runs.record_options import RecordOptions
 from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
+BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
+BASELINE_SIZES = (
+    {},
+    {"batch_size": 256, "d_model": 32, "n_layers": 1},
+    {"batch_size": 32, "d_model": 64, "n_layers": 2, "seq_len": 32},
+    {"batch_size": 64, "d_model": 256, "n_layers": 1},
+)
+"""Sizes at which the time goes into overhead, into numbers, into a bit of all, and into FLOPs."""
 TIMED = {SMALL: 60, LARGE: 12}
+BASELINE_TIMED = 12
 """The number of timed steps of each run."""
+UNWATCHED = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
 
 
 def measure_speed() -> Speed:
-    """Time both runs on the CPU (about a second), store the fitted speed and return it."""
-    small, large = _seconds_per_step(SMALL), _seconds_per_step(LARGE)
+    """Time the runs on the CPU (a few seconds), store the fitted speed and return it."""
+    small, large = (_seconds_per_step(config, TIMED[config]) for config in (SMALL, LARGE))
     flops_small, flops_large = predict(SMALL).flops_per_step, predict(LARGE).flops_per_step
     layers_small, layers_large = SMALL.n_layers + 2, LARGE.n_layers + 2
     # Two equations, two unknowns: overhead * layers + flops / rate = seconds.
@@ -26,18 +43,51 @@ def measure_speed() -> Speed:
         flops_large * layers_small - flops_small * layers_large
     )
     inverse_rate = max(inverse_rate, 1e-14)
-    speed = Speed(overhead=max((small - flops_small * inverse_rate) / layers_small, 1e-6), rate=1 / inverse_rate)
+    overhead = max((small - flops_small * inverse_rate) / layers_small, 1e-6)
+    speed = Speed(overhead, 1 / inverse_rate, tuple(map(_measure_baseline, BASELINES)))
     remember_speed(speed)
     return speed
 
 
-def _seconds_per_step(config: RunConfig) -> float:
+def _measure_baseline(family: str) -> BaselineSpeed:
+    configs = [BASELINE.replace(family=family, **sizes) for sizes in BASELINE_SIZES]
+    work = [
+        baseline_work(config, predict(config).flops_per_step, config.batch_size, shapes(config).length)
+        for config in configs
+    ]
+    seconds = [_seconds_per_step(config, BASELINE_TIMED) for config in configs]
+    return BaselineSpeed(family, *not_negative(np.array(work), np.array(seconds)))
+
+
+def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
+    """The prices of the kinds of work, none below zero, with the smallest sum of squared relative errors; [kind].
+
+    ``work`` [run, kind]; ``seconds`` [run]. With few kinds, each choice of those with a price above zero is tried.
+    """
+    relative = work / seconds[:, None]
+    kinds = relative.shape[1]
+
+    def solutions() -> Iterator[tuple[float, list[float]]]:
+        for count in range(1, kinds + 1):
+            for chosen in combinations(range(kinds), count):
+                columns = relative[:, chosen]
+                scale = columns.max(axis=0)
+                found = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
+                if (found >= 0).all():
+                    prices = np.zeros(kinds)
+                    prices[list(chosen)] = found
+                    yield float(((relative @ prices - 1) ** 2).sum()), prices.tolist()
+
+    return min(solutions())[1]
+
+
+def _seconds_per_step(config: RunConfig, timed: int) -> float:
     """Seconds of a step at the fastest tenth of a run's steps without validation: nearly independent of other load."""
     times, last = list[float](), perf_counter()
-    for event in train(config):
+    for event in train(config, record=UNWATCHED):
         if isinstance(event, Progress) and event.validation is None:
             times.append(perf_counter() - last)
-        if len(times) == TIMED[config]:
+        if len(times) == timed:
             break
         last = perf_counter()
     return quantiles(times, n=10)[0]

@@ -14,15 +14,16 @@ from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import loss_floor, shapes
+from engine.estimate.pieces import rows_at_once
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
 from engine.model.build import build_model, parameter_part
-from engine.runs.events import Event, Failed, Progress, Snapshot, Started
+from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.training.data import Data
 from engine.training.device import choose_device
 from engine.training.diagnose import first_non_finite
-from engine.training.evaluation import accuracies, chance_of, evaluate, forward, loss_of
+from engine.training.evaluation import accuracies, chance_of, evaluate_in_pieces, forward, loss_of
 from engine.training.optimizers import build_optimizers, learning_rate_at, set_learning_rate
 from engine.training.pretraining import Pretraining
 from engine.training.randomness import RandomState
@@ -47,7 +48,7 @@ def train(
 ) -> Generator[Event, str | None, None]:
     """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed.
 
-    Before Finished come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` returns a Snapshot of
+    Between pieces of long work beside the steps come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` returns a Snapshot of
     the current model; ``next`` then continues.
 
     The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
@@ -59,12 +60,15 @@ def train(
     device, note = choose_device(config, prediction.flops_per_step)
     model = _untrained(config, device) if model is None else model
     data = Data(config)
+    for _ in data.draw_sets():
+        yield Measuring(0)
     pretraining = Pretraining(config) if config.pretrain_steps else None
     optimizers = build_optimizers(config, model)
     dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
     interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
     probe = validation.rows(slice(PROBE_SIZE))
+    at_once = {rows: rows_at_once(config, config.seq_len, rows) for rows in map(len, (validation.inputs, interim.inputs))}
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
@@ -106,7 +110,10 @@ def train(
             layer, tensor = first_non_finite(model, batch)
             where = "" if layer is None else f" (layer {layer + 1})"
             reason = f"Step {step}: {tensor}{where} is no longer finite."
-            remedy = find_remedy(config, step, train) if record.remedy else Remedy()
+            # What this run no longer needs makes room for the search.
+            del optimizers, data, batch, logits, loss, validation, interim
+            model.zero_grad()
+            remedy = (yield from find_remedy(config, step, train)) if record.remedy else Remedy()
             yield Failed(step, f"{reason} {remedy.sentence}".strip(), layer, tensor, remedy.setting)
             return
         if config.grad_clip is not None:
@@ -115,7 +122,10 @@ def train(
             optimizer.step()
         busy, seen = busy + perf_counter() - began, seen + batch.inputs.numel()
         measured = step in validated_at
-        held_out = evaluate(model, validation if step == config.steps else interim) if measured else None
+        held_out = None
+        if measured:
+            whole = validation if step == config.steps else interim
+            held_out = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
         request = yield Progress(
             step=step,
             loss=loss_value,

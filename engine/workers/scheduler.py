@@ -81,6 +81,11 @@ class LiveRun:
         return self.paused and self._allowed == 0 and self._shown
 
     @property
+    def is_new(self) -> bool:
+        """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
+        return self.step == 0 and not isinstance(self._last, Measuring)
+
+    @property
     def due(self) -> float:
         """The time at which the next step may be taken."""
         return self._due
@@ -231,7 +236,7 @@ class RoundRobin:
         moving = [run for run in self._runs if not run.waiting]
         alone = [run for run in moving if run.request.alone]
         # A run goes first until its first point: somebody has just pressed Train.
-        new = [run for run in moving if run.step == 0]
+        new = [run for run in moving if run.is_new]
         return alone[:1] or new[:1] or moving
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.estimate.prediction import Speed
+from engine.estimate.speed import Speed
 from engine.sweeps import KINDS
 from engine.sweeps.fit import Fit
 from engine.sweeps.plan import Plan

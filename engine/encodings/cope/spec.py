@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape, elementwise_flops, matmul_flops
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, elementwise_flops, matmul_flops
 from engine.settings.fields import setting
+
+
+INDEX = 8
+"""Bytes of the number of a vector."""
 
 
 class CopeSettings(EncodingSettings):
@@ -23,6 +27,13 @@ class CopeSettings(EncodingSettings):
         gates = matmul_flops(stack.queries, width, stack.length) + elementwise_flops(pairs, 1)
         direction = matmul_flops(stack.queries, width, self.cope_counts) + elementwise_flops(pairs, 6)
         return stack.layers * (gates + (1 if stack.causal else 2) * direction)
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """For each pair of a query and a key: scores, gates, counts and shares, two indices and two gathered products for each
+        direction; and the products of the queries with the vectors."""
+        directions = 1 if stack.causal else 2
+        pair = 4 * SINGLE + directions * (10 * SINGLE + 2 * INDEX)
+        return stack.queries * (stack.length * pair + 4 * SINGLE * directions * self.cope_counts)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

@@ -12,6 +12,7 @@ from typing import Literal
 from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import (
+    SINGLE,
     Flops,
     Shape,
     StackShape,
@@ -167,6 +168,16 @@ class DesignedSettings(EncodingSettings):
         if self.design_place == "embedding":
             return asked
         return stack.layers * asked + (rotation_flops(stack) if self.design_place == "rotation" else Flops())
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """At each place where they are asked for: the features with their phases, hidden units before and after the activation,
+        and what is read out, with its gradient; rotated queries and keys."""
+        design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
+        rows = {"embedding": stack.length, "scores": stack.pairs, "rotation": 2 * stack.length}[self.design_place]
+        rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
+        turned = 6 * stack.queries * stack.config.head_width if self.design_place == "rotation" else 0
+        numbers = 4 * design.width + 6 * self.design_hidden + 3 * design.outputs + 4
+        return SINGLE * (rows * numbers + turned)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

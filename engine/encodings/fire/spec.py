@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
 from engine.settings.fields import setting
 
 
@@ -32,6 +32,11 @@ class FireSettings(EncodingSettings):
         """For each pair two psi (a product and a logarithm each) and their quotient; then the network."""
         distances = elementwise_flops(stack.pairs, 5)
         return stack.layers * (distances + mlp_flops(stack.pairs, [1, self.fire_width, stack.config.n_heads]))
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """For each pair of positions: the distance and what it is made of, the hidden units before and after the
+        activation and their gradient, and the biases."""
+        return SINGLE * stack.pairs * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

@@ -6,7 +6,7 @@ from typing import Literal
 
 from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape, elementwise_flops
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, elementwise_flops
 from engine.settings.fields import setting
 
 
@@ -25,6 +25,10 @@ class KerpleSettings(EncodingSettings):
         """For each pair and head: two products and a logarithm (``log``), or a power and a product (``power``)."""
         operations = 3 if self.kerple_kernel == "log" else 2
         return stack.layers * elementwise_flops(stack.config.n_heads * stack.pairs, operations)
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """For each pair of positions: the distance, and for each head the kernel's inner and outer values with their gradients."""
+        return SINGLE * stack.pairs * (3 + 6 * stack.config.n_heads)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

@@ -8,6 +8,10 @@ from engine.settings.costs import Flops, Shape, StackShape, matmul_flops
 from engine.settings.fields import setting
 
 
+INDEX = 8
+"""Bytes of the number of a vector."""
+
+
 class ShawSettings(EncodingSettings):
     shaw_max_distance: int = setting(
         16, label="Clipping distance", help="K: offsets beyond ±K share one vector.", ge=1, le=512
@@ -38,6 +42,11 @@ class ShawSettings(EncodingSettings):
         """Each query times each vector; and for the values the pattern, summed by offset, times their vectors."""
         by_offset = matmul_flops(stack.queries, stack.config.head_width, self.vectors)
         return stack.layers * self.tables * by_offset
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """Besides what is kept, for each pair of a query and a key two indices of vectors and two products."""
+        pairs = stack.queries * stack.length
+        return self.layer_activation_bytes(stack) + pairs * 2 * (INDEX + stack.bytes_per_number)
 
     def layer_activation_bytes(self, stack: StackShape) -> int:
         """By offset: the products of the queries with the relative keys, and the pattern for the relative values. With an additive

@@ -32,6 +32,11 @@ class XposSettings(RotationSettings):
         scores = matmul_flops(stack.queries, stack.config.head_width, stack.length)
         return turned + rotation_flops(stack, operations=1) + 2 * stack.layers * scores
 
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""
+        after = 0 if stack.causal else 3 * stack.bytes_per_number * stack.queries * stack.length
+        return super().layer_bytes_bound(stack) + after
+
     def has_memory_formula(self, config: BaseConfig) -> bool:
         """Not where a stack looks both ways and computes its scores twice."""
         return config.family == "decoder"

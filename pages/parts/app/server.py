@@ -31,10 +31,10 @@ def pool() -> Pool:
 
 def wake() -> None:
     """Start the workers if they are not running; after the first page, which would otherwise share the cores with them."""
-    from engine.estimate.prediction import known_speed
+    from engine.estimate.speed import fully_measured
 
     workers = pool()
-    if workers.start() and known_speed() is None:
+    if workers.start() and not fully_measured():
         Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
 
 

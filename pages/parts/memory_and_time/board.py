@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.estimate.by_length import cache_bytes_at, memory_at, seconds_at
-from engine.estimate.prediction import known_speed
+from engine.estimate.speed import known_speed
 from engine.foundation.formatting import in_bytes, in_time
 from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan

@@ -11,7 +11,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from engine.estimate.by_length import longest, longest_in_time, longest_that_fits, memory_at
-from engine.estimate.prediction import known_speed
+from engine.estimate.speed import known_speed
 from engine.foundation.formatting import in_bytes
 from engine.sweeps import KINDS
 from engine.sweeps.fit import FEWEST, REACH

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.estimate import prediction
-from engine.estimate.prediction import Speed, known_speed, remember_speed
+from engine.estimate import speed
+from engine.estimate.speed import Speed, known_speed, remember_speed
 from engine.foundation.paths import DATA_VARIABLE
 
 
@@ -19,9 +19,9 @@ def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.Monk
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda file: reads.append(file) or read_bytes(file))
     assert [known_speed() for _ in range(3)] == [Speed(0.01, 5e9)] * 3
-    assert reads == [prediction.speed_file()]
+    assert reads == [speed.speed_file()]
     remember_speed(Speed(0.02, 5e9))
-    prediction.speed_file().touch()
+    speed.speed_file().touch()
     assert known_speed() == Speed(0.02, 5e9)
-    prediction.speed_file().unlink()
+    speed.speed_file().unlink()
     assert known_speed() is None

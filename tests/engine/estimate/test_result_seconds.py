@@ -9,7 +9,8 @@ import pytest
 from engine.config.run_config import parse
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
-from engine.estimate.prediction import Speed, result_seconds
+from engine.estimate.prediction import result_seconds
+from engine.estimate.speed import Speed
 
 SPEED = Speed(overhead=1e-4, rate=1e10)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import Speed, known_speed, predict, remember_speed, speed_file
+from engine.estimate.prediction import predict
+from engine.estimate.speed import Speed, known_speed, remember_speed, speed_file
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,184 @@
+"""The highest memory of everything that a run does, in bytes: always a number, for limits and for the choice of a process.
+
+It is an upper bound: what stays all the time (weights, gradients, optimizer, a fixed training set, masks and tables by
+position) and the largest of what comes one after the other: a training step, a validation pass, a snapshot, the test
+lengths, an answer written token by token, sequences being drawn, weights being stored. Where the memory saved for backward
+has a formula (:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a
+bound from shapes takes its place. Compared with real processes by ``python -m tests.benchmarks.peak``.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import generation_size, keeps_past, shapes, validation_size, writes_answer
+from engine.estimate.memory import has_formula, parameter_shapes, runs_fused, saved_if_written_out
+from engine.estimate.pieces import DRAWN_AT_ONCE, rows_at_once
+from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
+from engine.settings.costs import BYTES, SINGLE, Memory, StackShape
+from engine.tasks import TASKS
+
+MIB = 2**20
+BASE = 8 * MIB
+"""Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
+TEXT = 96 * MIB
+"""Bytes of a text as tokens and counts."""
+SCATTERED = 1.5
+"""The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes."""
+TOKEN = 8
+"""Bytes of a token, a position or an index."""
+TESTED = 128
+"""The number of sequences of each test length."""
+SNAPSHOT_NUMBERS = 3_000_000
+"""The most numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding."""
+KEPT = {"gru": 10, "lstm": 19, "cnn": 7}
+"""An upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension."""
+PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
+"""The same of the numbers that live for a moment."""
+NODES = 32 * 1024
+"""Bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers."""
+
+
+def peak_bytes(config: RunConfig, memory: Memory) -> int:
+    """The highest memory of a run above that of the process before it. ``memory``: the prediction of a training step."""
+    passing = max(_step(config, memory), *_passes(config), _drawing(config), 2 * memory.parameters)
+    staying = memory.parameters + memory.gradients + memory.optimizer + _masks(config)
+    own = TEXT if TASKS[config.task].corpus else 0
+    return int(BASE + own + _set_bytes(config) + SCATTERED * (staying + passing) + _remedy(config, memory))
+
+
+def _remedy(config: RunConfig, memory: Memory) -> int:
+    """While remedies of a failed run are tried, its weights stay beside those of the run that is repeated."""
+    return memory.parameters
+
+
+def _step(config: RunConfig, memory: Memory) -> int:
+    """A forward and backward pass: what is saved, and beside it the tensors of one layer and of the loss; or the optimizer's
+    step on the largest tensor."""
+    sizes, batch = shapes(config), config.batch_size
+    largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
+    saved = memory.saved if memory.saved is not None else _saved_bound(config)
+    layer = _layer(config, batch, sizes.length, written_out=_writes_out(config))
+    return saved + layer + _loss(config, batch, sizes.length) + 4 * SINGLE * largest
+
+
+def _saved_bound(config: RunConfig) -> int:
+    """An upper bound of the memory saved for backward where there is no formula."""
+    sizes, size = shapes(config), BYTES[config.dtype]
+    tokens = config.batch_size * sizes.length
+    if not config.architecture.attends:
+        recurrent = config.architecture.sees(config) is None
+        records = NODES * config.n_layers * sizes.length if recurrent else 0
+        kept = KEPT[config.family] * config.n_layers + 4
+        return size * tokens * config.d_model * kept + SINGLE * tokens * sizes.n_outputs + records
+    padded = config.task_settings.pad_token is not None
+    saved = saved_if_written_out(config, sizes.length, sizes.source_length, sizes.n_outputs, padded=padded)
+    # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
+    lengths = [sizes.length, sizes.source_length or 0]
+    width = config.n_heads * config.head_width
+    for length in lengths:
+        saved += 2 * config.n_layers * config.batch_size * length * width * size
+        saved += config.n_layers * config.batch_size * config.n_heads * length**2 * size
+        saved += config.n_layers * _encoding_bound(config, config.batch_size, length)
+    return saved
+
+
+def _encoding_bound(config: RunConfig, rows: int, length: int) -> int:
+    """An upper bound of what the encoding holds in one layer on [rows, length]."""
+    stack = StackShape(config.model_copy(update={"batch_size": rows}), length, config.causal)
+    own = config.encoding_settings
+    return own.layer_bytes_bound(stack) + own.stack_activation_bytes(stack)
+
+
+def _passes(config: RunConfig) -> list[int]:
+    """The passes without gradient: last validation, test lengths, snapshot, answers token by token."""
+    n = config.seq_len
+    found = []
+    for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
+        at_once = rows_at_once(config, length, rows)
+        found.append(_pass(config, at_once, length, written_out=_writes_out(config)) + _batch(config, rows, length))
+    attends = config.architecture.attends
+    snapshot = _pass(config, samples_with_patterns(config) if attends else PROBE_SIZE, n, written_out=attends)
+    if attends:
+        numbers = PROBE_SIZE * config.n_layers * config.n_heads * shapes(config).length ** 2
+        snapshot += 3 * SINGLE * min(SNAPSHOT_NUMBERS, numbers + 2 * min(256, n) ** 2 * (config.n_heads + 1))
+    found.append(snapshot)
+    if writes_answer(config):
+        found.append(_written(config))
+    return found
+
+
+def _written(config: RunConfig) -> int:
+    n, size = config.seq_len, BYTES[config.dtype]
+    rows = rows_at_once(config, n, generation_size(n))
+    if not keeps_past(config):
+        return _pass(config, rows, n, written_out=_writes_out(config))
+    kept = 4 * config.n_layers * rows * shapes(config).length * config.n_heads * config.head_width * size
+    return kept + _pass(config, rows, n, written_out=config.architecture.attends)
+
+
+def _pass(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
+    """A pass without gradient over ``rows`` sequences of ``n`` symbols: one layer and the loss."""
+    sizes = shapes(config, n)
+    lengths = [sizes.length, sizes.source_length or 0]
+    layers = max(_layer(config, rows, length, written_out=written_out) for length in lengths)
+    return layers + _loss(config, rows, sizes.length)
+
+
+def _layer(config: RunConfig, rows: int, length: int, *, written_out: bool) -> int:
+    """The tensors that one layer holds at once on [rows, length], without those kept for backward."""
+    size, tokens = BYTES[config.dtype], rows * length
+    if not config.architecture.attends:
+        return size * tokens * config.d_model * PASSING[config.family]
+    width = config.n_heads * config.head_width
+    attention = 5 * config.d_model + 6 * width
+    mlp = 5 * config.d_model + (2 * config.mlp_width if config.mlp else 0)
+    held = size * tokens * max(attention, mlp)
+    if written_out:
+        pairs = rows * config.n_heads * length**2 * size
+        held += pairs * (3 * config.head_width if config.attention_score == "additive" else 6)
+    return held + _encoding_bound(config, rows, length)
+
+
+def _loss(config: RunConfig, rows: int, length: int) -> int:
+    """Logits, log-probabilities and their gradients, and the answers."""
+    outputs = shapes(config).n_outputs
+    return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
+
+
+def _batch(config: RunConfig, rows: int, n: int) -> int:
+    """Inputs, answers and targets of ``rows`` sequences, and the sequences of which they are the held-out ones."""
+    return 4 * TOKEN * rows * n
+
+
+def _writes_out(config: RunConfig) -> bool:
+    """Whether a pass makes matrices of queries and keys: a fused call does, too, where no kernel takes what it is given."""
+    if not config.architecture.attends:
+        return False
+    return not has_formula(config) or not runs_fused(config)
+
+
+def _masks(config: RunConfig) -> int:
+    """Masks and tables of offsets that are kept for each length."""
+    if not config.architecture.attends:
+        return 0
+    lengths = {config.seq_len, *(config.test_lengths if _writes_out(config) else ())}
+    each = 2 * TOKEN + 2 + BYTES[config.dtype]
+    return sum(each * max(shapes(config, n).length, n) ** 2 for n in lengths)
+
+
+def _set_bytes(config: RunConfig) -> int:
+    """A fixed training set: the sequences and their answers."""
+    if config.dataset_size is None or TASKS[config.task].corpus:
+        return 0
+    return 2 * TOKEN * config.dataset_size * config.seq_len
+
+
+def _drawing(config: RunConfig) -> int:
+    """Sequences being drawn: ten for each held-out one, or a piece of the training set; with their hashes and what the task makes of
+    them."""
+    tested = ((config.seq_len, validation_size(config.seq_len)), *((n, TESTED) for n in config.test_lengths))
+    piece = min(DRAWN_AT_ONCE, (config.dataset_size or config.batch_size) * config.seq_len)
+    tokens = max(1.5 * max(piece, config.batch_size * config.seq_len), *(10 * rows * n for n, rows in tested))
+    return int(5 * TOKEN * tokens)

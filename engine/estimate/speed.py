@@ -1,0 +1,114 @@
+"""The speed of this machine: what a training step takes, as it was measured once (``engine.training.speed``) and stored.
+
+A step of a transformer takes a share for each layer and one for its FLOPs. In a baseline small operations count, too: a
+recurrent layer runs a dozen of them at each position, one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import RunConfig
+from engine.foundation.files import write_whole
+from engine.foundation.paths import data_folder
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends)
+
+
+@dataclass(frozen=True)
+class BaselineSpeed:
+    """The speed of one family without attention: seconds for each layer (and position, where positions are read one after the
+    other), for each number that a layer gives out, and for each FLOP."""
+
+    family: str
+    layer: Seconds
+    number: Seconds
+    flop: Seconds
+
+    def seconds(self, config: RunConfig, flops: float, rows: int, length: int) -> float:
+        layers, numbers, counted = baseline_work(config, flops, rows, length)
+        return layers * self.layer + numbers * self.number + counted * self.flop
+
+
+def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tuple[float, float, float]:
+    """What a step of a baseline on [rows, length] consists of: its layers (times positions), their numbers, its FLOPs."""
+    recurrent = config.architecture.sees(config) is None
+    layers = config.n_layers * length if recurrent else config.n_layers + 2
+    return layers, rows * length * config.d_model * config.n_layers, flops
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
+
+    overhead: Seconds
+    rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    baselines: tuple[BaselineSpeed, ...] = ()
+    """The families without attention; those that are missing are not measured yet."""
+
+    def seconds_per_step(self, config: RunConfig, flops: float) -> float:
+        """Seconds of a step of a transformer."""
+        stacks = 2 if config.family == "encoder_decoder" else 1
+        return self.overhead * (stacks * config.n_layers + 2) + flops / self.rate
+
+    def seconds_on(self, config: RunConfig, flops: float, rows: int, length: int) -> float:
+        """Seconds of a step of any measured family on [rows, length]."""
+        if config.architecture.attends:
+            return self.seconds_per_step(config, flops)
+        return self.baseline(config.family).seconds(config, flops, rows, length)
+
+    def baseline(self, family: str) -> BaselineSpeed:
+        return next(own for own in self.baselines if own.family == family)
+
+    def covers(self, config: RunConfig) -> bool:
+        """Whether the config's family is measured."""
+        return config.architecture.attends or any(own.family == config.family for own in self.baselines)
+
+    @property
+    def complete(self) -> bool:
+        return {own.family for own in self.baselines} >= set(BASELINES)
+
+
+SPEED = TypeAdapter(Speed)
+
+
+def known_speed() -> Speed | None:
+    """The speed measured on this machine earlier; None where there is none or its file does not hold a speed.
+
+    The file is read again only after it has changed.
+    """
+    file = speed_file()
+    try:
+        return _read_speed(file, file.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+def fully_measured() -> bool:
+    """Whether the speed of every family is known; a file of an earlier version lacks some."""
+    speed = known_speed()
+    return speed is not None and speed.complete
+
+
+@lru_cache(maxsize=1)
+def _read_speed(file: Path, written_at: int) -> Speed | None:
+    try:
+        return SPEED.validate_json(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def remember_speed(speed: Speed) -> None:
+    write_whole(speed_file(), json.dumps(asdict(speed)))
+
+
+def speed_file() -> Path:
+    return data_folder() / "speed.json"
