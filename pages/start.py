@@ -25,7 +25,7 @@ def device_in_words() -> str:
     if not health.ready:
         return "The workers are waking up."
     name = health.device.get("accelerator_name") or health.device.get("accelerator") or "CPU"
-    workers = f"{len(health.workers)} worker{'s' if len(health.workers) != 1 else ''}"
+    workers = f"{health.size} worker{'s' if health.size != 1 else ''}"
     return f"Trains on {name} with {workers}, torch {health.device.get('torch', '')}."
 
 

@@ -9,6 +9,8 @@ import psutil
 
 TRAINING = 15
 """Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it."""
+JOBS = 10
+"""Niceness of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
 NOTEBOOK = 19
 """Niceness of notebooks, which give way to training as well."""
 

@@ -1,4 +1,4 @@
-"""Running a sweep on the worker pool: point after point, each a short job on a worker that does nothing else.
+"""Running a sweep on the worker pool: point after point, each a job on a process that does nothing else meanwhile.
 
 The first round measures every kind along the axis, the short points first, each only after the guard has checked the earlier
 ones. Further rounds repeat all points in shuffled order, so that other load on the machine affects all kinds alike.
@@ -15,29 +15,29 @@ import psutil
 
 from engine.foundation.background import BackgroundTask
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.sweeps.allowed import FIRST, FURTHER, GUESS, refusal
 from engine.sweeps.fit import Fit
 from engine.sweeps.guard import needed_seconds, reason_not_to
 from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
-from engine.workers.errors import JobError
+from engine.workers.errors import JobError, Refused
 from engine.workers.pool import Pool
 
 CLOCK = Lock()
 """Held for one point: two sweeps alternate, so that neither slows the other's point."""
 BREATH = 0.005
 """Seconds between two points, in which another sweep or a short job gets its turn."""
-GUESS = 0.25
-"""The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""
-FIRST, FURTHER = 6, 3
-"""The seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones."""
 
 
 class Sweep(BackgroundTask):
     """Every kind at every length or depth, as far as the guard allows; a stop waits for the end of the current point."""
 
     def __init__(self, plan: Plan, pool: Pool, *, visitor: Visitor = PROGRAM) -> None:
+        """Raises Refused where the plan could take longer than the pool's host allows."""
+        if sentence := refusal(plan, pool.limits):
+            raise Refused(sentence)
         super().__init__("measurement", visitor)
         self.plan = plan
         self.now: tuple[str, int] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.workers.post import Role
 from engine.workers.process import WorkerProcess
 from engine.workers.protocol import DeviceFacts
 
@@ -12,6 +13,7 @@ from engine.workers.protocol import DeviceFacts
 @dataclass(frozen=True)
 class WorkerHealth:
     pid: int
+    role: Role
     ready: bool
     runs: tuple[str, ...]
     """The ids of the runs on this worker."""
@@ -26,7 +28,7 @@ class WorkerHealth:
 class Health:
     workers: list[WorkerHealth]
     size: int
-    """The number of workers when all are up."""
+    """The number of workers that train runs when all are up."""
     running: int
     paused: int
     queued: int
@@ -35,19 +37,21 @@ class Health:
 
     @property
     def ready(self) -> int:
-        return sum(worker.ready for worker in self.workers)
+        """The number of workers that take runs."""
+        return sum(worker.ready and worker.role == "runs" for worker in self.workers)
 
     @property
     def device(self) -> DeviceFacts:
         """Facts that the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
-        return next((worker.facts for worker in self.workers if worker.ready), DeviceFacts())
+        return next((worker.facts for worker in self.workers if worker.ready and worker.role == "runs"), DeviceFacts())
 
 
 def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool) -> Health:
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
         workers=[
-            WorkerHealth(w.pid, w.ready, tuple(w.runs), w.busy_with in w.jobs, w.memory(), w.facts) for w in workers
+            WorkerHealth(w.pid, w.post.role, w.ready, tuple(w.runs), _answering(w), w.memory(), w.facts)
+            for w in workers
         ],
         size=size,
         running=len(states) - states.count("paused"),
@@ -55,3 +59,7 @@ def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, faili
         queued=queued,
         problem="Workers cannot be started; the server's log says why." if failing else "",
     )
+
+
+def _answering(worker: WorkerProcess) -> bool:
+    return worker.job is not None and worker.job.begun

@@ -48,7 +48,10 @@ class Limits(BaseModel):
     runs_per_worker: int = Field(default=16, ge=1, description="Runs that take turns on one worker; further ones wait.")
     jobs: int = Field(default=200, ge=1, description="Questions of everybody to a model at once.")
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
-    workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes.")
+    workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
+    job_processes: int = Field(
+        default=1, ge=1, description="Processes that answer questions; all but the first only while somebody waits."
+    )
     worker_memory: ByteSize = Field(
         default_factory=lambda given: ByteSize(host.memory() * 3 // 4 // given["workers"]),
         gt=0,

@@ -1,35 +1,89 @@
-"""The choice of a worker for a run or a job."""
+"""The choice of a worker process for a run or a job, and of the processes that runs of their own need."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from engine.estimate.prediction import Prediction
+from engine.workers.host import WORKER_BYTES
+from engine.workers.limits import Limits, memory_of
+from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
 from engine.workers.queued import QueuedJob, QueuedRun
 
+LARGE = 4
+"""A run that takes more than this fraction of a worker's memory gets a process of its own."""
 
-def worker_for_run(workers: Iterable[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
-    """The worker with the fewest running runs; None while every worker has ``most`` runs or one that must be alone.
+
+def worker_for_run(
+    workers: Sequence[WorkerProcess], queued: QueuedRun, most: int, limits: Limits
+) -> WorkerProcess | None:
+    """The worker with the fewest running runs; None while every worker has ``most`` runs or one that must be alone. For a run
+    that needs a process of its own: that process, and None until it is ready.
 
     A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
     itself says that the device is missing.
     """
     available = [worker for worker in workers if worker.available]
+    if goes_on_its_own(queued, workers, limits):
+        return next((worker for worker in available if worker.post == own_post(queued)), None)
+    available = [worker for worker in available if worker.post.role == "runs"]
     if queued.wants_accelerator:
         available = [worker for worker in available if worker.owns_accelerator] or available
     room = [worker for worker in available if not worker.held_alone and len(worker.runs) < most]
-    return min(room, key=lambda worker: (worker.load, worker.slot), default=None)
+    return min(room, key=lambda worker: (worker.load, worker.post.number), default=None)
 
 
 def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerProcess | None:
-    """The worker that can answer soonest; None while none is ready.
+    """A free job process; None while there is none.
 
-    A job has its worker to itself while it computes. A job that must run alone goes to a worker without runs if there is
-    one, so that no run has to wait for it.
+    A process has one job at a time. Of two jobs that measure time, the second waits for the first; so does a visitor's
+    second job, so that one visitor never holds all job processes.
     """
+    computing = [worker.job for worker in workers if worker.job is not None]
+    if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
+        return None
+    free = [worker for worker in workers if worker.post.role == "jobs" and worker.available and worker.job is None]
+    return min(free, key=lambda worker: worker.post.number, default=None)
 
-    def order(worker: WorkerProcess) -> tuple[int, int, int, int]:
-        alone_first = worker.load if job.alone else 0
-        return len(worker.jobs), alone_first, worker.held_alone, worker.load
 
-    return min((worker for worker in workers if worker.available), key=order, default=None)
+def needs_own_process(prediction: Prediction, limits: Limits) -> bool:
+    """Whether a run is large, or its memory is not known before, so that it must not share a process with others' runs."""
+    return prediction.memory.saved is None or memory_of(prediction) > limits.worker_memory / LARGE
+
+
+def goes_on_its_own(queued: QueuedRun, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
+    """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
+    if not needs_own_process(queued.prediction, limits):
+        return False
+    return not (queued.wants_accelerator and any(worker.owns_accelerator for worker in workers))
+
+
+def own_post(queued: QueuedRun) -> Post:
+    return Post("own", run_id=queued.run.id)
+
+
+def memory_for(post: Post, limits: Limits) -> int:
+    """The bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
+    worker = int(limits.worker_memory)
+    return min(worker, WORKER_BYTES + int(limits.memory)) if post.role == "own" else worker
+
+
+def own_posts(queue: Iterable[QueuedRun], workers: Sequence[WorkerProcess], size: int, limits: Limits) -> list[Post]:
+    """The posts of the runs that need a process of their own: those that go, and as many of the queue, in order, as fit.
+
+    Fit: at most ``size`` at once, and together with what the runs on the workers are predicted to take within the memory
+    of ``size`` workers. One may always go, so that no run waits for ever.
+    """
+    if not any(worker.available for worker in workers):
+        return []  # whether there is an accelerator is not known yet
+    posts = [worker.post for worker in workers if worker.post.role == "own" and worker.runs]
+    waiting = [own_post(queued) for queued in queue if goes_on_its_own(queued, workers, limits)]
+    starting = {worker.post for worker in workers}
+    shared = sum(worker.promised for worker in workers if worker.post.role == "runs")
+    for post in sorted(waiting, key=lambda post: post not in starting):  # one that is starting already keeps its turn
+        needed = shared + (len(posts) + 1) * memory_for(post, limits)
+        if posts and (len(posts) >= size or needed > size * limits.worker_memory):
+            break
+        posts.append(post)
+    return posts

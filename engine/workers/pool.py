@@ -7,16 +7,13 @@ they are in the worker's order.
 from __future__ import annotations
 
 import atexit
-import secrets
 import time
 from collections.abc import Callable
 from functools import partial
 from threading import RLock
-from typing import cast
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
-from engine.foundation.formatting import in_time
 from engine.foundation.job import Answer, Job
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
@@ -28,10 +25,12 @@ from engine.workers.allowances import Allowances, Lease
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, no_room, refusal
-from engine.workers.placement import worker_for_job, worker_for_run
-from engine.workers.process import KillReason, WorkerProcess
+from engine.workers.placement import own_posts, worker_for_run
+from engine.workers.post import Post
+from engine.workers.process import NOT_STARTED, WorkerProcess
+from engine.workers.questions import Questions
 from engine.workers.queue_order import in_turn, seconds_to_start
-from engine.workers.queued import QueuedJob, QueuedRun
+from engine.workers.queued import QueuedRun
 from engine.workers.supervisor import Supervisor
 
 TRAINING = "engine.training.train"
@@ -62,19 +61,21 @@ class Pool:
         self.runs = runs
         self.limits = limits or Limits()
         self.size = size or self.limits.workers
-        """The number of worker processes when all are up."""
+        """The number of worker processes that train, when all are up."""
         self._predict = predict
         self._lock = RLock()
         self._queue: list[QueuedRun] = []
-        self._jobs: list[QueuedJob] = []  # jobs that wait for a worker
         self._saving = 0  # the number of runs whose folders are being written
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
         self._supervisor = Supervisor(
-            self.size, training, self.limits, self._lock,
-            on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune,
+            training, self.limits, self._lock,
+            wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune,
         )  # fmt: skip
+        # With one worker, memory is scarce: its job process is there only while somebody asks.
+        kept = 0 if self.size == 1 else 1
+        self._questions = Questions(self._lock, lambda: self._supervisor.workers, self.limits.job_processes, kept)
 
     def start(self) -> bool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
@@ -89,10 +90,8 @@ class Pool:
             self._supervisor.closing.set()
             workers = self._supervisor.workers
             lost = [*self._queue, *(queued for worker in workers for queued in worker.runs.values())]
-            for job in [*self._jobs, *(job for worker in workers for job in worker.jobs.values())]:
-                job.fail(CLOSING)
+            self._questions.close(CLOSING)
             self._queue.clear()
-            self._jobs.clear()
         for queued in lost:
             queued.run.append([Ended(queued.run.step, "lost", CLOSED)])
             queued.release()
@@ -188,33 +187,25 @@ class Pool:
                     queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
             self._send(protocol.Stop(run_id))
         for queued in waiting:
-            queued.run.append([Ended(0, "stopped", "It was stopped before it started.")])
+            queued.run.append([Ended(0, "stopped", NOT_STARTED)])
             queued.release()
 
     # Jobs
 
-    def ask(self, job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
-        """The answer to a job, which a worker computes between two slices of training.
+    def ask(
+        self, job: Job[Answer], visitor: Visitor = PROGRAM, *, alone: bool = False, timeout: float = 30.0
+    ) -> Answer:
+        """The answer to a job, which a job process computes; blocks. Equal jobs at once are computed once.
 
-        Blocks. While a worker computes a job, nothing else runs on it. ``alone``: for measuring time; the job goes to a
-        worker without runs if there is one. Raises JobError with one sentence where the job raised, its worker died or
-        it took longer than ``timeout`` (s); a worker that is still computing it is then killed.
+        ``alone``: for measuring time; no second job of that kind is computed meanwhile, and training gives way to it.
+        Raises JobError with one sentence where the job raised, its process died, it took longer than ``timeout`` (s), or the
+        visitor has too many going. A process that computes what nobody waits for any more is ended.
         """
-        queued = QueuedJob(protocol.Ask(secrets.token_hex(8), job), alone)
-        with self._lock:
-            if self._supervisor.closing.is_set():
-                raise JobError(CLOSING)
-            self._jobs.append(queued)
-            self._dispatch()
-        if not queued.done.wait(timeout):
-            self._abandon(queued, timeout)
-            raise JobError(f"{job.function} took longer than {in_time(timeout)}.")
-        if queued.error:
-            raise JobError(queued.error)
         try:
-            return cast(Answer, protocol.read_value(queued.value))
-        except TypeError as error:
-            raise JobError(f"{job.function}: {error}") from error
+            with self.allowances.taken("job", visitor):
+                return self._questions.ask(job, visitor, alone=alone, timeout=timeout, demand=self._dispatch)
+        except NoRoom as error:
+            raise JobError(str(error)) from error
 
     # Facts
 
@@ -236,16 +227,11 @@ class Pool:
 
     def _dispatch(self) -> None:
         """Give waiting jobs and runs to the workers that have room for them, each visitor in turn."""
-        for job in list(self._jobs):
-            worker = worker_for_job(self._supervisor.workers, job)
-            if worker is not None:
-                self._jobs.remove(job)
-                worker.jobs[job.ask.job_id] = job
-                worker.send(job.ask)
+        self._questions.dispatch()
         on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
         self._queue = in_turn(self._queue, on_workers)
         for queued in list(self._queue):
-            worker = worker_for_run(self._supervisor.workers, queued, self.limits.runs_per_worker)
+            worker = worker_for_run(self._supervisor.workers, queued, self.limits.runs_per_worker, self.limits)
             if worker is not None:
                 self._queue.remove(queued)
                 queued.run.wait_in_queue(None)
@@ -254,9 +240,19 @@ class Pool:
                 for _ in range(queued.early_steps):
                     worker.send(protocol.Step(queued.run.id))
         self._number_queue()
+        self._supervisor.fill_posts()
+
+    def _posts(self, now: float) -> list[Post]:
+        """The worker processes that should be there now."""
+        own = own_posts(self._queue, self._supervisor.workers, self.size, self.limits)
+        return [*(Post("runs", number) for number in range(self.size)), *self._questions.posts(now), *own]
 
     def _number_queue(self) -> None:
-        going = [[queued.seconds_left for queued in worker.runs.values()] for worker in self._supervisor.workers]
+        going = [
+            [queued.seconds_left for queued in worker.runs.values()]
+            for worker in self._supervisor.workers
+            if worker.post.role == "runs"
+        ]
         waits = seconds_to_start(going, [queued.seconds_left for queued in self._queue], self.limits.runs_per_worker)
         for rank, queued in enumerate(self._queue):
             queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)
@@ -269,53 +265,52 @@ class Pool:
             for worker in self._supervisor.workers:
                 if control.run_id in worker.runs:
                     worker.send(control)
+                    if not worker.runs[control.run_id].begun:  # it holds as well if another worker takes the run
+                        worker.runs[control.run_id].control_early(control)
             for queued in self._queue:
                 if queued.run.id == control.run_id:
                     queued.control_early(control)
-
-    def _abandon(self, job: QueuedJob, timeout: float) -> None:
-        """Give up a job that its caller no longer waits for. A worker that computes it is killed: it cannot be interrupted."""
-        job_id = job.ask.job_id
-        with self._lock:
-            if job in self._jobs:
-                self._jobs.remove(job)
-            for worker in self._supervisor.workers:
-                if worker.jobs.pop(job_id, None) is None:
-                    continue
-                if worker.busy_with == job_id:
-                    worker.kill_for(KillReason(f"took longer than {in_time(timeout)}", job_id))
-                else:
-                    worker.send(protocol.Forget(job_id))
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
         match report:
             case protocol.RunUpdate(run_id, events, state):
                 queued = worker.runs[run_id]
+                queued.begun = True
                 queued.run.append(events, None if state == "over" else state)
                 with self._lock:
                     if state == "over":
                         del worker.runs[run_id]
+                        worker.end_task(run_id)
                         queued.release()
                         self._dispatch()
                     elif state is not None:
                         queued.paused_at = time.monotonic() if state == "paused" else None
-            case protocol.Answer(job_id):
+            case protocol.Answer():
+                self._questions.take_answer(worker, report)
                 with self._lock:
-                    job = worker.jobs.pop(job_id, None)
-                if job is not None:
-                    job.finish(report)
+                    self._supervisor.fill_posts()
             case protocol.Busy(task_id):
-                worker.busy_with = task_id
+                worker.begin_task(task_id)
             case protocol.Ready(facts):
                 with self._lock:
                     self._supervisor.take_ready(worker, facts)
                     self._dispatch()
 
     def _end_tasks_of(self, worker: WorkerProcess) -> None:
-        """End the runs and jobs of a worker that is gone, with the reason. Nothing is given to it any more."""
-        for queued in worker.runs.values():
+        """End the runs and the job of a worker that is gone, with the reason; what it had not begun waits for another one."""
+        with self._lock:
+            self._questions.end_job_of(worker)
+            closing = self._supervisor.closing.is_set()
+            back = [] if closing else [queued for queued in worker.runs.values() if queued.may_return]
+            for queued in back:
+                queued.returned += 1
+                del worker.runs[queued.run.id]
+            self._queue = [*back, *self._queue]
+            lost = list(worker.runs.values())
+        for queued in lost:
             queued.run.append([worker.ending_of(queued)])
             queued.release()
-        for job in worker.jobs.values():
-            job.fail(worker.why_it_ended(job.ask.job_id))
+        with self._lock:
+            if not closing:
+                self._dispatch()

@@ -10,10 +10,14 @@ from functools import partial
 from engine.foundation.child import ChildProcess
 from engine.runs.events import Ended
 from engine.workers import protocol
+from engine.workers.host import WORKER_BYTES
+from engine.workers.limits import memory_of
+from engine.workers.post import Post
 from engine.workers.queued import QueuedJob, QueuedRun
 
 KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
 """In bytes. By default glibc returns a step's large blocks to the system and maps every page of them again in the next step."""
+NOT_STARTED = "It was stopped before it started."
 AGAIN = " The same settings and seed give the same run again."
 
 
@@ -32,37 +36,47 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
 
     def __init__(
         self,
-        slot: int,
+        post: Post,
         training: str,
+        allowed: int,
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], None],
     ) -> None:
-        self.slot = slot
+        """``allowed``: the bytes of memory that the process may take."""
+        self.post, self.allowed = post, allowed
         self.ready = False
+        self.retired = False
+        """Whether the process was ended because nobody needs it any more."""
         self.facts = protocol.DeviceFacts()
         self.runs: dict[str, QueuedRun] = {}
-        self.jobs: dict[str, QueuedJob] = {}
+        self.job: QueuedJob | None = None
+        """The job that a job process computes."""
         self.busy_with: str | None = None
         """The id of the run or job that the worker computes now."""
-        self.started_at = time.monotonic()
+        self.started_at = self.idle_since = time.monotonic()
+        self.pinged_at = 0.0
+        """The time of the last question whether the worker is still there."""
         self.memory_when_ready = 0
         """The resident memory in bytes when the worker became ready."""
         self.kill_reason: KillReason | None = None
         """The reason why the pool killed this worker; None when it did not."""
         super().__init__(
-            f"worker-{slot}",
-            ["-m", "engine.workers.worker", "--training", training, "--slot", str(slot)],
+            f"worker-{post.role}-{post.number}",
+            [
+                "-m", "engine.workers.worker", "--training", training, "--role", post.role, "--slot", str(post.number),
+                "--memory", str(allowed),
+            ],
             write=protocol.send,
             read=protocol.receive,
             on_message=partial(on_report, self),
             on_end=partial(on_death, self),
             defaults=KEPT_BLOCKS,
-        )
+        )  # fmt: skip
 
     @property
     def available(self) -> bool:
         """Whether the worker takes runs and jobs."""
-        return self.ready and self.kill_reason is None
+        return self.ready and not self.retired and self.kill_reason is None
 
     @property
     def held_alone(self) -> bool:
@@ -76,7 +90,30 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
 
     @property
     def owns_accelerator(self) -> bool:
-        return self.slot < self.facts.get("accelerators", 0)
+        return self.post.role == "runs" and self.post.number < self.facts.get("accelerators", 0)
+
+    @property
+    def promised(self) -> int:
+        """The bytes that the worker and its runs are predicted to take."""
+        return WORKER_BYTES + sum(memory_of(queued.prediction) for queued in self.runs.values())
+
+    def retire(self) -> None:
+        """End the process because nobody needs it any more. Nothing is on it."""
+        self.retired = True
+        self.kill()
+
+    def begin_task(self, task_id: str | None) -> None:
+        """The worker has reported what it computes from now on."""
+        self.busy_with = task_id
+        if task_id in self.runs:
+            self.runs[task_id].begun = True
+        if self.job is not None and self.job.ask.job_id == task_id:
+            self.job.begun = True
+
+    def end_task(self, task_id: str) -> None:
+        """The worker has reported the end of a task; it says by itself what it computes next."""
+        if self.busy_with == task_id:
+            self.busy_with = None
 
     def kill_for(self, reason: KillReason) -> None:
         """Kill the process; the first reason given is the one that its runs and jobs report."""
@@ -96,6 +133,8 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
     def ending_of(self, queued: QueuedRun) -> Ended:
         """The ending of one of the worker's runs. Call it after the process has ended."""
         run = queued.run
+        if queued.stop_asked_at is not None and not queued.begun:
+            return Ended(0, "stopped", NOT_STARTED)
         if queued.stop_asked_at is not None:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
         again = "" if self.kill_reason and self.kill_reason.culprit == run.id else AGAIN

@@ -63,15 +63,13 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Forget:
-    """A job that its caller no longer waits for."""
-
-    job_id: str
+class Ping:
+    """A question to an idle worker, whose main loop answers with :class:`Pong`."""
 
 
 Control = Pause | Step | Resume | Stop | SetPace
 """A command for a run that was started."""
-Command = Start | Control | Ask | Forget
+Command = Start | Control | Ask | Ping
 """A message from the pool to a worker."""
 
 
@@ -119,7 +117,12 @@ class Answer:
     """One sentence where the job failed, else empty."""
 
 
-Report = Ready | Busy | RunUpdate | Answer
+@dataclass(frozen=True)
+class Pong:
+    """The answer to :class:`Ping`: the main loop takes commands."""
+
+
+Report = Ready | Busy | RunUpdate | Answer | Pong
 """A message from a worker to the pool."""
 
 

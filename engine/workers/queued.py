@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from threading import Event as Signal
 
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers import protocol
 from engine.workers.allowances import Lease
+
+MOST_RETURNS = 3
+"""How often a run comes back to the queue because its worker ended before it began the run."""
 
 
 @dataclass
@@ -23,6 +28,10 @@ class QueuedRun:
     """What counts the run among its owner's; none for a trial."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
+    begun: bool = False
+    """Whether the worker has reported that it is at this run."""
+    returned: int = 0
+    """How often the run has come back to the queue because its worker ended before it began the run."""
     paused_at: float | None = None
     stop_asked_at: float | None = None
 
@@ -31,6 +40,12 @@ class QueuedRun:
         """Whether the run would use an accelerator if there is one."""
         device = self.request.config.device
         return self.prediction.flops_per_step >= CPU_IS_FASTER_BELOW if device == "auto" else device != "cpu"
+
+    @property
+    def may_return(self) -> bool:
+        """Whether the run may wait for another worker when its own has ended: it had not begun, nobody has stopped it, and it is
+        not likely that its message is what ends workers."""
+        return not self.begun and self.stop_asked_at is None and self.returned < MOST_RETURNS
 
     @property
     def seconds_left(self) -> float:
@@ -55,12 +70,23 @@ class QueuedRun:
                 self.request = replace(self.request, pace=steps_per_second)
 
 
-@dataclass
+@dataclass(eq=False)
 class QueuedJob:
-    """A short job and the thread that waits for its answer."""
+    """A short job and the threads that wait for its answer."""
 
     ask: protocol.Ask
+    visitor: Visitor = PROGRAM
+    """Who asked first."""
     alone: bool = False
+    callers: int = 1
+    """The number of threads that still wait for the answer."""
+    begun: bool = False
+    """Whether the process has reported that it is at this job."""
+    asked_again: bool = False
+    """Whether the job has come back to the queue because its process ended before it began the job."""
+    asked_at: float = field(default_factory=time.monotonic)
+    sent_at: float = 0.0
+    """The time at which the job was given to a process."""
     done: Signal = field(default_factory=Signal)
     value: bytes = b""
     """The pickled answer, once it is done."""

@@ -240,10 +240,14 @@ class RoundRobin:
         return alone[:1] or new[:1] or moving
 
 
+NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+"""What torch says where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
+
+
 def in_words(error: BaseException) -> str:
     """The message of an exception as one sentence for a person."""
     lines = str(error).strip().splitlines()
-    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
+    if isinstance(error, MemoryError) or any(words in str(error).lower() for words in NO_MEMORY):
         return "The machine ran out of memory; a smaller batch_size or seq_len needs less."
     if isinstance(error, ValueError) and lines:
         return lines[0]

@@ -1,4 +1,5 @@
-"""The supervisor of the worker processes: starts them, kills those that hang or grow too large, replaces those that died."""
+"""The supervisor of the worker processes: starts those that are wanted, kills those that hang or grow too large, replaces those
+that died, and ends those that are wanted no more."""
 
 from __future__ import annotations
 
@@ -6,12 +7,14 @@ import math
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Event as Signal
 from threading import RLock, Thread
 
 from engine.workers import protocol
 from engine.workers.limits import Limits
+from engine.workers.placement import memory_for
+from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
 from engine.workers.supervision import kill_oversized, kill_unresponsive, stop_left_paused
 
@@ -27,27 +30,28 @@ FAILING_AFTER = 3
 
 
 class Supervisor:
-    """``size`` worker processes and one thread that checks them.
+    """The worker processes, one for each post that ``wanted`` names, and one thread that checks them.
 
-    ``on_report`` and ``on_death`` are called on the worker's reader thread, ``tidy`` now and then on the supervisor's own
-    thread; all three without the lock. ``lock`` guards the workers and the tasks that each computes.
+    ``wanted`` is called with the time (``time.monotonic``) and under the lock. ``on_report`` and ``on_death`` are called on
+    the worker's reader thread, ``tidy`` now and then on the supervisor's own thread; all three without the lock. ``lock``
+    guards the workers and the tasks that each computes.
     """
 
     def __init__(
         self,
-        size: int,
         training: str,
         limits: Limits,
         lock: RLock,
         *,
+        wanted: Callable[[float], Iterable[Post]],
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], None],
         tidy: Callable[[], None],
     ) -> None:
         self.closing = Signal()
-        self._size, self._training, self._limits, self._lock = size, training, limits, lock
-        self._on_report, self._on_death, self._tidy = on_report, on_death, tidy
-        self._workers: dict[int, WorkerProcess] = {}  # by slot
+        self._training, self._limits, self._lock = training, limits, lock
+        self._wanted, self._on_report, self._on_death, self._tidy = wanted, on_report, on_death, tidy
+        self._workers: dict[Post, WorkerProcess] = {}
         self._failed_starts = 0
         self._start_after = 0.0
         self._thread = Thread(target=self._supervise, name="pool-supervisor", daemon=True)
@@ -88,17 +92,18 @@ class Supervisor:
         """Record that a worker has become ready, and start the next one."""
         with self._lock:
             worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.memory()
+            worker.idle_since = time.monotonic()
             self._failed_starts = 0
-            self._start_next()
+            self.fill_posts()
 
     def _died(self, worker: WorkerProcess) -> None:
         with self._lock:
-            if self._workers.get(worker.slot) is worker:
-                del self._workers[worker.slot]
-            if not worker.ready:
+            if self._workers.get(worker.post) is worker:
+                del self._workers[worker.post]
+            if not (worker.ready or worker.retired):
                 self._back_off()
-            self._start_next()
         self._on_death(worker)
+        self.fill_posts()
 
     def _supervise(self) -> None:
         last_round = last_measured = time.monotonic()
@@ -113,10 +118,10 @@ class Supervisor:
                             worker.last_message_at = now
                     kill_unresponsive(workers, self._limits, now)
                     stop_left_paused(workers, self._limits, now)
-                    self._start_next()
+                    self.fill_posts()
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
-                        kill_oversized(workers, self._limits)
+                        kill_oversized(workers)
                 if now - last_tidied > TIDY_EVERY:
                     last_tidied = now
                     self._tidy()
@@ -124,20 +129,33 @@ class Supervisor:
                 traceback.print_exc(file=sys.stderr)
             last_round = now
 
-    def _start_next(self) -> None:
-        """Start a missing worker, unless another is still starting: one start at a time leaves cores for the page."""
+    def fill_posts(self) -> None:
+        """End the processes that are wanted no more, and start a missing one of each role.
+
+        One start at a time in each role leaves cores for the page.
+        """
         with self._lock:
-            starting = any(not worker.ready for worker in self._workers.values())
-            free = next((slot for slot in range(self._size) if slot not in self._workers), None)
-            if starting or free is None or self.closing.is_set() or time.monotonic() < self._start_after:
+            now = time.monotonic()
+            if self.closing.is_set() or not self._thread.ident:
                 return
-            try:
-                worker = WorkerProcess(free, self._training, self._on_report, self._died)
-                self._workers[free] = worker
-                worker.begin()
-            except OSError:
-                traceback.print_exc(file=sys.stderr)
-                self._back_off()
+            wanted = list(self._wanted(now))
+            for worker in self.workers:
+                if worker.post not in wanted and not worker.retired and not worker.runs and worker.job is None:
+                    worker.retire()
+            for post in wanted:
+                starting = any(not other.ready and other.post.role == post.role for other in self._workers.values())
+                if post not in self._workers and not starting and now >= self._start_after:
+                    self._start_process(post)
+
+    def _start_process(self, post: Post) -> None:
+        try:
+            allowed = memory_for(post, self._limits)
+            worker = WorkerProcess(post, self._training, allowed, self._on_report, self._died)
+            self._workers[post] = worker
+            worker.begin()
+        except OSError:
+            traceback.print_exc(file=sys.stderr)
+            self._back_off()
 
     def _back_off(self) -> None:
         """Retry a failed start after a pause that doubles each time."""

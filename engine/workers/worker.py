@@ -1,8 +1,7 @@
-"""``python -m engine.workers.worker``: one worker process that trains.
+"""``python -m engine.workers.worker``: one worker process, which trains runs or answers short jobs.
 
 Commands arrive on stdin and reports leave on stdout (see :mod:`engine.workers.protocol`). Between two slices of training
-the worker takes commands and answers short jobs, so that a click never waits for a run. It ends when its parent
-does.
+the worker takes commands, so that a click never waits for a run. It ends when its parent does.
 """
 
 from __future__ import annotations
@@ -20,15 +19,17 @@ from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast, get_args
 
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
-from engine.foundation.priority import TRAINING, give_way
+from engine.foundation.priority import JOBS, TRAINING, give_way
 from engine.runs.events import Failed, Finished
 from engine.runs.record_options import DEFAULT_RECORD
 from engine.workers import protocol
+from engine.workers.memory_limit import limit_memory
+from engine.workers.post import Role
 from engine.workers.scheduler import LiveRun, RoundRobin, Training, in_words
 
 
@@ -77,8 +78,8 @@ class Worker:
         match command:
             case protocol.Ask():
                 self._jobs.append(command)
-            case protocol.Forget(job_id):
-                self._jobs = deque(job for job in self._jobs if job.job_id != job_id)
+            case protocol.Ping():
+                self._report(protocol.Pong())
             case protocol.Start(run_id, request, prediction, folder):
                 self._folders[run_id] = Path(folder)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training))
@@ -162,9 +163,13 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def warm_up(training: Training, slot: int) -> protocol.DeviceFacts:
-    """Train one step, so that no run pays the costs of the first step. Returns the facts about this worker's device."""
+def warm_up(training: Training, role: Role, slot: int) -> protocol.DeviceFacts:
+    """Train one step, so that no run pays the costs of the first step; a job process is ready without. Returns the facts about
+    this worker's device."""
     facts = describe_device(slot)
+    if role == "jobs":
+        gc.freeze()
+        return facts
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
     for event in training.train(config, training.prepare(config, None), DEFAULT_RECORD, None, take_measurement):
         if isinstance(event, Finished):
@@ -220,19 +225,24 @@ def report_to(outward: BinaryIO, message: protocol.Report) -> None:
 def main() -> None:
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    give_way(TRAINING)
     parser = argparse.ArgumentParser(
         prog="python -m engine.workers.worker", description="A child of the pool; not for people."
     )
     parser.add_argument("--training", required=True, help="module with prepare and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
+    parser.add_argument("--role", choices=get_args(Role), default="runs")
+    parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")
     options = parser.parse_args()
+    give_way(JOBS if options.role == "jobs" else TRAINING)
     inward, outward = take_over_pipes()
     commands: SimpleQueue[protocol.Command] = SimpleQueue()
     Thread(target=listen, args=(inward, commands), daemon=True).start()
     training = cast(Training, import_module(options.training))
     report = partial(report_to, outward)
-    report(protocol.Ready(warm_up(training, options.slot)))
+    facts = warm_up(training, options.role, options.slot)
+    if options.memory and facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
+        limit_memory(options.memory)
+    report(protocol.Ready(facts))
     Worker(training, commands, report).work()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 import time
@@ -17,7 +18,7 @@ from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Star
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
 
-RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS = range(101, 108)
+RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 109)
 """Seeds of runs that go wrong at step 3."""
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
@@ -79,9 +80,14 @@ def misbehave(seed: int) -> None:
         os._exit(7)
     if seed == GROWS:
         hoard.append(bytearray(400 * 2**20))
+    if seed == SHARES:  # memory that the operating system's limit does not count
+        shared = mmap.mmap(-1, 400 * 2**20)
+        for page in range(0, 400 * 2**20, mmap.PAGESIZE):
+            shared[page] = 1
+        hoard.append(shared)
 
 
-hoard: list[bytearray] = []
+hoard: list[bytearray | mmap.mmap] = []
 
 
 # Jobs
@@ -106,6 +112,18 @@ def fail() -> None:
 def nap(seconds: float) -> float:
     time.sleep(seconds)
     return seconds
+
+
+def echo(text: str) -> str:
+    return text
+
+
+def note(file: str, text: str, seconds: float) -> str:
+    """Write a line into a file, then take some time."""
+    with open(file, "a") as notes:
+        notes.write(f"{text}\n")
+    time.sleep(seconds)
+    return text
 
 
 def read_stdin() -> str:
@@ -139,6 +157,20 @@ class Fail(Job[None]):
 @dataclass(frozen=True)
 class Nap(Job[float]):
     function = f"{__name__}:nap"
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Echo(Job[str]):
+    function = f"{__name__}:echo"
+    text: str
+
+
+@dataclass(frozen=True)
+class Note(Job[str]):
+    function = f"{__name__}:note"
+    file: str
+    text: str
     seconds: float
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.foundation.job import Answer, Job
-from pages.parts.app import server
+from pages.parts.app import questions, server
 from pages.parts.app.remembered import remembered
 
 MAX_KEPT = 24
@@ -22,4 +22,4 @@ def ask(job: Job[Answer]) -> Answer:
 @remembered(MAX_KEPT)
 def _ask(job: Job[Any]) -> Any:
     server.wake()  # a link to this page may be the first request to the server
-    return server.pool().ask(job, timeout=TIMEOUT)
+    return questions.ask(job, timeout=TIMEOUT)

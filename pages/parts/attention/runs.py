@@ -15,7 +15,7 @@ from engine.foundation.formatting import in_time
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
 from engine.tasks import TASKS
-from pages.parts.app import server
+from pages.parts.app import questions, server
 from pages.parts.app.server import find
 from pages.parts.app.visitor import visitor
 from pages.parts.attention.asking import TIMEOUT
@@ -121,7 +121,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         return False
     server.wake()
     with st.empty():
-        while (at := server.pool().ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
+        while (at := questions.ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True

@@ -10,8 +10,8 @@ from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
-from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask
 from pages.parts.app.remembered import remembered
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
@@ -27,7 +27,7 @@ WHAT = {
 
 @remembered(64)
 def _look(config: RunConfig) -> Preview:
-    return server.pool().ask(ComputePreview(config))
+    return ask(ComputePreview(config))
 
 
 def show_look() -> None:

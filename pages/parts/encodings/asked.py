@@ -15,7 +15,7 @@ from engine.analysis.encoding_jobs import (
     Portrait,
 )
 from engine.config.run_config import RunConfig
-from pages.parts.app import server
+from pages.parts.app.questions import ask
 from pages.parts.app.remembered import remembered
 
 TIMEOUT = 90.0
@@ -25,28 +25,28 @@ TIMEOUT = 90.0
 @remembered(64)
 def pictures(config: RunConfig, shown: int) -> Matrices:
     """The quick part of :func:`portrait`, shown first."""
-    return server.pool().ask(ComputeMatrices(config, shown), timeout=TIMEOUT)
+    return ask(ComputeMatrices(config, shown), timeout=TIMEOUT)
 
 
 @remembered(64)
 def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     """The portrait of first weights over ``shown`` positions."""
-    return server.pool().ask(ComputePortrait(config, shown), timeout=TIMEOUT)
+    return ask(ComputePortrait(config, shown), timeout=TIMEOUT)
 
 
 @remembered(64)
 def portrait_at(folder: Path, config: RunConfig, step: int, layer: int) -> Portrait:
     """The portrait of a run's snapshot."""
-    return server.pool().ask(ComputePortraitOfSnapshot(str(folder), config, step, layer), timeout=TIMEOUT)
+    return ask(ComputePortraitOfSnapshot(str(folder), config, step, layer), timeout=TIMEOUT)
 
 
 @remembered(16)
 def along(folder: Path, steps: tuple[int, ...], layer: int) -> dict[str, list[float]]:
     """``order`` and ``scale`` at each of a run's snapshots."""
-    return server.pool().ask(FollowSnapshots(str(folder), steps, layer), timeout=TIMEOUT)
+    return ask(FollowSnapshots(str(folder), steps, layer), timeout=TIMEOUT)
 
 
 @remembered(16)
 def final_scales(folder: Path, layer: int) -> dict[str, float]:
     """The scales of the trained weights of a run."""
-    return server.pool().ask(MeasureFinalScales(str(folder), layer), timeout=TIMEOUT)
+    return ask(MeasureFinalScales(str(folder), layer), timeout=TIMEOUT)

@@ -17,8 +17,8 @@ from engine.experiments.properties import BAR, NEEDS, PROPERTIES
 from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
 from engine.workers.errors import JobError
-from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask
 from pages.parts.app.remembered import remembered
 from pages.parts.encodings.asked import TIMEOUT
 from pages.parts.encodings.evidence_table import evidence_styled
@@ -91,9 +91,8 @@ def kept_since() -> tuple[str, ...]:
 @remembered(4)
 def _rows(kept: tuple[str, ...]) -> list[Row]:
     """The rows, from a worker that reads the stored evidence; cached until something new is measured."""
-    pool = server.pool()
-    cells = pool.ask(CollectEvidence(), timeout=TIMEOUT)
-    times = pool.ask(ReadTimes(), timeout=TIMEOUT)
+    cells = ask(CollectEvidence(), timeout=TIMEOUT)
+    times = ask(ReadTimes(), timeout=TIMEOUT)
     return [
         Row(
             name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
@@ -108,7 +107,7 @@ def _as_csv(rows: list[Row]) -> str:
 
 def _measure() -> None:
     try:
-        server.pool().ask(TimeEncodings(MODEL, tuple(ENCODINGS)), alone=True, timeout=60.0)
+        ask(TimeEncodings(MODEL, tuple(ENCODINGS)), alone=True, timeout=60.0)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
 

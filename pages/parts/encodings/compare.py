@@ -15,6 +15,7 @@ from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import asking_threads
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings import asked
@@ -46,7 +47,7 @@ def compare() -> None:
     shown = positions_shown(values())
     configs, problems = _configs()
     top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
-    with ThreadPoolExecutor(len(SIDES)) as together:  # two workers compute at the same time
+    with asking_threads(len(SIDES)) as together:
         pictures = _ask(together, asked.pictures, configs, shown)
         at_once = _come_at_once(pictures)
         if not at_once:

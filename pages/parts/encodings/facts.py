@@ -8,8 +8,8 @@ from engine.analysis.encoding_jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.workers.errors import JobError
-from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask
 from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings.panels import order_in_words
 from pages.parts.encodings.ranking import share_in_words
@@ -75,7 +75,7 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 def _measure(configs: list[RunConfig]) -> None:
     try:
-        found = server.pool().ask(TimeForward(tuple(configs)), alone=True)
+        found = ask(TimeForward(tuple(configs)), alone=True)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
         return

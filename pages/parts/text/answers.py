@@ -6,7 +6,7 @@ from engine.analysis.text_jobs import Beside, CompareWithCounting, Counted, Coun
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Answer, Job
 from engine.runs.run import Run
-from pages.parts.app import server
+from pages.parts.app import questions
 from pages.parts.app.remembered import remembered
 
 HELD = 128
@@ -33,7 +33,7 @@ def _beside_counting_models(asked: CompareWithCounting, step: int) -> Beside:
 
 def ask(job: Job[Answer]) -> Answer:
     """The answer to any other job, without a cache. Raises JobError with one sentence."""
-    return server.pool().ask(job, timeout=TIMEOUT)
+    return questions.ask(job, timeout=TIMEOUT)
 
 
 def weights_of(run: Run) -> str:

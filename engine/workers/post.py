@@ -1,0 +1,18 @@
+"""The posts: what worker processes are there for. Each process fills one post."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["runs", "jobs", "own"]
+"""``runs``: trains runs that take turns. ``jobs``: answers jobs and never trains a run. ``own``: trains one run and ends with it."""
+
+
+@dataclass(frozen=True)
+class Post:
+    role: Role
+    number: int = 0
+    """Counted from 0 in each role. The worker with the number i owns the accelerator i."""
+    run_id: str = ""
+    """The run of an ``own`` process, else empty."""

@@ -1,0 +1,147 @@
+"""The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
+
+Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. A
+process has one job at a time, and visitors take turns. Equal jobs that wait or are computed are one job with several callers.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from threading import RLock
+from typing import Any, cast
+
+from engine.foundation.formatting import in_time
+from engine.foundation.job import Answer, Job
+from engine.foundation.visitor import Visitor
+from engine.workers import protocol
+from engine.workers.errors import JobError
+from engine.workers.placement import worker_for_job
+from engine.workers.post import Post
+from engine.workers.process import WorkerProcess
+from engine.workers.queued import QueuedJob
+
+IDLE = 120.0
+"""Seconds without a job after which a job process that is not kept is ended."""
+IN_A_HURRY = 1.0
+"""Seconds that a job waits before a further job process is started for it."""
+LARGEST = 2**20
+"""The most bytes of a pickled question."""
+
+
+class Questions:
+    """The jobs that wait for a process, each visitor's in their order, and those on a process. ``lock`` guards them."""
+
+    def __init__(self, lock: RLock, workers: Callable[[], Sequence[WorkerProcess]], most: int, kept: int) -> None:
+        """``most``: the most job processes; ``kept``: how many of them stay when nobody asks, once runs can be trained."""
+        self._lock, self._workers, self._most, self._kept = lock, workers, most, kept
+        self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
+        self._closed = ""
+
+    def ask(
+        self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, demand: Callable[[], None]
+    ) -> Answer:
+        """The answer to a job; blocks. ``demand`` is called when the job waits, so that it is given to a process, or one
+        starts. Raises JobError with one sentence."""
+        if len(protocol.write_value(job)) > LARGEST:
+            raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
+        with self._lock:
+            if self._closed:
+                raise JobError(self._closed)
+            queued = self._join(job, visitor, alone)
+            demand()
+        if not queued.done.wait(timeout):
+            with self._lock:
+                self._leave(queued)
+            raise JobError(f"{job.function} took longer than {in_time(timeout)}.")
+        if queued.error:
+            raise JobError(queued.error)
+        try:
+            return cast(Answer, protocol.read_value(queued.value))
+        except TypeError as error:
+            raise JobError(f"{job.function}: {error}") from error
+
+    def dispatch(self) -> None:
+        """Give waiting jobs to free processes, one of each visitor in turn."""
+        with self._lock:
+            for visitor in list(self._waiting):
+                jobs = self._waiting[visitor]
+                worker = worker_for_job(self._workers(), jobs[0])
+                if worker is None:
+                    continue
+                worker.job = jobs.popleft()
+                worker.job.sent_at = time.monotonic()
+                worker.send(worker.job.ask)
+                del self._waiting[visitor]
+                if jobs:
+                    self._waiting[visitor] = jobs  # behind the others
+
+    def take_answer(self, worker: WorkerProcess, answer: protocol.Answer) -> None:
+        with self._lock:
+            queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
+            worker.end_task(answer.job_id)
+            self.dispatch()
+        if queued is not None:
+            queued.finish(answer)
+
+    def end_job_of(self, worker: WorkerProcess) -> None:
+        """The process is gone. A job that it had not begun waits again, once; the job that it computed has failed."""
+        with self._lock:
+            queued, worker.job = worker.job, None
+            if queued is None:
+                return
+            if queued.callers and not queued.begun and not queued.asked_again and not self._closed:
+                queued.asked_again = True
+                self._waiting.setdefault(queued.visitor.id, deque()).appendleft(queued)
+                return
+        queued.fail(worker.why_it_ended(queued.ask.job_id))
+
+    def close(self, sentence: str) -> None:
+        """Fail every job; those asked from now on fail, too."""
+        with self._lock:
+            self._closed = sentence
+            for queued in self._going():
+                queued.fail(sentence)
+            self._waiting.clear()
+
+    def posts(self, now: float) -> list[Post]:
+        """The job processes that are needed: those that compute, one for what waits, a further one once something has
+        waited for a while, those idle for a short time, and those that are kept."""
+        workers = self._workers()
+        own = [worker for worker in workers if worker.post.role == "jobs"]
+        computing = {worker.job.visitor.id for worker in own if worker.job is not None}
+        held_up = [jobs[0] for visitor, jobs in self._waiting.items() if not visitor or visitor not in computing]
+        needed = sum(worker.job is not None for worker in own)
+        if held_up and (needed == 0 or any(now - job.asked_at > IN_A_HURRY for job in held_up)):
+            needed += 1
+        if any(worker.post.role == "runs" and worker.ready for worker in workers):
+            needed = max(needed, self._kept)
+        used = {worker.post.number for worker in own if worker.job is not None or now - worker.idle_since < IDLE}
+        return [Post("jobs", number) for number in range(self._most) if number < needed or number in used]
+
+    def _going(self) -> Iterator[QueuedJob]:
+        """The jobs that wait and those on a process."""
+        for jobs in self._waiting.values():
+            yield from jobs
+        yield from (worker.job for worker in self._workers() if worker.job is not None)
+
+    def _join(self, job: Job[Any], visitor: Visitor, alone: bool) -> QueuedJob:
+        """The same job where one is under way, with one more caller, else a new one."""
+        for queued in self._going():
+            if queued.alone == alone and queued.ask.job == job:
+                queued.callers += 1
+                return queued
+        queued = QueuedJob(protocol.Ask(secrets.token_hex(8), job), visitor, alone)
+        self._waiting.setdefault(visitor.id, deque()).append(queued)
+        return queued
+
+    def _leave(self, queued: QueuedJob) -> None:
+        """A caller gives up. The last one takes a waiting job along; the supervisor ends a process that computes it."""
+        queued.callers -= 1
+        jobs = self._waiting.get(queued.visitor.id, deque())
+        if queued.callers == 0 and queued in jobs:
+            jobs.remove(queued)
+            if not jobs:
+                del self._waiting[queued.visitor.id]

@@ -1,0 +1,155 @@
+"""Jobs on their own processes: shared, in turn, limited, asked again, on demand."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.foundation.job import Job
+from engine.foundation.visitor import PROGRAM, Visitor
+from engine.workers import questions
+from engine.workers.errors import JobError
+from engine.workers.pool import Pool
+from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
+from tests.engine.workers.test_pool import PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
+
+ANN, BOB = Visitor("ann"), Visitor("bob")
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Iterator[Pool]:
+    with pool_of(tmp_path, grace_seconds=0.5, jobs_per_visitor=4) as pool:
+        yield pool
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(16) as threads:
+        yield threads
+
+
+def asked(threads: ThreadPoolExecutor, pool: Pool, job: Job[Any], visitor: Visitor = PROGRAM) -> Future[Any]:
+    """The answer of a job that has been asked when this returns."""
+    before = pool.allowances.count("job", visitor)
+    future = threads.submit(pool.ask, job, visitor, timeout=PATIENCE)
+    until(lambda: pool.allowances.count("job", visitor) > before)
+    time.sleep(0.05)  # it is counted just before it waits
+    return future
+
+
+def roles(pool: Pool) -> list[str]:
+    return [worker.role for worker in pool.health().workers]
+
+
+def busy(pool: Pool) -> bool:
+    return any(worker.answering for worker in pool.health().workers)
+
+
+def test_jobs_never_go_to_a_worker_that_trains(pool: Pool) -> None:
+    run = long_run(pool)
+    trains = pid_of(pool, run)
+    assert pool.ask(WorkerPid()) == pool.ask(WorkerPid(), alone=True) != trains
+    wait_stopped(pool, run)
+
+
+def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
+    note = Note(str(tmp_path / "notes"), "once", 1.0)
+    with pytest.raises(JobError, match="took longer"):
+        pool.ask(note, timeout=0.01)
+    answers = [asked(threads, pool, note, visitor) for visitor in (ANN, BOB, ANN)]
+    assert [answer.result() for answer in answers] == ["once"] * 3
+    assert (tmp_path / "notes").read_text().split() == ["once"]
+    assert pool.ask(note) == "once"
+    assert (tmp_path / "notes").read_text().split() == ["once", "once"], "an answer is not kept"
+
+
+def test_one_caller_who_gives_up_takes_nothing_from_another(pool: Pool, threads: ThreadPoolExecutor) -> None:
+    patient = asked(threads, pool, Nap(3.5))
+    until(lambda: busy(pool))
+    with pytest.raises(JobError, match="took longer"):
+        pool.ask(Nap(3.5), timeout=0.1)
+    assert patient.result() == 3.5
+
+
+def test_what_waits_behind_a_job_that_takes_too_long_is_answered(pool: Pool, threads: ThreadPoolExecutor) -> None:
+    pid = pool.ask(WorkerPid())
+    hopeless = threads.submit(pool.ask, Nap(3600), ANN, timeout=1.0)
+    until(lambda: busy(pool))
+    waiting = [asked(threads, pool, Add(n), BOB) for n in range(3)]
+    with pytest.raises(JobError, match=r"nap took longer than 1 s\.$"):
+        hopeless.result()
+    assert [answer.result() for answer in waiting] == [0, 1, 2]
+    assert pool.ask(WorkerPid()) != pid
+
+
+def test_a_job_process_that_hangs_idle_is_replaced_and_asked_again(pool: Pool) -> None:
+    pid = pool.ask(WorkerPid())
+    os.kill(pid, signal.SIGSTOP)
+    assert pool.ask(WorkerPid(), timeout=PATIENCE) != pid
+    assert not psutil.pid_exists(pid)
+
+
+def test_visitors_take_turns(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
+    notes = str(tmp_path / "notes")
+    first = asked(threads, pool, Nap(2.0))
+    until(lambda: busy(pool))
+    answers = [asked(threads, pool, Note(notes, text, 0.0), ANN) for text in ("a1", "a2", "a3")]
+    answers.append(asked(threads, pool, Note(notes, "b1", 0.0), BOB))
+    for answer in (first, *answers):
+        answer.result()
+    assert Path(notes).read_text().split() == ["a1", "b1", "a2", "a3"]
+
+
+def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecutor) -> None:
+    going = [asked(threads, pool, Nap(1.0 + n / 100), ANN) for n in range(4)]
+    with pytest.raises(JobError, match=r"^You have 4 jobs going, and this host allows 4 at once\."):
+        pool.ask(Add(1), ANN)
+    assert pool.ask(Add(1), BOB) == 1
+    for answer in going:
+        answer.result()
+    assert pool.ask(Add(1), ANN) == 1
+
+
+def test_a_question_has_a_largest_size(pool: Pool) -> None:
+    assert pool.ask(Echo("word")) == "word"
+    with pytest.raises(JobError, match=r"^The question is longer than 1 MiB\.$"):
+        pool.ask(Echo("word" * 2**18))
+
+
+def test_with_one_worker_the_job_process_is_there_on_demand(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert roles(pool) == ["runs"]
+    assert pool.ask(Add(1)) == 1
+    assert roles(pool) == ["runs", "jobs"]
+    monkeypatch.setattr(questions, "IDLE", 0.1)
+    until(lambda: roles(pool) == ["runs"])
+    assert pool.ask(Add(2)) == 2
+
+
+def test_with_more_workers_it_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "IDLE", 0.0)
+    with pool_of(tmp_path, size=2) as pool:
+        until(lambda: sorted(roles(pool)) == ["jobs", "runs", "runs"])
+        pid = pool.ask(WorkerPid())
+        time.sleep(0.5)  # a few looks of the supervisor
+        assert pool.ask(WorkerPid()) == pid
+
+
+def test_a_further_job_process_helps_out_while_one_is_held_up(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    with pool_of(tmp_path, job_processes=2) as pool:
+        held_up = asked(threads, pool, Nap(PATIENCE), ANN)
+        until(lambda: busy(pool))
+        second = asked(threads, pool, Add(1), ANN)
+        assert pool.ask(Add(2), BOB, timeout=PATIENCE) == 2
+        assert not second.done(), "one visitor never holds both"
+        assert roles(pool).count("jobs") == 2
+    for answer in (held_up, second):
+        with pytest.raises(JobError, match="closing"):
+            answer.result()
