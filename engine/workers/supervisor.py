@@ -29,8 +29,9 @@ FAILING_AFTER = 3
 class Supervisor:
     """``size`` worker processes and one thread that checks them.
 
-    ``on_report`` and ``on_death`` are called on the worker's reader thread, ``tidy`` now and then on the supervisor's own
-    thread; all three without the lock. ``lock`` guards the workers and the tasks that each computes.
+    ``on_report`` and ``on_death`` are called on the worker's reader thread; ``tidy`` now and then and ``on_round`` in every
+    round, with the time, on the supervisor's own thread. All four are called without the lock.
+    ``lock`` guards the workers and the tasks that each computes.
     """
 
     def __init__(
@@ -43,10 +44,11 @@ class Supervisor:
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], None],
         tidy: Callable[[], None],
+        on_round: Callable[[float], None],
     ) -> None:
         self.closing = Signal()
         self._size, self._training, self._limits, self._lock = size, training, limits, lock
-        self._on_report, self._on_death, self._tidy = on_report, on_death, tidy
+        self._on_report, self._on_death, self._tidy, self._on_round = on_report, on_death, tidy, on_round
         self._workers: dict[int, WorkerProcess] = {}  # by slot
         self._failed_starts = 0
         self._start_after = 0.0
@@ -117,6 +119,7 @@ class Supervisor:
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
                         kill_oversized(workers, self._limits)
+                self._on_round(now)
                 if now - last_tidied > TIDY_EVERY:
                     last_tidied = now
                     self._tidy()

@@ -92,7 +92,7 @@ def test_twice_put_away_and_looked_at(tmp_path: Path) -> None:
     second = list[Event]()
     for event in train(config, state=state):
         second.append(event)
-        if event.step == 12 and isinstance(event, Progress):
+        if isinstance(event, Progress) and event.step == 12:
             break
     state.save(file)
     assert numbers([*first, *second, *rest(config, file)]) == numbers(train(config))
@@ -127,6 +127,6 @@ def test_the_state_of_another_config_is_refused(tmp_path: Path) -> None:
 
 def test_a_disk_that_does_not_take_it_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="file"):
         begin(config_of("default")).save(tmp_path / "file" / "state")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

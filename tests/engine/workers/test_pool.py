@@ -453,7 +453,7 @@ def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
             pool.submit(RunRequest(config(51)))
         assert not list(tmp_path.iterdir())
         mine = [pool.submit(RunRequest(config(50, 1.0), visitor=Visitor("me"))) for _ in range(2)]
-        with pytest.raises(Refused, match=r"^2 of your runs are going or waiting; this host allows 2 at once\."):
+        with pytest.raises(Refused, match=r"^You have 2 runs going, and this host allows 2 at once\."):
             pool.submit(RunRequest(config(5), visitor=Visitor("me")))
         pool.submit(RunRequest(config(5), visitor=Visitor("you")))
         with pytest.raises(Refused, match=r"^2 runs are waiting already"):
