@@ -6,10 +6,12 @@ import streamlit as st
 
 from pages.parts.app import server
 from pages.parts.app.frame import navigation, show_frame
+from pages.parts.app.presence import note_visitor
 
 # An image file of the app: Streamlit would load a named icon from another host.
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")
 
+note_visitor()
 page = navigation()
 show_frame(page.url_path)
 page.run()

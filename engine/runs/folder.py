@@ -84,6 +84,21 @@ class RunFolder:
     def weights(self) -> Path:
         return self.path / "weights.safetensors"
 
+    @property
+    def state(self) -> Path:
+        """The state of a training that was put away; the worker writes it, and deletes it when the training goes on."""
+        return self.path / "state.pt"
+
+    @property
+    def put_away(self) -> Path:
+        """What was asked for when a run that is put away was submitted."""
+        return self.path / "put_away.json"
+
+    @property
+    def holds_state(self) -> bool:
+        """Whether the run was put away and can be resumed."""
+        return self.put_away.exists() and self.state.exists()
+
     def write_config(self, run_id: str, config: RunConfig, owner: str, created: float) -> None:
         self.path.mkdir(parents=True)
         row = {"id": run_id, "session": owner, "created": created, "config": config.flat()}

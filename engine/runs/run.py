@@ -31,6 +31,8 @@ class Run:
         self.id, self.config, self.owner, self.created = run_id, config, owner, created
         self.folder = folder.path
         self.state: State = "queued"
+        self.away = False
+        """Whether the run is paused and put away: on no worker, with its training state in its folder."""
         self.queue_place: int | None = None
         """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
         self._starts_at: float | None = None
@@ -114,6 +116,19 @@ class Run:
             self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._changed.notify_all()
 
+    def put_away(self) -> None:
+        """Its worker has saved its training state and let it go."""
+        with self._changed:
+            if self.live:
+                self.state, self.away = "paused", True
+            self._changed.notify_all()
+
+    def bring_back(self) -> None:
+        """It is queued again after it was put away."""
+        with self._changed:
+            self.state, self.away = "queued", False
+            self._changed.notify_all()
+
     def _add(self, events: Iterable[Event]) -> None:
         for event in events:
             self._events.append(event)
@@ -129,12 +144,15 @@ class Run:
 
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:
-        """A stored run. One without an ending is lost: the process that trained it is gone."""
+        """A stored run. One without an ending is paused if its training state was put away, else lost: the process that
+        trained it is gone."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
             run._add(folder.read_events())
-        if run.live:
+        if run.live and folder.holds_state:
+            run.put_away()
+        elif run.live:
             run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])
         return run
 

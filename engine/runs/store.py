@@ -62,11 +62,19 @@ class Runs:
             finally:
                 with self._lock:
                     self._reading.pop(run_id, None)
-                    if run is not None and not run.live:
+                    if run is not None and (run.away or not run.live):
                         self._hold(run)
         return run
 
+    def bring_back(self, run: Run) -> None:
+        """A run that was put away is queued again."""
+        with self._lock:
+            self._ended.pop(run.id, None)
+            run.bring_back()
+            self._live[run.id] = run
+
     def live(self) -> list[Run]:
+        """The runs that go, wait or are paused, without those that are put away."""
         with self._lock:
             self._sort_out()
             return list(self._live.values())
@@ -122,8 +130,8 @@ class Runs:
         return run if run.id == run_id else None  # some file systems ignore case
 
     def _sort_out(self) -> None:
-        """Move the runs that have ended from the live ones to those cached for a while."""
-        for run in [run for run in self._live.values() if not run.live]:
+        """Move the runs that have ended or are put away from the live ones to those cached for a while."""
+        for run in [run for run in self._live.values() if run.away or not run.live]:
             del self._live[run.id]
             self._hold(run)
 

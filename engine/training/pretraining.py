@@ -53,7 +53,8 @@ class Pretraining:
         self.config = config
         self._data = Data(config.replace(dataset_size=None, label_noise=0.0))
         # With the run's own seed, the first sister sequences would be the labelled ones in other symbols.
-        self._data.generator.manual_seed(2**33 + config.seed)
+        self.generator = self._data.generator
+        self.generator.manual_seed(2**33 + config.seed)
 
     def training_batch(self) -> Batch:
         return RELATED[self.config.pretrain_on](self.config, self._data.training_batch())

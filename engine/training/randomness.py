@@ -15,7 +15,8 @@ class RandomState:
         self._cuda = device if device.type == "cuda" else None
         with torch.random.fork_rng(devices=[self._cuda] if self._cuda else []):
             torch.manual_seed(seed)
-            self._states = self._read()
+            self.states = self._read()
+            """The state of the CPU's generator, and of the device's where the run is on a GPU."""
 
     def _read(self) -> tuple[torch.Tensor, torch.Tensor | None]:
         return torch.get_rng_state(), torch.cuda.get_rng_state(self._cuda) if self._cuda else None
@@ -29,9 +30,9 @@ class RandomState:
     @contextmanager
     def active(self) -> Iterator[None]:
         outside = self._read()
-        self._write(self._states, self._cuda)
+        self._write(self.states, self._cuda)
         try:
             yield
         finally:
-            self._states = self._read()
+            self.states = self._read()
             self._write(outside, self._cuda)

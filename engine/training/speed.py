@@ -20,7 +20,7 @@ from engine.training.train import train
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
 BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
-BASELINE_SIZES = (
+BASELINE_SIZES: tuple[dict[str, int], ...] = (
     {},
     {"batch_size": 256, "d_model": 32, "n_layers": 1},
     {"batch_size": 32, "d_model": 64, "n_layers": 2, "seq_len": 32},

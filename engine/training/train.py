@@ -20,16 +20,14 @@ from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, 
 from engine.model.build import build_model, parameter_part
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
-from engine.training.data import Data
 from engine.training.device import choose_device
 from engine.training.diagnose import first_non_finite
 from engine.training.evaluation import accuracies, chance_of, evaluate_in_pieces, forward, loss_of
-from engine.training.optimizers import build_optimizers, learning_rate_at, set_learning_rate
-from engine.training.pretraining import Pretraining
-from engine.training.randomness import RandomState
+from engine.training.optimizers import learning_rate_at, set_learning_rate
 from engine.training.remedy import Remedy, find_remedy
 from engine.training.result import measured_result
 from engine.training.snapshot import take_snapshot
+from engine.training.state import TrainingState
 from engine.training.trained import MeasureByName, Trained, nothing_to_measure_with
 
 
@@ -39,66 +37,79 @@ def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Modul
     return _untrained(config, choose_device(config, prediction.flops_per_step)[0])
 
 
+def begin(config: RunConfig, prediction: Prediction | None = None) -> TrainingState:
+    """The state of a config's training before the first step. Raises ValueError where the device is missing."""
+    prediction = prediction or predict(config)
+    device, _ = choose_device(config, prediction.flops_per_step)
+    return TrainingState(config, _untrained(config, device), device)
+
+
 def train(
     config: RunConfig,
     model: nn.Module | None = None,
     record: RecordOptions = DEFAULT_RECORD,
     prediction: Prediction | None = None,
     measure: MeasureByName = nothing_to_measure_with,
+    state: TrainingState | None = None,
 ) -> Generator[Event, str | None, None]:
     """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed.
 
-    Between pieces of long work beside the steps come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` returns a Snapshot of
-    the current model; ``next`` then continues.
+    Between pieces of long work beside the steps come Measuring events, at which a caller may pause.
+    ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
 
     The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
     ``record`` asks to record. Without ``model``, the config's untrained one is prepared. ``prediction`` is the config's
     prediction where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end. A
     Failed event gives the reason and, where one was found, the setting that would have prevented it.
+
+    ``state``: the state to train, from :func:`begin`, in place of ``model``. Between two events the caller may save it; with
+    a saved one the training continues after the step at which it was saved, and gives the events that are left.
     """
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
-    model = _untrained(config, device) if model is None else model
-    data = Data(config)
+    state = state or TrainingState(config, _untrained(config, device) if model is None else model, device)
+    model, data, dropout = state.model, state.data, state.dropout
     for _ in data.draw_sets():
         yield Measuring(0)
-    pretraining = Pretraining(config) if config.pretrain_steps else None
-    optimizers = build_optimizers(config, model)
-    dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
     validation = data.validation_batch().to(device)
     interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
     probe = validation.rows(slice(PROBE_SIZE))
-    at_once = {rows: rows_at_once(config, config.seq_len, rows) for rows in map(len, (validation.inputs, interim.inputs))}
+    at_once = {
+        rows: rows_at_once(config, config.seq_len, rows) for rows in map(len, (validation.inputs, interim.inputs))
+    }
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
-    snapshots_at = snapshot_steps(config) if record.snapshots else frozenset[int]()
-    busy, seen = 0.0, 0
+    snapshots_at = snapshot_steps(config) | {0} if record.snapshots else frozenset[int]()
 
     def snapshot(step: int) -> Snapshot:
         return take_snapshot(config, model, probe, step)
 
     if not data.holds_out(config.seq_len):
         note = f"{note} So few distinct sequences exist that validation repeats trained ones.".strip()
-    yield Started(
-        parameters=sum(p.numel() for p in parameters),
-        memory=prediction.memory,
-        steps_per_second=prediction.steps_per_second,
-        chance=chance_of(config, data),
-        floor=loss_floor(config),
-        device=str(device),
-        note=note,
-    )
-    if record.snapshots:
-        yield snapshot(0)
+    if not state.started:
+        state.started = True
+        yield Started(
+            parameters=sum(p.numel() for p in parameters),
+            memory=prediction.memory,
+            steps_per_second=prediction.steps_per_second,
+            chance=chance_of(config, data),
+            floor=loss_floor(config),
+            device=str(device),
+            note=note,
+        )
+    if state.step in snapshots_at and state.snapshot_step != state.step:
+        state.snapshot_step = state.step
+        yield snapshot(state.step)
+    held_out: dict[str, float] | None = None
+    if state.step == config.steps:
+        held_out = yield from evaluate_in_pieces(model, validation, at_once[len(validation.inputs)], state.step)
 
-    for step in range(1, config.steps + 1):
+    for step in range(state.step + 1, config.steps + 1):
         began = perf_counter()
-        if pretraining is not None and step == config.pretrain_steps + 1:
-            pretraining, optimizers = None, build_optimizers(config, model)
-        batch = (pretraining or data).training_batch().to(device)
+        batch = state.next_batch()
         rate = learning_rate_at(config, step)
-        set_learning_rate(optimizers, rate)
+        set_learning_rate(state.optimizers, rate)
         with dropout.active() if dropout else nullcontext():
             logits = forward(model, batch)
             loss = loss_of(logits.float(), batch.targets)
@@ -111,16 +122,18 @@ def train(
             where = "" if layer is None else f" (layer {layer + 1})"
             reason = f"Step {step}: {tensor}{where} is no longer finite."
             # What this run no longer needs makes room for the search.
-            del optimizers, data, batch, logits, loss, validation, interim
+            state.optimizers.clear()
+            del data, batch, logits, loss, validation, interim
             model.zero_grad()
             remedy = (yield from find_remedy(config, step, train)) if record.remedy else Remedy()
             yield Failed(step, f"{reason} {remedy.sentence}".strip(), layer, tensor, remedy.setting)
             return
         if config.grad_clip is not None:
             clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=device))
-        for optimizer in optimizers:
+        for optimizer in state.optimizers:
             optimizer.step()
-        busy, seen = busy + perf_counter() - began, seen + batch.inputs.numel()
+        state.step = step
+        state.busy, state.seen = state.busy + perf_counter() - began, state.seen + batch.inputs.numel()
         measured = step in validated_at
         held_out = None
         if measured:
@@ -131,7 +144,7 @@ def train(
             loss=loss_value,
             grad_norm=norm,
             learning_rate=rate,
-            tokens_per_second=seen / busy,
+            tokens_per_second=state.seen / state.busy,
             metrics=accuracies(logits.argmax(-1), batch) if measured else {},
             validation=held_out,
             grad_norms=_norms_by_part(named, config, norm) if measured else None,
@@ -139,12 +152,18 @@ def train(
         while request == SNAPSHOT_NOW:
             request = yield snapshot(step)
         if step in snapshots_at:
+            state.snapshot_step = step
             request = yield snapshot(step)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(step)
 
     trained = Trained(config, model, data, device)
-    yield (yield from measured_result(trained, held_out or {}, batch, optimizers, record, busy, prediction, measure))
+    assert state.batch is not None
+    yield (
+        yield from measured_result(
+            trained, held_out or {}, state.batch, state.optimizers, record, state.busy, prediction, measure
+        )
+    )
 
 
 def _untrained(config: RunConfig, device: torch.device) -> nn.Module:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from threading import RLock
 
@@ -28,6 +29,7 @@ from engine.workers.limits import Limits, no_room, refusal
 from engine.workers.placement import own_posts, worker_for_run
 from engine.workers.post import Post
 from engine.workers.process import NOT_STARTED, WorkerProcess
+from engine.workers.put_away import Presence, give_up, leave, put_away_idle, read_request, set_pace, try_later
 from engine.workers.questions import Questions
 from engine.workers.queue_order import in_turn, seconds_to_start
 from engine.workers.queued import QueuedRun
@@ -57,7 +59,9 @@ class Pool:
         *,
         training: str = TRAINING,
         predict: Callable[[RunConfig], Prediction] = predict,
+        here: Callable[[str], bool] = lambda _: True,
     ) -> None:
+        """``here``: whether the visitor of that id has a page open."""
         self.runs = runs
         self.limits = limits or Limits()
         self.size = size or self.limits.workers
@@ -68,10 +72,13 @@ class Pool:
         self._saving = 0  # the number of runs whose folders are being written
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
+        self._presence = Presence(here)
+        self._left: dict[str, str] = {}  # the runs that were put away because their owner had left, and the owner
         prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
         self._supervisor = Supervisor(
             training, self.limits, self._lock,
             wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune,
+            on_round=self._look_at_idle,
         )  # fmt: skip
         # With one worker, memory is scarce: its job process is there only while somebody asks.
         kept = 0 if self.size == 1 else 1
@@ -119,18 +126,40 @@ class Pool:
         except OSError as error:
             raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
         finally:
-            with self._lock:
-                self._saving -= 1
-                closing = self._supervisor.closing.is_set()
-                if run is not None and not closing:
-                    self._queue.append(QueuedRun(run, request, prediction, lease))
-                    self._dispatch()
-                elif lease is not None:
-                    lease.release()
+            closing = not self._enqueue(None if run is None else QueuedRun(run, request, prediction, lease), lease)
         if closing:
             run.append([Ended(0, "lost", CLOSED)])
             raise Refused(CLOSING)
         return run
+
+    def _enqueue(self, queued: QueuedRun | None, lease: Lease | None) -> bool:
+        """Queue a run that was admitted; None: it was not to be. False where the pool is closing."""
+        with self._lock:
+            self._saving -= 1
+            closing = self._supervisor.closing.is_set()
+            if queued is not None and not closing:
+                self._queue.append(queued)
+                self._dispatch()
+            elif lease is not None:
+                lease.release()
+        return not closing
+
+    def _bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
+        """Queue a run that was put away, and control it. Raises Refused where there is no room for it."""
+        request = read_request(run, by.address)
+        prediction = self._predict(run.config)
+        lease = self._admit(request)
+        queued = QueuedRun(run, request, prediction, lease, saved=True)
+        for control in controls:
+            queued.control_early(control)
+        with self._lock:
+            self._left.pop(run.id, None)
+            claimed = run.away  # else somebody was quicker
+            if claimed:
+                self.runs.bring_back(run)
+        if not self._enqueue(queued if claimed else None, lease) and claimed:
+            run.put_away()
+            raise Refused(CLOSING)
 
     def _admit(self, request: RunRequest) -> Lease | None:
         """Count a run as waiting, and among its owner's, before its folder is written. Raises Refused where there is no room."""
@@ -163,18 +192,27 @@ class Pool:
         self._steer(protocol.SetPace(run_id, steps_per_second), by)
 
     def _steer(self, control: protocol.Control, by: Visitor) -> None:
-        self._check_owner(control.run_id, by)
-        self._send(control)
+        run = self._check_owner(control.run_id, by)
+        if run is None or not run.away:
+            self._send(control)
+        elif isinstance(control, protocol.Resume | protocol.Step):
+            self._bring_back(run, [control], by)
+        elif isinstance(control, protocol.SetPace):
+            set_pace(run, control.steps_per_second)
 
-    def _check_owner(self, run_id: str, by: Visitor) -> None:
+    def _check_owner(self, run_id: str, by: Visitor) -> Run | None:
         run = self.runs.get(run_id)
         if run is not None and not by.may_steer(run.owner):
             raise Refused(NOT_YOURS)
+        return run
 
     def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """End a run after the step in progress and keep its weights. A run that does not yield is ended by force. Raises
         Refused where the run is not the visitor's."""
-        self._check_owner(run_id, by)
+        run = self._check_owner(run_id, by)
+        if run is not None and run.away:
+            give_up(run)
+            return
         with self._lock:
             waiting = [queued for queued in self._queue if queued.run.id == run_id]
             for queued in waiting:
@@ -236,9 +274,11 @@ class Pool:
                 self._queue.remove(queued)
                 queued.run.wait_in_queue(None)
                 worker.runs[queued.run.id] = queued
-                worker.send(protocol.Start(queued.run.id, queued.request, queued.prediction, str(queued.run.folder)))
+                folder = str(queued.run.folder)
+                worker.send(protocol.Start(queued.run.id, queued.request, queued.prediction, folder, queued.saved))
                 for _ in range(queued.early_steps):
                     worker.send(protocol.Step(queued.run.id))
+                queued.early_steps = 0
         self._number_queue()
         self._supervisor.fill_posts()
 
@@ -264,6 +304,7 @@ class Pool:
         with self._lock:
             for worker in self._supervisor.workers:
                 if control.run_id in worker.runs:
+                    worker.runs[control.run_id].control_on_worker(control)
                     worker.send(control)
                     if not worker.runs[control.run_id].begun:  # it holds as well if another worker takes the run
                         worker.runs[control.run_id].control_early(control)
@@ -274,10 +315,17 @@ class Pool:
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
         match report:
+            case protocol.RunUpdate(run_id, events, "put away"):
+                queued = worker.runs[run_id]
+                queued.run.append(events)
+                leave(queued)
+                self._take_off(worker, queued)
+            case protocol.RunUpdate(run_id, _, "kept"):
+                try_later(worker.runs[run_id])
             case protocol.RunUpdate(run_id, events, state):
                 queued = worker.runs[run_id]
                 queued.begun = True
-                queued.run.append(events, None if state == "over" else state)
+                queued.run.append(events, state if state in ("running", "paused") else None)
                 with self._lock:
                     if state == "over":
                         del worker.runs[run_id]
@@ -296,6 +344,31 @@ class Pool:
                 with self._lock:
                     self._supervisor.take_ready(worker, facts)
                     self._dispatch()
+
+    def _take_off(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        """Free the place of a run that its worker has put away; what was asked of it meanwhile is done now."""
+        with self._lock:
+            del worker.runs[queued.run.id]
+            queued.release()
+            if queued.left and not queued.wanted:
+                self._left[queued.run.id] = queued.run.owner
+            self._dispatch()
+        if queued.stop_asked_at is not None:
+            give_up(queued.run)
+        elif queued.wanted:
+            with suppress(Refused):  # it stays away, and Resume says why
+                self._bring_back(queued.run, queued.asked_meanwhile, queued.request.visitor)
+
+    def _look_at_idle(self, now: float) -> None:
+        """Put away the runs that stand still or go on for nobody, and bring back those whose owner is here again."""
+        with self._lock:
+            put_away_idle(self._supervisor.workers, self._presence, now, others_wait=bool(self._queue))
+            back = [run_id for run_id, owner in self._left.items() if self._presence.here(owner)]
+            for run_id in back:
+                del self._left[run_id]
+        for run_id in back:
+            with suppress(Refused):
+                self.resume(run_id)
 
     def _end_tasks_of(self, worker: WorkerProcess) -> None:
         """End the runs and the job of a worker that is gone, with the reason; what it had not begun waits for another one."""

@@ -27,6 +27,8 @@ class Start:
     prediction: Prediction
     folder: str
     """An absolute path, in which the worker saves the weights."""
+    saved: bool = False
+    """Whether the folder holds the state of this run, with which it continues."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,13 @@ class SetPace:
 
 
 @dataclass(frozen=True)
+class PutAway:
+    """Save the run's state in its folder and let the run go."""
+
+    run_id: str
+
+
+@dataclass(frozen=True)
 class Ask:
     job_id: str
     job: Job[Any]
@@ -67,7 +76,7 @@ class Ping:
     """A question to an idle worker, whose main loop answers with :class:`Pong`."""
 
 
-Control = Pause | Step | Resume | Stop | SetPace
+Control = Pause | Step | Resume | Stop | SetPace | PutAway
 """A command for a run that was started."""
 Command = Start | Control | Ask | Ping
 """A message from the pool to a worker."""
@@ -104,8 +113,9 @@ class RunUpdate:
 
     run_id: str
     events: list[Event] = field(default_factory=list)
-    state: Literal["running", "paused", "over"] | None = None
-    """``over``: these are the last events, and the run's place on the worker is free."""
+    state: Literal["running", "paused", "over", "put away", "kept"] | None = None
+    """``over``: these are the last events, and the run's place on the worker is free. ``put away``: its place is free, and its
+    state is in its folder; ``kept``: it was to be put away, but the disk did not take it."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ class QueuedRun:
     prediction: Prediction
     lease: Lease | None = None
     """What counts the run among its owner's; none for a trial."""
+    saved: bool = False
+    """Whether the run continues with the state in its folder."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
     begun: bool = False
@@ -34,6 +36,14 @@ class QueuedRun:
     """How often the run has come back to the queue because its worker ended before it began the run."""
     paused_at: float | None = None
     stop_asked_at: float | None = None
+    leaving: bool = False
+    """Whether its worker was asked to put it away."""
+    left: bool = False
+    """Whether that is because its owner has no page open; it goes on when there is one again."""
+    wanted: bool = False
+    """Whether it was resumed since: it goes back into the queue as soon as it is put away."""
+    put_away_after: float = 0.0
+    """The time before which its worker is not asked."""
 
     @property
     def wants_accelerator(self) -> bool:
@@ -56,6 +66,25 @@ class QueuedRun:
         """The run is over: it counts no more among its owner's."""
         if self.lease is not None:
             self.lease.release()
+
+    def control_on_worker(self, control: protocol.Control) -> None:
+        """Note a control that is sent to the run's worker: a run that moves again is not put away, and where that was asked
+        for already, it comes back."""
+        match control:
+            case protocol.Step() | protocol.Resume():
+                self.paused_at = None
+                self.wanted = self.leaving
+            case protocol.Pause():
+                self.wanted = False
+        if self.leaving:
+            self.control_early(control)
+
+    @property
+    def asked_meanwhile(self) -> list[protocol.Control]:
+        """What was asked of the run while its worker put it away."""
+        if self.request.paused:
+            return [protocol.Step(self.run.id)] * self.early_steps
+        return [protocol.Resume(self.run.id)]
 
     def control_early(self, control: protocol.Control) -> None:
         """Remember a control that the owner sends while the run waits for a worker."""

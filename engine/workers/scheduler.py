@@ -7,7 +7,8 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
@@ -30,12 +31,28 @@ SNAPSHOT_SHARE = 20
 """A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
 
 
+class State(Protocol):
+    """The state of a training: :class:`engine.training.state.TrainingState`, or a stand-in for tests."""
+
+    model: Any
+    step: int
+
+    def save(self, file: Path) -> None: ...
+    def load(self, file: Path) -> None: ...
+
+
 class Training(Protocol):
     """The training module: ``engine.training.train``, or a stand-in for tests."""
 
-    def prepare(self, config: RunConfig, prediction: Prediction | None) -> object: ...
+    def begin(self, config: RunConfig, prediction: Prediction | None) -> State: ...
     def train(
-        self, config: RunConfig, model: object, record: RecordOptions, prediction: Prediction | None, measure: object
+        self,
+        config: RunConfig,
+        model: None,
+        record: RecordOptions,
+        prediction: Prediction | None,
+        measure: object,
+        state: Any,
     ) -> Generator[Event, str | None, None]: ...
 
 
@@ -49,7 +66,9 @@ class LiveRun:
         prediction: Prediction | None,
         training: Training,
         clock: Callable[[], float] = time.monotonic,
+        saved: Path | None = None,
     ) -> None:
+        """``saved``: the file of the state with which the run continues."""
         self.run_id, self.request = run_id, request
         self.model: object = None
         self.unsent: list[Event] = []
@@ -60,7 +79,9 @@ class LiveRun:
         """Whether the pool has been told that this run waits."""
         self.urgent = True
         """Whether the next delivery is sent at once instead of in the next batch."""
-        self._shown = False
+        self._shown = saved is not None or not request.record.snapshots
+        self._saved = saved
+        self._state: State | None = None
         self._allowed = 0  # optimizer steps that a paused run may still take
         self._training, self._prediction, self._clock = training, prediction, clock
         self._generator = self._events()
@@ -72,8 +93,26 @@ class LiveRun:
 
     def _events(self) -> Generator[Event, str | None, None]:
         config = self.request.config
-        self.model = self._training.prepare(config, self._prediction)
-        yield from self._training.train(config, self.model, self.request.record, self._prediction, take_measurement)
+        state = self._training.begin(config, self._prediction)
+        if self._saved is not None:
+            state.load(self._saved)
+            self._saved.unlink(missing_ok=True)  # it is out of date from the next step on
+        self._state, self.model, self.step = state, state.model, state.step
+        record = self.request.record
+        yield from self._training.train(config, None, record, self._prediction, take_measurement, state)
+
+    def put_away(self, file: Path) -> None:
+        """Save the run's state and let it go. Raises OSError where the disk does not take it, or where a step is taken but its
+        event is not given yet; the run then stays as it is."""
+        if self._state is not None:  # else it has not begun, and what it would begin with is still there
+            if self._state.step != self.step:
+                raise BlockingIOError("The validation after the step is not over.")
+            self._state.save(file)
+        self._generator.close()
+
+    def let_go(self) -> None:
+        """Drop everything that takes memory."""
+        self.model = self._state = None
 
     @property
     def waiting(self) -> bool:

@@ -33,8 +33,8 @@ class Supervisor:
     """The worker processes, one for each post that ``wanted`` names, and one thread that checks them.
 
     ``wanted`` is called with the time (``time.monotonic``) and under the lock. ``on_report`` and ``on_death`` are called on
-    the worker's reader thread, ``tidy`` now and then on the supervisor's own thread; all three without the lock. ``lock``
-    guards the workers and the tasks that each computes.
+    the worker's reader thread, ``tidy`` now and then and ``on_round`` in every round, with the time, on the supervisor's own
+    thread; these without the lock. ``lock`` guards the workers and the tasks that each computes.
     """
 
     def __init__(
@@ -47,10 +47,12 @@ class Supervisor:
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], None],
         tidy: Callable[[], None],
+        on_round: Callable[[float], None],
     ) -> None:
         self.closing = Signal()
         self._training, self._limits, self._lock = training, limits, lock
-        self._wanted, self._on_report, self._on_death, self._tidy = wanted, on_report, on_death, tidy
+        self._wanted, self._on_report, self._on_death = wanted, on_report, on_death
+        self._tidy, self._on_round = tidy, on_round
         self._workers: dict[Post, WorkerProcess] = {}
         self._failed_starts = 0
         self._start_after = 0.0
@@ -122,6 +124,7 @@ class Supervisor:
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
                         kill_oversized(workers)
+                self._on_round(now)
                 if now - last_tidied > TIDY_EVERY:
                     last_tidied = now
                     self._tidy()

@@ -26,6 +26,7 @@ from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
 from engine.foundation.priority import JOBS, TRAINING, give_way
 from engine.runs.events import Failed, Finished
+from engine.runs.folder import RunFolder
 from engine.runs.record_options import DEFAULT_RECORD
 from engine.workers import protocol
 from engine.workers.memory_limit import limit_memory
@@ -82,7 +83,8 @@ class Worker:
                 self._report(protocol.Pong())
             case protocol.Start(run_id, request, prediction, folder):
                 self._folders[run_id] = Path(folder)
-                self._runs.add(LiveRun(run_id, request, prediction, self._training))
+                saved = RunFolder(Path(folder)).state if command.saved else None
+                self._runs.add(LiveRun(run_id, request, prediction, self._training, saved=saved))
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
             case _:
@@ -93,6 +95,9 @@ class Worker:
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
         self._set_busy(run.run_id)
         match command:
+            case protocol.PutAway():
+                self._put_away(run)
+                return
             case protocol.Pause():
                 run.pause()
             case protocol.Step():
@@ -126,7 +131,23 @@ class Worker:
             self._save_weights(run)
         del self._folders[run.run_id]
         self._report(protocol.RunUpdate(run.run_id, events, "over"))
-        del run.model
+        run.let_go()
+        free_memory()
+
+    def _put_away(self, run: LiveRun) -> None:
+        """Save the run's state, then send its last events: code that reads them then finds the state."""
+        folder = self._folders[run.run_id]
+        try:
+            run.put_away(RunFolder(folder).state)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            self._report(protocol.RunUpdate(run.run_id, state="kept"))
+            return
+        self._save_weights(run)
+        self._runs.remove(run)
+        del self._folders[run.run_id]
+        self._report(protocol.RunUpdate(run.run_id, run.deliver(), "put away"))
+        run.let_go()
         free_memory()
 
     def _save_weights(self, run: LiveRun) -> None:
@@ -171,7 +192,7 @@ def warm_up(training: Training, role: Role, slot: int) -> protocol.DeviceFacts:
         gc.freeze()
         return facts
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
-    for event in training.train(config, training.prepare(config, None), DEFAULT_RECORD, None, take_measurement):
+    for event in training.train(config, None, DEFAULT_RECORD, None, take_measurement, training.begin(config, None)):
         if isinstance(event, Finished):
             break
     gc.collect()
@@ -228,7 +249,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m engine.workers.worker", description="A child of the pool; not for people."
     )
-    parser.add_argument("--training", required=True, help="module with prepare and train")
+    parser.add_argument("--training", required=True, help="module with begin and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
     parser.add_argument("--role", choices=get_args(Role), default="runs")
     parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")

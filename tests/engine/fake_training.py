@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,21 @@ def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **set
     return RunConfig().replace(steps=steps, learning_rate=seconds_per_step, seed=seed, **settings)
 
 
-def prepare(config: RunConfig, prediction: object = None) -> None:
-    return None
+class State:
+    """The state of a run is its step."""
+
+    def __init__(self) -> None:
+        self.model, self.step = None, 0
+
+    def save(self, file: Path) -> None:
+        file.write_text(str(self.step))
+
+    def load(self, file: Path) -> None:
+        self.step = int(file.read_text())
+
+
+def begin(config: RunConfig, prediction: object = None) -> State:
+    return State()
 
 
 def loss_at(config: RunConfig, step: int) -> float:
@@ -42,15 +56,19 @@ def train(
     record: RecordOptions = DEFAULT_RECORD,
     prediction: object = None,
     measure: object = None,
+    state: State | None = None,
 ) -> Generator[Event, str | None, None]:
-    yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
-    if record.snapshots:
-        yield look(config, 0)
+    state = state or State()
+    if state.step == 0:
+        yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
+        if record.snapshots:
+            yield look(config, 0)
     try:
-        for step in range(1, config.steps + 1):
+        for step in range(state.step + 1, config.steps + 1):
             time.sleep(config.learning_rate)
             if step == 3:
                 misbehave(config.seed)
+            state.step = step
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
             while request == SNAPSHOT_NOW:
                 request = yield look(config, step)

@@ -21,11 +21,12 @@ def pool() -> Pool:
     from engine.runs.store import Runs
     from engine.workers.limits import Limits
     from engine.workers.pool import Pool
+    from pages.parts.app.presence import here
 
     global _pool
     with _making:
         if _pool is None:
-            _pool = Pool(Runs(), Limits.from_environment())
+            _pool = Pool(Runs(), Limits.from_environment(), here=here)
         return _pool
 
 

@@ -85,7 +85,7 @@ def _step(run: Run | None) -> None:
     else:
         run_id = run.id
     if run_id:
-        server.pool().step(run_id, visitor())
+        _tell("step", run_id)
 
 
 def _reset(run: Run) -> None:
@@ -108,4 +108,12 @@ def _set_pace(run: Run | None) -> None:
 
 
 def _pool(action: str, run: Run) -> None:
-    getattr(server.pool(), action)(run.id, visitor())
+    _tell(action, run.id)
+
+
+def _tell(action: str, run_id: str) -> None:
+    """Steer a run; if that is refused, the sentence is stored to be shown and nothing else changes."""
+    try:
+        getattr(server.pool(), action)(run_id, visitor())
+    except Refused as refused:
+        st.session_state[REFUSED] = in_markdown(refused)

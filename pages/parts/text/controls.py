@@ -59,4 +59,8 @@ def _train() -> None:
 
 
 def _tell(action: str, run: Run) -> None:
-    getattr(server.pool(), action)(run.id, visitor())
+    """Steer a run; if that is refused, the sentence is stored to be shown and nothing else changes."""
+    try:
+        getattr(server.pool(), action)(run.id, visitor())
+    except Refused as refused:
+        st.session_state[REFUSED] = in_markdown(refused)

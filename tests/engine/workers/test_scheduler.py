@@ -34,13 +34,19 @@ class Timed:
     pieces: int = 0
     steps: list[tuple[int, int]] = field(default_factory=list)
 
-    def prepare(self, config: RunConfig, prediction: Prediction | None) -> None:
-        return None
+    def begin(self, config: RunConfig, prediction: Prediction | None) -> fake_training.State:
+        return fake_training.begin(config, prediction)
 
     def train(
-        self, config: RunConfig, model: None, record: RecordOptions, prediction: Prediction | None, measure: object
+        self,
+        config: RunConfig,
+        model: None,
+        record: RecordOptions,
+        prediction: Prediction | None,
+        measure: object,
+        state: fake_training.State,
     ) -> Generator[Event, str | None, None]:
-        inner, request = fake_training.train(config, model, record), None
+        inner, request = fake_training.train(config, model, record, state=state), None
         while True:
             try:
                 event = inner.send(request)

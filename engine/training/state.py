@@ -1,0 +1,105 @@
+"""The state of a training run: everything on which its next steps depend besides its config.
+
+A run can be put away between two steps and continued later, in another process, with the same numbers to the last bit.
+"""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from engine.config.run_config import RunConfig
+from engine.foundation.files import replacing
+from engine.training.data import Batch, Data
+from engine.training.optimizers import build_optimizers
+from engine.training.pretraining import Pretraining
+from engine.training.randomness import RandomState
+
+FORMAT = 1
+UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."
+
+
+class TrainingState:
+    """Model, optimizers, data, random state and counters of one run; :func:`engine.training.train.train` changes them."""
+
+    def __init__(self, config: RunConfig, model: nn.Module, device: torch.device) -> None:
+        self.config, self.model, self.device = config, model, device
+        self.data = Data(config)
+        self.pretraining = Pretraining(config) if config.pretrain_steps else None
+        self.optimizers = build_optimizers(config, model)
+        self.dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
+        self.started = False
+        """Whether the facts before the first step were given."""
+        self.step = 0
+        """The number of optimizer steps taken."""
+        self.snapshot_step: int | None = None
+        """The step of the last snapshot that the config itself asks for."""
+        self.busy = 0.0
+        """Seconds of training so far."""
+        self.seen = 0
+        """Tokens trained on so far."""
+        self.batch: Batch | None = None
+        """The last training batch; None before the first."""
+        self._drawn_from = self._generator.get_state()  # the state of the data's generator before the last batch
+
+    @property
+    def _generator(self) -> torch.Generator:
+        return self.data.generator if self.pretraining is None else self.pretraining.generator
+
+    def next_batch(self) -> Batch:
+        """The batch of the next step. After the last step of pre-training come the run's own data, and fresh optimizers."""
+        if self.pretraining is not None and self.step == self.config.pretrain_steps:
+            self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
+        self._drawn_from = self._generator.get_state()
+        self.batch = (self.pretraining or self.data).training_batch().to(self.device)
+        return self.batch
+
+    def save(self, file: Path) -> None:
+        """Write the state; the file appears whole or not at all. Raises OSError where the disk does not take it."""
+        content = {
+            "format": FORMAT,
+            "step": self.step,
+            "snapshot_step": self.snapshot_step,
+            "busy": self.busy,
+            "seen": self.seen,
+            "pretraining": self.pretraining is not None,
+            "drawn_from": self._drawn_from,
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "dropout": None if self.dropout is None else self.dropout.states,
+        }
+        with replacing(file) as half_written:
+            try:
+                torch.save(content, half_written)
+            except RuntimeError as error:  # torch's own writer hides the system's error
+                raise OSError(str(error).splitlines()[0]) from error
+
+    def load(self, file: Path) -> None:
+        """Take over a saved state of the same config. Raises ValueError with one sentence where the file holds none."""
+        try:
+            self._take(torch.load(file, map_location="cpu", weights_only=True))
+        except (OSError, EOFError, RuntimeError, KeyError, TypeError, ValueError, pickle.UnpicklingError) as error:
+            raise ValueError(UNREADABLE) from error
+
+    def _take(self, content: dict[str, Any]) -> None:
+        if content["format"] != FORMAT:
+            raise ValueError(f"format is {content['format']}")
+        if self.pretraining is not None and not content["pretraining"]:
+            self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
+        self.model.load_state_dict(content["model"])
+        for optimizer, saved in zip(self.optimizers, content["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        if self.dropout is not None:
+            self.dropout.states = content["dropout"]
+        self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
+        self.busy, self.seen = content["busy"], content["seen"]
+        for _ in self.data.draw_sets():  # before the generator is set: it draws them
+            pass
+        self._generator.set_state(content["drawn_from"])
+        if self.step:  # the last batch once more: the generator then stands where it stood, too
+            self._drawn_from = content["drawn_from"]
+            self.batch = (self.pretraining or self.data).training_batch().to(self.device)

@@ -1,0 +1,132 @@
+"""A run that is put away and continued gives the numbers of one that is not, to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from engine.config.run_config import RunConfig, parse
+from engine.runs.events import ARRAYS, Event, Finished, Progress, Snapshot, Started
+from engine.runs.record_options import SNAPSHOT_NOW
+from engine.training.train import begin, train
+
+STEPS = 24
+SMALL = {"steps": STEPS, "warmup_steps": 4, "d_model": 16, "n_heads": 2, "batch_size": 8, "seq_len": 8}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "dropout": {"dropout": 0.3, "pos_encoding": "rope"},
+    "muon and shared layers": {"optimizer": "muon", "n_layers": 3, "share_layers": True},
+    "sgd without clipping": {"optimizer": "sgd", "grad_clip": None, "label_noise": 0.2},
+    "randomized positions and lengths": {"randomized_positions": 4, "min_seq_len": 4, "test_lengths": (8, 12)},
+    "pre-training": {"pretrain_steps": 10, "pretrain_on": "sister"},
+    "text": {"task": "shakespeare_chars", "seq_len": 16},
+    "data set": {"dataset_size": 40},
+    "encoder-decoder": {"family": "encoder_decoder", "dropout": 0.1},
+    "gru": {"family": "gru"},
+    "half precision": {"dtype": "bfloat16"},
+}
+
+
+def config_of(name: str) -> RunConfig:
+    return parse({**SMALL, **CONFIGS[name]})
+
+
+def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """All numbers but those that a clock gave; arrays as bytes, so that they are compared to the last bit."""
+    rows = []
+    for event in events:
+        row = {
+            name: value for name, value in vars(event).items() if name not in (*ARRAYS, "tokens_per_second", "seconds")
+        }
+        for group in ARRAYS if isinstance(event, Snapshot) else ():
+            row |= {f"{group}/{name}": np.asarray(array).tobytes() for name, array in getattr(event, group).items()}
+        rows.append({"event": type(event).__name__, **row})
+    return rows
+
+
+def until(config: RunConfig, step: int, file: Path, asked: str | None = None) -> list[Event]:
+    """The events of a run up to a step, after which it is put away in a file."""
+    state, given = begin(config), list[Event]()
+    for event in (training := train(config, state=state)):
+        given.append(event)
+        if isinstance(event, Progress) and event.step == step:
+            if asked:
+                assert isinstance(training.send(asked), Snapshot)
+            break
+    state.save(file)
+    return given
+
+
+def rest(config: RunConfig, file: Path) -> list[Event]:
+    state = begin(config)
+    state.load(file)
+    return list(train(config, state=state))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("step", [1, 7, 17, STEPS])
+def test_put_away_and_continued_is_as_if_never_put_away(name: str, step: int, tmp_path: Path) -> None:
+    config, file = config_of(name), tmp_path / "state"
+    whole = list(train(config))
+    assert isinstance(whole[-1], Finished)
+    torch.rand(step)  # another run in the process that continues it
+    assert numbers([*until(config, step, file), *rest(config, file)]) == numbers(whole)
+
+
+@pytest.mark.parametrize("step", [9, 10, 11])
+def test_the_end_of_pre_training_is_kept(step: int, tmp_path: Path) -> None:
+    config, file = config_of("pre-training"), tmp_path / "state"
+    assert numbers([*until(config, step, file), *rest(config, file)]) == numbers(train(config))
+
+
+def test_twice_put_away_and_looked_at(tmp_path: Path) -> None:
+    config, file = config_of("dropout"), tmp_path / "state"
+    first = until(config, 5, file, asked=SNAPSHOT_NOW)
+    state = begin(config)
+    state.load(file)
+    second = list[Event]()
+    for event in train(config, state=state):
+        second.append(event)
+        if isinstance(event, Progress) and event.step == 12:
+            break
+    state.save(file)
+    assert numbers([*first, *second, *rest(config, file)]) == numbers(train(config))
+
+
+def test_put_away_before_the_first_step(tmp_path: Path) -> None:
+    config, file = config_of("default"), tmp_path / "state"
+    state, given = begin(config), list[Event]()
+    for event in train(config, state=state):
+        given.append(event)
+        if isinstance(event, Snapshot):
+            break
+    state.save(file)
+    assert [type(event) for event in given] == [Started, Snapshot]
+    assert numbers([*given, *rest(config, file)]) == numbers(train(config))
+
+
+@pytest.mark.parametrize("content", [b"", b"no state", b"PK\x03\x04", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
+def test_what_is_no_state_is_refused_in_one_sentence(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "state"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="cannot continue"):
+        begin(config_of("default")).load(file)
+
+
+def test_the_state_of_another_config_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "state"
+    begin(config_of("default")).save(file)
+    with pytest.raises(ValueError, match="cannot continue"):
+        begin(config_of("muon and shared layers")).load(file)
+
+
+def test_a_disk_that_does_not_take_it_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        begin(config_of("default")).save(tmp_path / "file" / "state")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,226 @@
+"""Runs that are put away: their place is free, they come back as they were, also after a restart, and only for their owner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.foundation.visitor import Visitor
+from engine.runs.events import Ended, Finished, Progress
+from engine.runs.record_options import RecordOptions
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from engine.training.train import train
+from engine.workers import put_away
+from engine.workers.errors import Refused
+from engine.workers.limits import Limits
+from engine.workers.pool import Pool
+from tests.engine.fake_training import config
+from tests.engine.workers.test_limits import predict
+from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, steps_of, until, wait_end
+from tests.engine.workers.test_worker import NOISY, numbers
+
+ME, YOU = Visitor("me"), Visitor("you")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "AGAIN_AFTER"):
+        monkeypatch.setattr(put_away, name, 0.05)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Pool]]:
+    """Starts a pool of one worker on the same folder, after the one before has ended."""
+    pools: list[Pool] = []
+
+    def begin(here: Callable[[str], bool] = lambda _: True, **limits: Any) -> Pool:
+        for pool in pools:
+            pool.close()
+        allowed = Limits.model_validate({"steps": LONG, **limits})
+        pool = Pool(Runs(tmp_path), allowed, 1, training=FAKE, predict=predict, here=here)  # type: ignore[arg-type]
+        pool.start()
+        pools.append(pool)
+        assert pool.wait_until_ready(PATIENCE)
+        return pool
+
+    yield begin
+    for pool in pools:
+        pool.close()
+
+
+def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: Any) -> Run:
+    """A run of mine that was paused and put away."""
+    run = pool.submit(RunRequest(config(steps, seconds_per_step), ME, **how))
+    until(lambda: run.step >= 3)
+    pool.pause(run.id, ME)
+    until(lambda: run.away)
+    return run
+
+
+def test_a_paused_run_gives_its_place_back_and_goes_on_where_it_was(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=1)
+    run = away(pool)
+    assert run.state == "paused"
+    assert pool.health().workers[0].runs == ()
+    assert pool.allowances.count("run", ME) == 0
+    other = pool.submit(RunRequest(config(5), YOU))
+    assert isinstance(wait_end(other).ending, Finished)
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+
+
+def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=2)
+    stepped = [pool.submit(RunRequest(config(LONG), ME, paused=True)) for _ in range(16)]
+    for run in stepped:
+        pool.step(run.id, ME)
+    other = pool.submit(RunRequest(config(5), YOU))
+    assert isinstance(wait_end(other).ending, Finished)
+    until(lambda: all(run.away for run in stepped))
+    assert [run.step for run in stepped] == [1] * 16
+
+
+def test_a_step_of_one_that_is_away_is_one_step(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool)
+    before = run.step
+    pool.step(run.id, ME)
+    until(lambda: run.away and run.step > before)
+    assert run.step == before + 1
+
+
+def test_it_waits_in_the_queue_with_its_rank(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=1)
+    run = away(pool)
+    going = pool.submit(RunRequest(config(LONG, 0.002), YOU))
+    until(lambda: going.step > 0)
+    pool.resume(run.id, ME)
+    assert (run.state, run.queue_place) == ("queued", 1)
+    pool.stop(going.id, YOU)
+    assert isinstance(wait_end(run).ending, Finished)
+
+
+def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> None:
+    quiet = RecordOptions(snapshots=False, memory=False)
+    first = away(start(), pace=20_000.0, record=quiet)
+    pool = start()
+    run = pool.runs.get(first.id)
+    assert run is not None
+    assert (run.state, run.away, run.step) == ("paused", True, first.step)
+    assert put_away.read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
+    with pytest.raises(Refused, match="somebody else"):
+        pool.resume(run.id, YOU)
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+    again = Runs(pool.runs.folder).get(run.id)
+    assert again is not None
+    assert again.state == "finished"
+
+
+def test_one_that_went_on_before_the_app_ended_is_lost(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool, LONG, 0.002)
+    step = run.step
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step)
+    assert Runs(pool.runs.folder).get(run.id).state == "lost"  # type: ignore[union-attr]
+
+
+def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool)
+    with pytest.raises(Refused, match="somebody else"):
+        pool.stop(run.id, YOU)
+    pool.stop(run.id, ME)
+    assert run.ending == Ended(run.step, "stopped")
+    assert Runs(pool.runs.folder).get(run.id).state == "stopped"  # type: ignore[union-attr]
+    assert not (run.folder / "state.pt").exists()
+
+
+def test_it_comes_back_only_where_its_owner_has_room(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_visitor=1)
+    run = away(pool)
+    going = pool.submit(RunRequest(config(LONG, 0.002), ME))
+    with pytest.raises(Refused, match="You have 1 run going"):
+        pool.resume(run.id, ME)
+    assert run.away
+    pool.stop(going.id, ME)
+    wait_end(going)
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+
+
+def test_resumed_from_many_tabs_at_once_it_goes_on_once(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool)
+    for _ in range(5):
+        pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+    until(lambda: pool.allowances.count("run", ME) == 0)
+
+
+def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = pool.submit(RunRequest(config(LONG, 0.002), ME))
+    until(lambda: run.step > 0)
+    (run.folder / "state.pt").mkdir()
+    pool.pause(run.id, ME)
+    until(lambda: run.state == "paused")
+    step = run.step
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step)
+    assert not run.away
+
+
+def test_who_leaves_frees_the_worker_until_he_is_back(start: Callable[..., Pool]) -> None:
+    here = {"me", "you"}
+    pool = start(here.__contains__)
+    mine = pool.submit(RunRequest(config(LONG, 0.01), ME))
+    short = pool.submit(RunRequest(config(400, 0.005), ME))
+    yours = pool.submit(RunRequest(config(LONG, 0.01), YOU))
+    programs = pool.submit(RunRequest(config(LONG, 0.01)))
+    trial = pool.submit(RunRequest(config(LONG, 0.01), ME, trial=True))
+    until(lambda: mine.step > 0)
+    here.remove("me")
+    until(lambda: mine.away)
+    assert not any(run.away for run in (short, yours, programs, trial))
+    step = mine.step
+    here.add("me")
+    until(lambda: mine.step > step)
+    assert isinstance(wait_end(short).ending, Finished)
+
+
+def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) -> None:
+    here = {"me"}
+    pool = start(here.__contains__)
+    run = away(pool)
+    here.clear()
+    other = pool.submit(RunRequest(config(50, 0.002)))
+    wait_end(other)
+    here.add("me")
+    other = pool.submit(RunRequest(config(50, 0.002)))
+    wait_end(other)
+    assert run.away
+
+
+def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_away(tmp_path: Path) -> None:
+    with Pool(Runs(tmp_path), Limits(), 1) as pool:
+        assert pool.wait_until_ready(120)
+        run = pool.submit(RunRequest(NOISY, ME, paused=True))
+        until(lambda: run.away)
+        for step in (1, 2, 3):
+            pool.step(run.id, ME)
+            until(lambda: run.away and run.step == step)  # noqa: B023  # called at once
+        pool.resume(run.id, ME)
+        wait_end(run)
+        assert numbers(run.events) == numbers(train(NOISY))
+        assert isinstance(run.events[-1], Finished)
+        assert [event.step for event in run.events if isinstance(event, Progress)] == list(range(1, NOISY.steps + 1))
