@@ -307,6 +307,29 @@ def test_a_swallowed_stream_falls_back_to_polling_which_ends_with_the_run(open_b
     until_step(page, 1000)
 
 
+def test_a_refused_stream_is_polled_at_once_and_not_asked_for_again(chromium: Any, site: str) -> None:
+    asked = list[str]()
+
+    def refuse(route: Any) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=429, content_type="text/plain", body="You have 12 streams going.")
+
+    # Not `open_board`: the browser's console names the refusal as an error.
+    with chromium.new_context() as context:
+        page = context.new_page()
+        # Without the time after which a silent stream is given up, only the refusal itself can lead to polling.
+        page.add_init_script(
+            "const later = window.setTimeout; window.setTimeout = (act, ms, ...more) => ms === 3000 ? 0 : later(act, ms, ...more)"
+        )
+        page.route("**/live/*", refuse)
+        page.goto(f"{site}?run={next(names)}&steps=400&rate=60")
+        page.get_by_text("polling: True").wait_for()
+        until_step(page, 60)
+        page.get_by_role("button", name="To the end").click()
+        until_step(page, 400)
+    assert len(asked) == 1
+
+
 def test_a_board_without_a_run_then_with_a_queued_one_keeps_its_height_and_node(open_board: Open) -> None:
     page = open_board(click=1, rate=0)
     page.locator(".badge[data-state=none]").wait_for()

@@ -46,7 +46,9 @@ TERMS = {
 }
 """The glossary term that each panel links to."""
 POLL = 0.2
-"""Seconds between two polls where the event stream does not reach the browser."""
+"""Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
+IDLE_POLL = 0.5
+"""The same while the run is paused or waits for others."""
 OVERLAP = 10
 """The number of earlier polls whose news each message repeats, in case the browser skipped some."""
 
@@ -106,7 +108,7 @@ def live_board(
             st.rerun()
 
     # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=POLL if polling else None)()
+    st.fragment(draw, run_every=_seconds_to_next(run) if run and polling else None)()
     return BoardState(st.session_state[key].get("state"), polling)
 
 
@@ -152,6 +154,12 @@ def _asked(key: str, run: ReadableRun) -> str:
     """``<run id>/<mount>`` where the browser asked for polling of this run, else empty."""
     asked = (st.session_state.get(key) or {}).get("fallback") or ""
     return asked if asked.partition("/")[0] == run.id else ""
+
+
+def _seconds_to_next(run: ReadableRun) -> float:
+    """Seconds between two polls in the present state; when it changes, the page runs anew."""
+    waits = run.state == "queued" and run.queue_place is not None
+    return IDLE_POLL if waits or run.state == "paused" else POLL
 
 
 def _poll(run: ReadableRun, asked: str, key: str) -> Payload:

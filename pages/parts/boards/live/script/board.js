@@ -99,11 +99,14 @@ function sourceOf(board) {
       replay.start()
     } else if (board.data.run) {
       if (swallowed) askToBePolled()
-      else unfollow = followRun(board, { onNews: take, onSilence: askToBePolled })
+      else unfollow = followRun(board, { onNews: take, onSilence: neverStream, onRefusal: askToBePolled })
     }
   }
-  const askToBePolled = () => {
+  const neverStream = () => {
     swallowed = true
+    askToBePolled()
+  }
+  const askToBePolled = () => {
     board.setState("fallback", `${board.data.run}/${mount}`)
   }
   const leave = () => {

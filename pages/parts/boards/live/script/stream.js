@@ -1,18 +1,19 @@
-// New events of a run over an event stream. Where a proxy swallows it, the page polls instead.
+// New events of a run over an event stream. Where a proxy swallows it or the server has enough of them, the page polls instead.
 
 const TIMEOUT = 3000 // milliseconds after which a silent stream is given up
 
-/** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets through.
+/** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets
+ * through; `onRefusal`: the server gives none now.
  *
  * While the tab is hidden the stream is closed: a browser opens six connections to a host, and other tabs need them.
  */
-function followRun(board, { onNews, onSilence }) {
+function followRun(board, { onNews, onSilence, onRefusal }) {
   let source = null
   let patience = null
 
   const open = () => {
     source = new EventSource(new URL(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`, appAddress()))
-    patience = setTimeout(giveUp, TIMEOUT)
+    patience = setTimeout(() => giveUp(onSilence), TIMEOUT)
     source.onmessage = (event) => {
       clearTimeout(patience)
       const news = JSON.parse(event.data)
@@ -20,7 +21,7 @@ function followRun(board, { onNews, onSilence }) {
       onNews(news)
     }
     source.onerror = ({ target }) => {
-      if (target === source && target.readyState === EventSource.CLOSED && !board.ended()) giveUp()
+      if (target === source && target.readyState === EventSource.CLOSED && !board.ended()) giveUp(onRefusal)
     }
   }
   const close = () => {
@@ -36,9 +37,9 @@ function followRun(board, { onNews, onSilence }) {
     document.removeEventListener("visibilitychange", turn)
     close()
   }
-  const giveUp = () => {
+  const giveUp = (why) => {
     end()
-    onSilence()
+    why()
   }
   document.addEventListener("visibilitychange", turn)
   turn()
