@@ -20,15 +20,16 @@ from engine.training.train import train
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
 BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
-BASELINE_SIZES = (
-    {},
+BASELINE_SIZES: tuple[dict[str, int], ...] = (
+    {"seq_len": 4, "n_layers": 1},
+    {"n_layers": 4},
     {"batch_size": 256, "d_model": 32, "n_layers": 1},
     {"batch_size": 32, "d_model": 64, "n_layers": 2, "seq_len": 32},
     {"batch_size": 64, "d_model": 256, "n_layers": 1},
 )
-"""Sizes at which the time goes into overhead, into numbers, into a bit of all, and into FLOPs."""
+"""Sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs."""
 TIMED = {SMALL: 60, LARGE: 12}
-BASELINE_TIMED = 12
+BASELINE_TIMED = 10
 """The number of timed steps of each run."""
 UNWATCHED = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
 

@@ -7,7 +7,6 @@ from engine.settings.base import BaseConfig
 from engine.settings.costs import SINGLE, Flops, Shape, StackShape, elementwise_flops, matmul_flops
 from engine.settings.fields import setting
 
-
 INDEX = 8
 """Bytes of the number of a vector."""
 

@@ -10,8 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from engine.encodings import ENCODINGS
-from engine.estimate.memory import count_parameters
 from engine.estimate.flops import encoding_flops, flops_per_step
+from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import added_flops, predict
 from tests.engine.tiny import LENGTH, N_OUTPUTS, N_TOKENS, SOURCE_LENGTH, given_to, tiny_config, tiny_model
 
