@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from statistics import quantiles
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 
@@ -83,12 +83,12 @@ def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
 
 
 def _seconds_per_step(config: RunConfig, timed: int) -> float:
-    """Seconds of a step at the fastest tenth of a run's steps without validation: nearly independent of other load."""
-    times, last = list[float](), perf_counter()
+    """Seconds of a step on a core at the fastest tenth of a run's steps without validation: nearly independent of other load."""
+    times, last = list[float](), thread_time()
     for event in train(config, record=UNWATCHED):
         if isinstance(event, Progress) and event.validation is None:
-            times.append(perf_counter() - last)
+            times.append(thread_time() - last)
         if len(times) == timed:
             break
-        last = perf_counter()
+        last = thread_time()
     return quantiles(times, n=10)[0]

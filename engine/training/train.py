@@ -48,8 +48,8 @@ def train(
 ) -> Generator[Event, str | None, None]:
     """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed.
 
-    Between pieces of long work beside the steps come Measuring events, at which a caller may pause. ``send(SNAPSHOT_NOW)`` returns a Snapshot of
-    the current model; ``next`` then continues.
+    Between pieces of long work beside the steps come Measuring events, at which a caller may pause.
+    ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
 
     The training path depends on the config alone: the same config gives the same numbers on the same device, whatever
     ``record`` asks to record. Without ``model``, the config's untrained one is prepared. ``prediction`` is the config's

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import Any
 
@@ -10,6 +11,8 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import continues
+from engine.estimate.pieces import rows_at_once
+from engine.estimate.prediction import TESTED
 from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Started
 from engine.training.data import Data
 from engine.training.evaluation import evaluate, evaluate_in_pieces
@@ -80,7 +83,9 @@ def test_the_validation_of_long_sequences_pauses() -> None:
     events: list[Event] = list(train(config))
     assert isinstance(events[-1], Finished)
     after = [event for event in events if isinstance(event, Measuring)]
-    assert len(after) > 20
+    cut = sum(math.ceil(TESTED / rows_at_once(config, n, TESTED)) for n in (300, 600))
+    assert cut > 10
+    assert len(after) >= cut
 
 
 def test_the_search_for_a_remedy_pauses_after_each_repeated_step() -> None:
