@@ -22,10 +22,11 @@ from engine.tasks import TASKS
 MIB = 2**20
 BASE = 8 * MIB
 """Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
-TEXT = 96 * MIB
+TEXT = 32 * MIB
 """Bytes of a text as tokens and counts."""
-SCATTERED = 1.5
-"""The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes."""
+SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
+"""The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes. Less where
+all tensors are about as large, as those of a baseline are."""
 TOKEN = 8
 """Bytes of a token, a position or an index."""
 TESTED = 128
@@ -42,15 +43,19 @@ NODES = 32 * 1024
 
 def peak_bytes(config: RunConfig, memory: Memory) -> int:
     """The highest memory of a run above that of the process before it. ``memory``: the prediction of a training step."""
-    passing = max(_step(config, memory), *_passes(config), _drawing(config), 2 * memory.parameters)
-    staying = memory.parameters + memory.gradients + memory.optimizer + _masks(config)
-    own = TEXT if TASKS[config.task].corpus else 0
-    return int(BASE + own + _set_bytes(config) + SCATTERED * (staying + passing) + _remedy(config, memory))
+    always = BASE + _set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
+    state = memory.parameters + memory.gradients + memory.optimizer
+    scattered = SCATTERED if config.architecture.attends else SCATTERED_BASELINE
+    step = int(scattered * _step(config, memory))
+    beside = int(scattered * max(*_passes(config), _drawing(config)))
+    return always + max(state + max(step, beside, memory.parameters), _remedy(config, memory, step))
 
 
-def _remedy(config: RunConfig, memory: Memory) -> int:
-    """While remedies of a failed run are tried, its weights stay beside those of the run that is repeated."""
-    return memory.parameters
+def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
+    """After a failure: the weights of the failed run stay while its steps are repeated with other settings, at most in single
+    precision and with AdamW, which keeps two numbers for each weight."""
+    times = SINGLE // BYTES[config.dtype]
+    return memory.parameters + times * (4 * memory.parameters + step)
 
 
 def _step(config: RunConfig, memory: Memory) -> int:
@@ -59,7 +64,7 @@ def _step(config: RunConfig, memory: Memory) -> int:
     sizes, batch = shapes(config), config.batch_size
     largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
     saved = memory.saved if memory.saved is not None else _saved_bound(config)
-    layer = _layer(config, batch, sizes.length, written_out=_writes_out(config))
+    layer = _layer(config, batch, sizes.length, written_out=_writes_out(config), matrices=5)
     return saved + layer + _loss(config, batch, sizes.length) + 4 * SINGLE * largest
 
 
@@ -92,7 +97,7 @@ def _encoding_bound(config: RunConfig, rows: int, length: int) -> int:
 
 
 def _passes(config: RunConfig) -> list[int]:
-    """The passes without gradient: last validation, test lengths, snapshot, answers token by token."""
+    """The work without gradient: last validation, test lengths, snapshot, answers written token by token."""
     n = config.seq_len
     found = []
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
@@ -115,19 +120,22 @@ def _written(config: RunConfig) -> int:
     if not keeps_past(config):
         return _pass(config, rows, n, written_out=_writes_out(config))
     kept = 4 * config.n_layers * rows * shapes(config).length * config.n_heads * config.head_width * size
-    return kept + _pass(config, rows, n, written_out=config.architecture.attends)
+    question = _layer(config, rows, n, written_out=config.architecture.attends, matrices=2)
+    return kept + question + _loss(config, rows, n)
 
 
 def _pass(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
     """A pass without gradient over ``rows`` sequences of ``n`` symbols: one layer and the loss."""
     sizes = shapes(config, n)
     lengths = [sizes.length, sizes.source_length or 0]
-    layers = max(_layer(config, rows, length, written_out=written_out) for length in lengths)
+    matrices = 2 if config.softmax_axis == "key" else 3
+    layers = max(_layer(config, rows, n, written_out=written_out, matrices=matrices) for n in lengths)
     return layers + _loss(config, rows, sizes.length)
 
 
-def _layer(config: RunConfig, rows: int, length: int, *, written_out: bool) -> int:
-    """The tensors that one layer holds at once on [rows, length], without those kept for backward."""
+def _layer(config: RunConfig, rows: int, length: int, *, written_out: bool, matrices: int) -> int:
+    """The tensors that one layer holds at once on [rows, length], without those kept for backward; among them so many matrices
+    of queries and keys where attention writes them out."""
     size, tokens = BYTES[config.dtype], rows * length
     if not config.architecture.attends:
         return size * tokens * config.d_model * PASSING[config.family]
@@ -136,8 +144,9 @@ def _layer(config: RunConfig, rows: int, length: int, *, written_out: bool) -> i
     mlp = 5 * config.d_model + (2 * config.mlp_width if config.mlp else 0)
     held = size * tokens * max(attention, mlp)
     if written_out:
-        pairs = rows * config.n_heads * length**2 * size
-        held += pairs * (3 * config.head_width if config.attention_score == "additive" else 6)
+        pairs = config.n_heads * length**2 * size
+        each = 3 * config.head_width if config.attention_score == "additive" else matrices
+        held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
     return held + _encoding_bound(config, rows, length)
 
 

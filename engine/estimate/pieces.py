@@ -49,9 +49,13 @@ def forward_flops(config: RunConfig, n: int) -> float:
 
 
 def _pairs(config: RunConfig, n: int) -> int:
-    """The pairs of query and key in one sequence, over all heads of a layer; 1 where there is no attention."""
+    """The pairs of query and key in one sequence, over all heads of a layer, each with as many numbers as its score needs at once;
+    1 where there is no attention."""
+    if not config.architecture.attends:
+        return 1
     sizes = shapes(config, n)
-    return config.n_heads * max(sizes.length, sizes.source_length or 0) ** 2 if config.architecture.attends else 1
+    numbers = config.head_width if config.attention_score == "additive" else 1
+    return numbers * config.n_heads * max(sizes.length, sizes.source_length or 0) ** 2
 
 
 def pieces(rows: int, at_once: int) -> Iterator[slice]:

@@ -17,7 +17,7 @@ from engine.tasks import TASKS
 
 TESTED = 128
 """The number of sequences of each test length."""
-SECONDS_PER_TOKEN = 2e-8
+SECONDS_PER_TOKEN = 3e-8
 """Seconds of drawing and answering one token of a sequence."""
 HELD_OUT_DRAWS, TRAINING_DRAWS = 10, 1.5
 """Tokens that are drawn for each held-out one and for each trained one: one sequence in five is held out."""

@@ -25,24 +25,27 @@ BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends
 
 @dataclass(frozen=True)
 class BaselineSpeed:
-    """The speed of one family without attention: seconds for each layer (and position, where positions are read one after the
-    other), for each number that a layer gives out, and for each FLOP."""
+    """The speed of one family without attention: seconds for each step, for each layer (and position, where positions are read
+    one after the other), for each number that a layer gives out, and for each FLOP."""
 
     family: str
+    step: Seconds
     layer: Seconds
     number: Seconds
     flop: Seconds
 
     def seconds(self, config: RunConfig, flops: float, rows: int, length: int) -> float:
-        layers, numbers, counted = baseline_work(config, flops, rows, length)
-        return layers * self.layer + numbers * self.number + counted * self.flop
+        work = baseline_work(config, flops, rows, length)
+        prices = self.step, self.layer, self.number, self.flop
+        return sum(amount * price for amount, price in zip(work, prices, strict=True))
 
 
-def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tuple[float, float, float]:
-    """What a step of a baseline on [rows, length] consists of: its layers (times positions), their numbers, its FLOPs."""
+def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tuple[float, ...]:
+    """What a step of a baseline on [rows, length] consists of: the step itself, its layers (times positions), their numbers, its
+    FLOPs."""
     recurrent = config.architecture.sees(config) is None
-    layers = config.n_layers * length if recurrent else config.n_layers + 2
-    return layers, rows * length * config.d_model * config.n_layers, flops
+    layers = config.n_layers * (length if recurrent else 1)
+    return 1.0, layers, rows * length * config.d_model * config.n_layers, flops
 
 
 @dataclass(frozen=True)

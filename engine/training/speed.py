@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from statistics import quantiles
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 
@@ -21,14 +21,15 @@ SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
 BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
 BASELINE_SIZES: tuple[dict[str, int], ...] = (
-    {},
+    {"seq_len": 4, "n_layers": 1},
+    {"n_layers": 4},
     {"batch_size": 256, "d_model": 32, "n_layers": 1},
     {"batch_size": 32, "d_model": 64, "n_layers": 2, "seq_len": 32},
     {"batch_size": 64, "d_model": 256, "n_layers": 1},
 )
-"""Sizes at which the time goes into overhead, into numbers, into a bit of all, and into FLOPs."""
+"""Sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs."""
 TIMED = {SMALL: 60, LARGE: 12}
-BASELINE_TIMED = 12
+BASELINE_TIMED = 10
 """The number of timed steps of each run."""
 UNWATCHED = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
 
@@ -82,12 +83,12 @@ def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
 
 
 def _seconds_per_step(config: RunConfig, timed: int) -> float:
-    """Seconds of a step at the fastest tenth of a run's steps without validation: nearly independent of other load."""
-    times, last = list[float](), perf_counter()
+    """Seconds of a step on a core at the fastest tenth of a run's steps without validation: nearly independent of other load."""
+    times, last = list[float](), thread_time()
     for event in train(config, record=UNWATCHED):
         if isinstance(event, Progress) and event.validation is None:
-            times.append(perf_counter() - last)
+            times.append(thread_time() - last)
         if len(times) == timed:
             break
-        last = perf_counter()
+        last = thread_time()
     return quantiles(times, n=10)[0]

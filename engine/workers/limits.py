@@ -30,7 +30,7 @@ class Limits(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     steps: int = Field(default=50_000, ge=1, description="Optimizer steps of one run.")
-    memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted memory of one run.")
+    memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted peak memory of one run.")
     seconds: float = Field(default=7200.0, gt=0, description="Predicted time of one run.")
 
     runs_per_visitor: int = Field(default=64, ge=1, description="Runs of one visitor that go or wait at once.")
@@ -127,12 +127,12 @@ def refusal(
     """
     if config.steps > limits.steps:
         return f"steps is {config.steps}; this host allows at most {limits.steps}."
-    needed = memory_of(prediction)
-    if needed > limits.memory:
-        fits = largest_that_fits(config, limits.memory, lambda smaller: memory_of(predict(smaller)))
+    if prediction.peak > limits.memory:
+        fits = largest_that_fits(config, limits.memory, lambda smaller: predict(smaller).peak)
         advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
         given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
-        return f"{given}a step would take {in_bytes(needed)} and this host allows {in_bytes(limits.memory)}; {advice}."
+        taken = f"the run would take {in_bytes(prediction.peak)} and this host allows {in_bytes(limits.memory)}"
+        return f"{given}{taken}; {advice}."
     seconds = prediction.seconds(config.steps)
     if seconds is not None and seconds > limits.seconds:
         steps = most_steps(prediction, limits.seconds)
@@ -151,14 +151,9 @@ def no_room(queued: int, limits: Limits) -> str | None:
 
 def most_steps(prediction: Prediction, seconds: float) -> int:
     """The most steps of which training and the measurements after it take no longer than ``seconds``; 0 or less for none."""
-    in_steps = (seconds - (prediction.result_seconds or 0.0)) * (prediction.steps_per_second or 0.0)
+    beside = (prediction.result_seconds or 0.0) + prediction.data_seconds
+    in_steps = (seconds - beside) * (prediction.steps_per_second or 0.0)
     return int(in_steps - prediction.recording_steps)
-
-
-def memory_of(prediction: Prediction) -> int:
-    """The predicted bytes of a step, without the memory saved for backward where there is no formula for it."""
-    memory = prediction.memory
-    return memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
 
 
 def largest_that_fits(config: RunConfig, limit: int, cost: Callable[[RunConfig], int]) -> tuple[str, int] | None:

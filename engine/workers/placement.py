@@ -6,20 +6,22 @@ from collections.abc import Iterable, Sequence
 
 from engine.estimate.prediction import Prediction
 from engine.workers.host import WORKER_BYTES
-from engine.workers.limits import Limits, memory_of
+from engine.workers.limits import Limits
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
 from engine.workers.queued import QueuedJob, QueuedRun
 
-LARGE = 4
-"""A run that takes more than this fraction of a worker's memory gets a process of its own."""
+LARGE_SHARE = 0.5
+"""The share of a worker's room for runs above which a run is large."""
+SMALL_BOUND = 64 * 2**20
+"""The bound of a run without a formula, in bytes, up to which it may share a worker."""
 
 
 def worker_for_run(
     workers: Sequence[WorkerProcess], queued: QueuedRun, most: int, limits: Limits
 ) -> WorkerProcess | None:
-    """The worker with the fewest running runs; None while every worker has ``most`` runs or one that must be alone. For a run
-    that needs a process of its own: that process, and None until it is ready.
+    """The worker with the fewest running runs; None while every worker has ``most`` runs, too little room in its memory, or a
+    run that must be alone. For a run that needs a process of its own: that process, and None until it is ready.
 
     A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
     itself says that the device is missing.
@@ -30,8 +32,20 @@ def worker_for_run(
     available = [worker for worker in available if worker.post.role == "runs"]
     if queued.wants_accelerator:
         available = [worker for worker in available if worker.owns_accelerator] or available
-    room = [worker for worker in available if not worker.held_alone and len(worker.runs) < most]
+    room = [
+        worker
+        for worker in available
+        if not worker.held_alone
+        and len(worker.runs) < most
+        and has_room((run.prediction.peak for run in worker.runs.values()), queued.prediction.peak, limits.worker_memory)
+    ]
     return min(room, key=lambda worker: (worker.load, worker.post.number), default=None)
+
+
+def has_room(peaks: Iterable[int], peak: int, memory: float, base: int = WORKER_BYTES) -> bool:
+    """Whether a run of this peak fits beside those of a worker that may take ``memory`` bytes; ``base`` is what the worker takes
+    without any run."""
+    return base + sum(peaks) + peak <= memory
 
 
 def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerProcess | None:
@@ -48,8 +62,10 @@ def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerPr
 
 
 def needs_own_process(prediction: Prediction, limits: Limits) -> bool:
-    """Whether a run is large, or its memory is not known before, so that it must not share a process with others' runs."""
-    return prediction.memory.saved is None or memory_of(prediction) > limits.worker_memory / LARGE
+    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its
+    peak is only a bound and not small. Then it alone fails if it takes more than it should."""
+    room = limits.worker_memory - WORKER_BYTES
+    return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > SMALL_BOUND)
 
 
 def goes_on_its_own(queued: QueuedRun, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
@@ -75,7 +91,7 @@ def own_posts(queue: Iterable[QueuedRun], workers: Sequence[WorkerProcess], size
     Fit: at most ``size`` at once, and together with what the runs on the workers are predicted to take within the memory
     of ``size`` workers. One may always go, so that no run waits for ever.
     """
-    if not any(worker.available for worker in workers):
+    if not any(worker.available and worker.post.role == "runs" for worker in workers):
         return []  # whether there is an accelerator is not known yet
     posts = [worker.post for worker in workers if worker.post.role == "own" and worker.runs]
     waiting = [own_post(queued) for queued in queue if goes_on_its_own(queued, workers, limits)]

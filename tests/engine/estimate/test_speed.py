@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
-from engine.estimate.speed import Speed, known_speed, remember_speed, speed_file
+from engine.estimate.speed import (
+    BASELINES,
+    BaselineSpeed,
+    Speed,
+    fully_measured,
+    known_speed,
+    remember_speed,
+    speed_file,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +40,9 @@ def test_a_speed_is_remembered() -> None:
         '{"overhead": 0.001, "rate": NaN}',
         '{"overhead": 0.001, "rate": Infinity}',
         '{"overhead": 0.001}',
+        '{"overhead": 0.001, "rate": 1e9, "baselines": [{"family": "gru", "step": 0, "layer": -1, "number": 0, "flop": 0}]}',
+        '{"overhead": 0.001, "rate": 1e9, "baselines": [{"family": "gru"}]}',
+        '{"overhead": 0.001, "rate": 1e9, "baselines": 7}',
         "[1, 2]",
         '{"overhead": 0.0',
         "",
@@ -40,3 +52,29 @@ def test_what_is_no_speed_counts_as_not_measured(content: str) -> None:
     speed_file().write_text(content)
     assert known_speed() is None
     assert predict(RunConfig()).steps_per_second is None
+
+
+GRU = BaselineSpeed("gru", step=1e-3, layer=1e-4, number=1e-8, flop=1e-11)
+
+
+def test_a_file_of_an_earlier_version_is_read_and_its_missing_families_are_measured_again() -> None:
+    speed_file().write_text('{"overhead": 0.0005, "rate": 5e9}')
+    assert known_speed() == Speed(0.0005, 5e9)
+    assert not fully_measured()
+    assert predict(RunConfig()).seconds(10) is not None
+    assert predict(RunConfig(family="gru")).seconds(10) is None
+
+
+def test_a_family_without_attention_has_a_time() -> None:
+    remember_speed(Speed(0.0005, 5e9, (GRU,)))
+    assert known_speed() == Speed(0.0005, 5e9, (GRU,))
+    short, long = (predict(RunConfig(family="gru", task="k_back").replace(seq_len=n)).seconds(100) for n in (8, 512))
+    assert short is not None
+    assert long is not None
+    assert long > 20 * short
+    assert predict(RunConfig(family="lstm")).seconds(10) is None
+
+
+def test_all_families_are_measured_where_each_has_a_speed() -> None:
+    remember_speed(Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in BASELINES)))
+    assert fully_measured()

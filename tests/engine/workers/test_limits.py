@@ -6,21 +6,23 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, parse
 from engine.estimate.prediction import Prediction
+from engine.estimate.prediction import predict as real_prediction
 from engine.settings.costs import Memory
 from engine.workers import host
 from engine.workers import limits as allowed_by
-from engine.workers.limits import Limits, memory_of
+from engine.workers.limits import Limits
 
 
-def prediction(memory: Memory, steps_per_second: float | None, result_seconds: float | None) -> Prediction:
+def prediction(memory: Memory, steps_per_second: float | None, result_seconds: float | None, peak: int) -> Prediction:
     return Prediction(
         parameters=1, by_part={}, memory=memory, tokens_per_step=1, flops_per_step=1e6,
-        steps_per_second=steps_per_second, result_seconds=result_seconds,
+        steps_per_second=steps_per_second, result_seconds=result_seconds, peak=peak,
     )  # fmt: skip
 
 
@@ -28,7 +30,7 @@ def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
     """One mebibyte a sequence, position and layer; a hundred steps a second."""
     saved = config.batch_size * config.seq_len * config.n_layers * 2**20
     memory = Memory(parameters=2**20, gradients=2**20, optimizer=2**21, saved=saved, scores=0)
-    return prediction(memory, 100.0, result_seconds)
+    return prediction(memory, 100.0, result_seconds, peak=memory.total or 0)
 
 
 def small(config: RunConfig) -> Prediction:
@@ -38,7 +40,9 @@ def small(config: RunConfig) -> Prediction:
 
 
 def unknown(config: RunConfig) -> Prediction:
-    return prediction(Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None, None)
+    return prediction(
+        Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None, None, peak=2**33
+    )
 
 
 def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction]) -> str | None:
@@ -63,7 +67,7 @@ def test_too_much_memory_names_a_value_that_fits_and_one_more_does_not() -> None
     config = RunConfig().replace(batch_size=4096, seq_len=10)
     sentence = refusal(config, allowed, predict)
     assert sentence is not None
-    assert sentence.startswith("batch_size is 4096: a step would take 40 GiB and this host allows 1 GiB;")
+    assert sentence.startswith("batch_size is 4096: the run would take 40 GiB and this host allows 1 GiB;")
     found = re.search(r"set batch_size to (\d+) or less", sentence)
     assert found
     size = int(found[1])
@@ -84,11 +88,44 @@ def test_where_nothing_alone_helps_it_says_so() -> None:
     assert sentence.endswith("choose a much smaller model.")
 
 
-def test_without_a_formula_what_is_known_counts() -> None:
-    assert memory_of(unknown(RunConfig())) == 2**33
+def test_without_a_formula_the_bound_counts() -> None:
     sentence = refusal(RunConfig(), limits(memory="1GiB"), unknown)
     assert sentence is not None
     assert "8 GiB" in sentence
+
+
+WIDE = {"d_model": 64, "batch_size": 1}
+TOO_MUCH: dict[str, dict[str, Any]] = {
+    "patterns of 64 heads": {**WIDE, "seq_len": 1024, "n_layers": 8, "n_heads": 64},
+    "patterns of 64 heads that label": {**WIDE, "task": "k_back", "seq_len": 1024, "n_layers": 12, "n_heads": 64},
+    "a recurrent family": {"family": "gru", "task": "k_back", "seq_len": 768, "d_model": 256, "batch_size": 512},
+    "the largest one": {"family": "gru", "task": "k_back", "seq_len": 1024, "d_model": 1024, "batch_size": 4096},
+    "a large training set": {"task": "k_back", "seq_len": 1024, "batch_size": 1, "dataset_size": 1_000_000},
+    **{
+        name: {"task": "k_back", "seq_len": 512, "d_model": 64, "n_heads": 4, "n_layers": 4, "pos_encoding": name}
+        for name in ("fire", "kerple", "cope", "designed")
+    },
+    "dropout in fused attention": {"task": "k_back", "seq_len": 512, "d_model": 64, "n_heads": 4, "dropout": 0.1},
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_takes_more_than_its_step_is_refused(name: str) -> None:
+    allowed = Limits.from_environment({"ATTENTION_LAB_MEMORY": "256MiB"})
+    config = parse(TOO_MUCH[name])
+    sentence = allowed_by.refusal(config, real_prediction(config), allowed, real_prediction)
+    assert sentence is not None
+    assert "the run would take" in sentence
+    found = re.search(r"set (\w+) to (\d+) or less", sentence)
+    if found:
+        fitting = config.replace(**{found[1]: int(found[2])})
+        assert allowed_by.refusal(fitting, real_prediction(fitting), allowed, real_prediction) is None
+
+
+def test_long_sequences_whose_patterns_are_made_one_layer_at_a_time_are_taken() -> None:
+    allowed = Limits.from_environment({"ATTENTION_LAB_MEMORY": "256MiB"})
+    config = parse({**WIDE, "seq_len": 512, "n_layers": 6, "n_heads": 8})
+    assert allowed_by.refusal(config, real_prediction(config), allowed, real_prediction) is None
 
 
 def test_too_long_names_the_steps_that_fit() -> None:

@@ -1,0 +1,79 @@
+"""The predicted peak of a run: always a number, never below what is known, and close to real processes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import parse
+from engine.encodings import ENCODINGS
+from engine.estimate.prediction import predict
+from tests.benchmarks.peak import MEDIUM, predicted, real_peak
+
+
+def peak(**flat: Any) -> int:
+    return predict(parse({**MEDIUM, **flat})).peak
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_every_encoding_has_a_peak_above_its_step(name: str, impl: str) -> None:
+    for dropout in (0.0, 0.1):
+        found = predict(parse({**MEDIUM, "pos_encoding": name, "attention_impl": impl, "dropout": dropout}))
+        memory = found.memory
+        known = memory.total or memory.parameters + memory.gradients + memory.optimizer
+        assert found.peak > known
+
+
+@pytest.mark.parametrize("family", ARCHITECTURES)
+def test_every_family_has_a_peak_that_grows_with_each_size(family: str) -> None:
+    task = "reverse" if family == "encoder_decoder" else "k_back"
+    plain = peak(family=family, task=task, batch_size=64)
+    for larger in ({"batch_size": 256}, {"seq_len": 512, "batch_size": 64}, {"d_model": 512, "batch_size": 64}):
+        assert peak(**{"family": family, "task": task, **larger}) > plain
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"dataset_size": 1_000_000},
+        {"test_lengths": (2048,), "batch_size": 4, "attention_impl": "materialised"},
+        {"n_heads": 64, "batch_size": 4, "seq_len": 512},
+    ],
+)
+def test_what_is_done_beside_the_steps_counts(more: dict[str, Any]) -> None:
+    """A training set, test lengths, the snapshot's patterns: each above everything of the step."""
+    config = parse({**MEDIUM, **more})
+    told = predict(config)
+    assert told.peak > 1.5 * (told.memory.total or 0) + 100 * 2**20
+
+
+def test_a_set_holds_two_numbers_a_token() -> None:
+    small, large = (peak(dataset_size=size) for size in (500_000, 1_000_000))
+    assert large - small == 500_000 * MEDIUM["seq_len"] * 16
+
+
+REAL: dict[str, dict[str, Any]] = {
+    "fused": {},
+    "cope": {"pos_encoding": "cope", "batch_size": 8},
+    "dropout": {"dropout": 0.1},
+    "64 heads": {"n_heads": 64, "batch_size": 1, "seq_len": 256, "task": "reverse"},
+    "a set": {"dataset_size": 200_000},
+    "gru": {"family": "gru", "batch_size": 128},
+    "lstm": {"family": "lstm", "batch_size": 128},
+    "cnn": {"family": "cnn", "batch_size": 128},
+}
+
+
+@pytest.mark.acceptance
+@pytest.mark.skipif(sys.platform != "linux", reason="the resident memory is read from /proc")
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_process_stays_below_the_peak(name: str) -> None:
+    flat = {**MEDIUM, **REAL[name]}
+    told, formula = predicted(flat)[1:]
+    real = real_peak(flat)
+    assert told >= real
+    assert not formula or told <= 2.5 * real

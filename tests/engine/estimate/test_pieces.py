@@ -1,0 +1,61 @@
+"""The pieces of long work: documented experiments stay whole, and a long pass is cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.config.run_config import RunConfig, parse
+from engine.estimate.layout import generation_size, validation_size
+from engine.estimate.pieces import PIECE_FLOPS, forward_flops, pieces, rows_at_once
+from engine.estimate.prediction import TESTED
+from engine.experiments.issues import ISSUES
+from tests.golden.cases import configs
+
+
+def passes(config: RunConfig) -> list[tuple[int, int]]:
+    """The lengths and the numbers of sequences of a run's passes without gradient."""
+    n = config.seq_len
+    return [(n, validation_size(n)), (n, generation_size(n)), *((length, TESTED) for length in config.test_lengths)]
+
+
+@pytest.mark.parametrize("slug", ISSUES)
+def test_what_documented_experiments_measure_stays_whole(slug: str) -> None:
+    for arm in ISSUES[slug].arms:
+        config = ISSUES[slug].config(arm)
+        for n, rows in passes(config):
+            assert rows_at_once(config, n, rows) == rows, (arm.name, n)
+
+
+def test_what_the_golden_record_holds_stays_whole() -> None:
+    for flat in configs().values():
+        config = parse(flat)
+        assert all(rows_at_once(config, n, rows) == rows for n, rows in passes(config))
+
+
+@pytest.mark.parametrize(
+    "flat",
+    [
+        {"seq_len": 400, "d_model": 64, "n_layers": 4, "n_heads": 4},
+        {"seq_len": 64, "d_model": 64, "n_heads": 64},
+        {"family": "cnn", "seq_len": 128, "d_model": 512},
+    ],
+)
+def test_a_long_pass_is_cut(flat: dict[str, Any]) -> None:
+    config = parse({"task": "k_back", **flat})
+    at_once = rows_at_once(config, config.seq_len, TESTED)
+    assert 1 <= at_once < TESTED
+    assert at_once == 1 or at_once * forward_flops(config, config.seq_len) <= PIECE_FLOPS
+
+
+def test_the_size_of_the_training_batch_changes_no_piece() -> None:
+    small, large = (parse({"task": "k_back", "seq_len": 400, "d_model": 64, "batch_size": size}) for size in (1, 64))
+    assert rows_at_once(small, 400, TESTED) == rows_at_once(large, 400, TESTED)
+
+
+@pytest.mark.parametrize(("rows", "at_once"), [(10, 3), (9, 3), (1, 5), (4, 4)])
+def test_pieces_cover_each_row_once(rows: int, at_once: int) -> None:
+    found = [row for piece in pieces(rows, at_once) for row in range(rows)[piece]]
+    assert found == list(range(rows))
+    assert all(piece.stop - piece.start <= at_once for piece in pieces(rows, at_once))
