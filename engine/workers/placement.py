@@ -13,6 +13,8 @@ from engine.workers.queued import QueuedJob, QueuedRun
 
 LARGE = 4
 """A run that takes more than this fraction of a worker's memory gets a process of its own."""
+SMALL = 64 * 2**20
+"""Bytes up to which a run whose memory is not known exactly may share a worker."""
 
 
 def worker_for_run(
@@ -48,8 +50,9 @@ def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerPr
 
 
 def needs_own_process(prediction: Prediction, limits: Limits) -> bool:
-    """Whether a run is large, or its memory is not known before, so that it must not share a process with others' runs."""
-    return prediction.memory.saved is None or memory_of(prediction) > limits.worker_memory / LARGE
+    """Whether a run is large, or its memory not known before and not small, so that it must not share a process."""
+    needed = memory_of(prediction)
+    return needed > limits.worker_memory / LARGE or (prediction.memory.saved is None and needed > SMALL)
 
 
 def goes_on_its_own(queued: QueuedRun, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
@@ -75,7 +78,7 @@ def own_posts(queue: Iterable[QueuedRun], workers: Sequence[WorkerProcess], size
     Fit: at most ``size`` at once, and together with what the runs on the workers are predicted to take within the memory
     of ``size`` workers. One may always go, so that no run waits for ever.
     """
-    if not any(worker.available for worker in workers):
+    if not any(worker.available and worker.post.role == "runs" for worker in workers):
         return []  # whether there is an accelerator is not known yet
     posts = [worker.post for worker in workers if worker.post.role == "own" and worker.runs]
     waiting = [own_post(queued) for queued in queue if goes_on_its_own(queued, workers, limits)]

@@ -276,7 +276,7 @@ class Pool:
         match report:
             case protocol.RunUpdate(run_id, events, state):
                 queued = worker.runs[run_id]
-                queued.begun = True
+                queued.begin()
                 queued.run.append(events, None if state == "over" else state)
                 with self._lock:
                     if state == "over":

@@ -106,7 +106,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
         """The worker has reported what it computes from now on."""
         self.busy_with = task_id
         if task_id in self.runs:
-            self.runs[task_id].begun = True
+            self.runs[task_id].begin()
         if self.job is not None and self.job.ask.job_id == task_id:
             self.job.begun = True
 

@@ -57,6 +57,10 @@ class QueuedRun:
         if self.lease is not None:
             self.lease.release()
 
+    def begin(self) -> None:
+        """The worker has reported that it is at this run, and thus has all that was sent with it."""
+        self.begun, self.early_steps = True, 0
+
     def control_early(self, control: protocol.Control) -> None:
         """Remember a control that the owner sends while the run waits for a worker."""
         match control:
