@@ -37,7 +37,9 @@ def worker_for_run(
         for worker in available
         if not worker.held_alone
         and len(worker.runs) < most
-        and has_room((run.prediction.peak for run in worker.runs.values()), queued.prediction.peak, limits.worker_memory)
+        and has_room(
+            (run.prediction.peak for run in worker.runs.values()), queued.prediction.peak, limits.worker_memory
+        )
     ]
     return min(room, key=lambda worker: (worker.load, worker.post.number), default=None)
 

@@ -278,7 +278,6 @@ class Pool:
                 worker.send(protocol.Start(queued.run.id, queued.request, queued.prediction, folder, queued.saved))
                 for _ in range(queued.early_steps):
                     worker.send(protocol.Step(queued.run.id))
-                queued.early_steps = 0
         self._number_queue()
         self._supervisor.fill_posts()
 
@@ -324,7 +323,7 @@ class Pool:
                 try_later(worker.runs[run_id])
             case protocol.RunUpdate(run_id, events, state):
                 queued = worker.runs[run_id]
-                queued.begun = True
+                queued.begin()
                 queued.run.append(events, state if state in ("running", "paused") else None)
                 with self._lock:
                     if state == "over":

@@ -11,7 +11,6 @@ from engine.foundation.child import ChildProcess
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.host import WORKER_BYTES
-from engine.workers.limits import memory_of
 from engine.workers.post import Post
 from engine.workers.queued import QueuedJob, QueuedRun
 
@@ -95,7 +94,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
     @property
     def promised(self) -> int:
         """The bytes that the worker and its runs are predicted to take."""
-        return WORKER_BYTES + sum(memory_of(queued.prediction) for queued in self.runs.values())
+        return WORKER_BYTES + sum(queued.prediction.peak for queued in self.runs.values())
 
     def retire(self) -> None:
         """End the process because nobody needs it any more. Nothing is on it."""
@@ -106,7 +105,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
         """The worker has reported what it computes from now on."""
         self.busy_with = task_id
         if task_id in self.runs:
-            self.runs[task_id].begun = True
+            self.runs[task_id].begin()
         if self.job is not None and self.job.ask.job_id == task_id:
             self.job.begun = True
 

@@ -86,6 +86,10 @@ class QueuedRun:
             return [protocol.Step(self.run.id)] * self.early_steps
         return [protocol.Resume(self.run.id)]
 
+    def begin(self) -> None:
+        """The worker has reported that it is at this run, and thus has all that was sent with it."""
+        self.begun, self.early_steps = True, 0
+
     def control_early(self, control: protocol.Control) -> None:
         """Remember a control that the owner sends while the run waits for a worker."""
         match control:

@@ -55,13 +55,14 @@ PATIENCE = 60.0
 LARGE = 1000
 """The seed of runs that are predicted to take much of a worker's memory."""
 UNKNOWN = 7
-"""The batch size of runs whose memory is not predicted."""
+"""The batch size of runs of which only the memory of their parameters is predicted."""
 
 
 def some(config: RunConfig) -> Prediction:
     """Small, but for the runs above."""
     saved = None if config.batch_size == UNKNOWN else 2**30 if config.seed == LARGE else 2**20
-    return prediction(Memory(2**20, 2**20, 2**20, saved, 0), 100.0, 0.0)
+    parameters = 2**20 if saved else 2**25
+    return prediction(Memory(parameters, parameters, parameters, saved, 0), 100.0, 0.0)
 
 
 @contextmanager
