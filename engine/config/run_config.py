@@ -50,8 +50,11 @@ class RunConfig(ComposedConfig):
             given = flat.pop(field, None)
             if chosen is None:  # the validation reports the field that chooses
                 continue
-            values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
-            values |= {name: flat.pop(name) for name in chosen.model_fields if name in flat}
+            table = given.model_dump() if isinstance(given, BaseModel) else given or {}
+            if not isinstance(table, Mapping):
+                wrong = Problem(field, to_text(given), "a table of settings")
+                raise PydanticCustomError("rule", "{allowed}", vars(wrong))
+            values = {**table, **{name: flat.pop(name) for name in chosen.model_fields if name in flat}}
             flat[field] = chosen(**from_text(values, chosen))
         return from_text(flat, cls)
 
