@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import SerializeAsAny
 
 from engine.architectures import ARCHITECTURES, Architecture
 from engine.encodings import ENCODINGS
 from engine.encodings.spec import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
+from engine.settings.fields import Value
 from engine.tasks.spec import TaskSettings
 
 
@@ -34,9 +33,10 @@ class ComposedConfig(BaseConfig):
         """Whether a position sees only itself and earlier positions."""
         return self.architecture.causal
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> Value:
         """A setting by its one name. Raises KeyError where this config has none of that name."""
         for settings in (self, self.task_settings, self.encoding_settings):
             if name in type(settings).model_fields:
-                return getattr(settings, name)
+                found: Value = getattr(settings, name)
+                return found
         raise KeyError(name)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from engine.config.run_config import RunConfig, parse
+from engine.settings.fields import Value
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Preset:
     expects: Literal["learns", "fails"]
     """The expected outcome, under which the preset is listed; the run may end otherwise."""
     look_at: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Value] = field(default_factory=dict)
 
     @property
     def config(self) -> RunConfig:

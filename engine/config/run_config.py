@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from pydantic import (
     BaseModel,
@@ -21,7 +20,7 @@ from engine.config.composed import ComposedConfig
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError, Problem, problems_in, shown
-from engine.settings.fields import Parameters, Setting, from_text, settings_in, to_text
+from engine.settings.fields import Parameters, Setting, Value, from_text, settings_in, to_text
 from engine.tasks import TASKS
 
 COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
@@ -42,16 +41,19 @@ class RunConfig(ComposedConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _compose(cls, data: Any) -> Any:
+    def _compose(cls, data: Mapping[str, object]) -> dict[str, object]:
         """Accept the flat form: move the parameters of each chosen row into its own model."""
         flat = dict(data)
         for chooser, (field, types) in COMPOSED.items():
-            chosen = types.get(flat.get(chooser, cls.model_fields[chooser].default))
-            given = flat.pop(field, None)
+            chosen = types.get(str(flat.get(chooser, cls.model_fields[chooser].default)))
+            given = flat.pop(field, None) or {}
             if chosen is None:  # the validation reports the field that chooses
                 continue
-            values = given.model_dump() if isinstance(given, BaseModel) else dict(given or {})
-            values |= {name: flat.pop(name) for name in chosen.model_fields if name in flat}
+            table = given.model_dump() if isinstance(given, BaseModel) else given
+            if not isinstance(table, Mapping):
+                wrong = Problem(field, to_text(given), "a table of settings")
+                raise PydanticCustomError("rule", "{allowed}", vars(wrong))
+            values = {**table, **{name: flat.pop(name) for name in chosen.model_fields if name in flat}}
             flat[field] = chosen(**from_text(values, chosen))
         return from_text(flat, cls)
 
@@ -70,11 +72,11 @@ class RunConfig(ComposedConfig):
             raise PydanticCustomError("rule", "{allowed}", vars(broken))
         return self
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self) -> dict[str, Value]:
         """Every setting by its unique name, including the parameters of the chosen rows."""
         return {row.name: self.value(row.name) for row in settings_of(self)}
 
-    def replace(self, **changes: Any) -> RunConfig:
+    def replace(self, **changes: object) -> RunConfig:
         """A config with some settings changed; parameters of a row no longer chosen are dropped.
 
         Raises ConfigError with one sentence for each setting that does not fit.
@@ -92,7 +94,7 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     for row in settings_in(RunConfig, CHOICES):
         rows.append(row)
         if row.name in COMPOSED:
-            own = COMPOSED[row.name][1].get(chosen[row.name] or row.default)
+            own = COMPOSED[row.name][1].get(str(chosen[row.name] or row.default))
             rows += [replace(setting, group=row.group) for setting in settings_in(own)] if own else []
     return tuple(rows)
 
@@ -101,7 +103,7 @@ def settings_of(config: RunConfig) -> tuple[Setting, ...]:
     return settings_for(config.task, config.pos_encoding)
 
 
-def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def changed(values: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """Flat values with some changed. Where a change chooses another row, a parameter that both rows have and that was at the
     old row's default takes the new row's default (ten symbols are few for a text).
     """
@@ -117,7 +119,7 @@ def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     return after
 
 
-def parse(flat: Mapping[str, Any]) -> RunConfig:
+def parse(flat: Mapping[str, object]) -> RunConfig:
     """The config of flat names and values; values may be text. Raises ConfigError."""
     try:
         return RunConfig.model_validate(dict(flat))
@@ -127,7 +129,7 @@ def parse(flat: Mapping[str, Any]) -> RunConfig:
         ) from None
 
 
-def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
+def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:
     """A config of the values that are allowed, and one problem for each setting that is not (it keeps its default)."""
     kept, ignored = dict(flat), list[Problem]()
     while True:
@@ -140,7 +142,7 @@ def parse_leniently(flat: Mapping[str, Any]) -> tuple[RunConfig, list[Problem]]:
                 del kept[culprit.setting]
 
 
-def _culprit(given: dict[str, Any], problem: Problem) -> Problem:
+def _culprit(given: dict[str, object], problem: Problem) -> Problem:
     """The given setting that conflicts with a default: the last one without which the config parses, else the first."""
     for name in reversed(given):
         try:
@@ -151,7 +153,7 @@ def _culprit(given: dict[str, Any], problem: Problem) -> Problem:
     return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {shown(problem.given)}")
 
 
-def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Any, Any]]:
+def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Value, Value]]:
     """The settings that differ, with the value before and after; they name a run that is compared with another."""
     old = before.flat()
     for row in settings_of(after):

@@ -6,14 +6,13 @@ The settings are chosen so that on one core the run passes a Kneser-Ney bigram w
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.config.run_config import RunConfig, parse
+from engine.settings.fields import Value
 
 TASK = "shakespeare_words"
 CHOSEN = ("text", "vocab_size", "pos_encoding", "steps")
 """The settings that the text page lets the reader choose; the recipe fixes all others."""
-RECIPE: dict[str, Any] = {
+RECIPE: dict[str, Value] = {
     "task": TASK,
     "vocab_size": 3000,
     "pos_encoding": "rope",
@@ -31,6 +30,6 @@ RECIPE: dict[str, Any] = {
 }
 
 
-def text_config(**chosen: Any) -> RunConfig:
+def text_config(**chosen: object) -> RunConfig:
     """The recipe with some settings chosen. Raises ConfigError with one sentence for each that does not fit."""
     return parse(RECIPE | chosen)

@@ -57,8 +57,8 @@ def _lengths_ordered(c: ComposedConfig) -> tuple[str, str] | None:
 
 def _long_enough(c: ComposedConfig) -> tuple[str, str] | None:
     shortest = TASKS[c.task].shortest
-    for name in ("seq_len", "min_seq_len"):
-        if (c.value(name) or shortest) < shortest:
+    for name, length in (("seq_len", c.seq_len), ("min_seq_len", c.min_seq_len)):
+        if (length or shortest) < shortest:
             return name, f"at least {shortest}, the shortest question of task {c.task}"
     if min(c.test_lengths, default=shortest) < shortest:
         return "test_lengths", f"at least {shortest} each, the shortest question of task {c.task}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -48,7 +47,7 @@ class ConfigError(Explained, ValueError):
         super().__init__(" ".join(str(problem) for problem in self.problems))
 
 
-def problems_in(error: ValidationError, flat: Mapping[str, Any], rows: Sequence[Setting]) -> Iterator[Problem]:
+def problems_in(error: ValidationError, flat: Mapping[str, object], rows: Sequence[Setting]) -> Iterator[Problem]:
     """The problems that a validation found, at most one for each setting."""
     by_name = {row.name: row for row in rows}
     seen = set[str]()

@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
+
+Value = str | int | float | bool | None | tuple[int, ...] | tuple[str, ...]
+"""The value of one setting, once it is read."""
+Kind = Literal["choice", "bool", "int", "float", "ints", "text"]
+V = TypeVar("V")
 
 AUTO = "auto"
 """The text for ``None`` in a link or on the command line: the engine chooses the value."""
@@ -24,7 +30,7 @@ class Parameters(BaseModel):
 
 
 def setting(
-    default: Any,
+    default: V,
     *,
     label: str,
     help: str,
@@ -32,9 +38,12 @@ def setting(
     labels: dict[str, str] | None = None,
     ge: float | None = None,
     le: float | None = None,
-) -> Any:
-    """A pydantic field with the label, help, group and choice labels that a page shows."""
-    shown: Any = {"group": group, "labels": labels or {}}
+) -> V:
+    """A pydantic field with the label, help, group and choice labels that a page shows.
+
+    Its type is that of the default, as with pydantic's own ``Field``, so that the default is checked against the annotation.
+    """
+    shown: JsonDict = {"group": group, "labels": {**(labels or {})}}
     return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
 
 
@@ -43,8 +52,8 @@ class Setting:
     """The description of one setting, for widgets, links and the command line."""
 
     name: str
-    kind: Literal["choice", "bool", "int", "float", "ints", "text"]
-    default: Any
+    kind: Kind
+    default: Value
     label: str
     help: str
     group: str
@@ -85,7 +94,8 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
             continue
         kind, literals = _kind_of(field)
         names = (choices or {}).get(name) or {value: value for value in literals}
-        labels: Any = {**names, **(extra["labels"] or {})}  # type: ignore[dict-item]
+        given = extra["labels"]
+        labels = names | ({value: str(label) for value, label in given.items()} if isinstance(given, dict) else {})
         yield Setting(
             name=name,
             kind="choice" if names else "text" if kind == "choice" else kind,
@@ -101,7 +111,7 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
         )
 
 
-def _kind_of(field: FieldInfo) -> tuple[Any, tuple[str, ...]]:
+def _kind_of(field: FieldInfo) -> tuple[Kind, tuple[str, ...]]:
     annotation = field.annotation
     if get_origin(annotation) in (Union, UnionType):
         (annotation,) = (part for part in get_args(annotation) if part is not NoneType)
@@ -109,7 +119,7 @@ def _kind_of(field: FieldInfo) -> tuple[Any, tuple[str, ...]]:
         return "choice", get_args(annotation)
     if get_origin(annotation) is tuple:
         return "ints", ()
-    kinds: dict[Any, str] = {bool: "bool", int: "int", float: "float", str: "choice"}
+    kinds: dict[object, Kind] = {bool: "bool", int: "int", float: "float", str: "choice"}
     return kinds[annotation], ()
 
 
@@ -117,7 +127,7 @@ def _is_optional(field: FieldInfo) -> bool:
     return NoneType in get_args(field.annotation)
 
 
-def from_text(values: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str, object]:
     """Undo :func:`to_text` where pydantic does not: for ``auto`` and lists. Other values pass unchanged."""
     read = dict(values)
     for name, value in values.items():
@@ -136,7 +146,7 @@ def whole_number(text: str, low: int, high: int) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 and low <= int(text) <= high else None
 
 
-def to_text(value: Any) -> str:
+def to_text(value: object) -> str:
     """The text of a setting's value in a link or on the command line; pydantic reads it back."""
     if value is None:
         return AUTO

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from engine.settings.fields import Parameters, from_text, settings_in
 M = TypeVar("M", bound=Parameters)
 
 
-def checked(model: type[M], flat: Mapping[str, Any]) -> M:
+def checked(model: type[M], flat: Mapping[str, object]) -> M:
     """A table of settings from flat names to values, which may be text. Raises ConfigError."""
     try:
         return model.model_validate(from_text(dict(flat), model))
@@ -30,7 +30,7 @@ def checked(model: type[M], flat: Mapping[str, Any]) -> M:
         ) from None
 
 
-def leniently(flat: Mapping[str, Any], read: Callable[[Mapping[str, Any]], M]) -> tuple[M, list[Problem]]:
+def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
     """The settings with every value that fits, and one problem for each value that does not: that setting keeps its default."""
     kept, ignored = dict(flat), list[Problem]()
     while True:

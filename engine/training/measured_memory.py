@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -48,8 +47,12 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._in_scores = False
 
     def __torch_dispatch__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         result = func(*args, **(kwargs or {}))
         unknown = [
             leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor) and _storage_id(leaf) not in self.alive

@@ -160,6 +160,7 @@ def largest_that_fits(config: RunConfig, limit: int, cost: Callable[[RunConfig],
     """The first setting of SHRINKABLE that can be lowered alone until the cost fits, and its largest such value."""
     for name in SHRINKABLE:
         low, high = 0, config.value(name)  # low fits or is 0; high does not fit
+        assert isinstance(high, int)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if _fits(config, name, middle, limit, cost) else (low, middle)

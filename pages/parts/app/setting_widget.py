@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.settings.fields import Setting
+from engine.settings.fields import Setting, Value
 from pages.parts.app.glossary import setting_help
 
 SEGMENTS = 3
@@ -47,6 +47,6 @@ def _limits(row: Setting) -> dict[str, Any]:
     return limits
 
 
-def _step(default: float | None) -> float:
+def _step(default: Value) -> float:
     """A step that changes the first digit of the default."""
-    return 10.0 ** math.floor(math.log10(default)) if default else 0.1
+    return 10.0 ** math.floor(math.log10(default)) if isinstance(default, int | float) and default else 0.1

@@ -66,7 +66,7 @@ def read_setting(name: str, given: str) -> Any:
     value = text_config(**{name: given}).value(name)
     if name == "text" and value != PLAYS:
         try:
-            own.read(value)  # named here, not where it would be trained on
+            own.read(str(value))  # named here, not where it would be trained on
         except ValueError:
             allowed = f"{PLAYS}, or the name of a text of your own that is kept here"
             raise ConfigError([Problem(name, given, allowed)]) from None

@@ -114,6 +114,8 @@ def test_every_setting_has_label_help_and_group() -> None:
         ({"family": "encoder", "mask_fault": "missing"}, "mask_fault", "missing", "none"),
         ({"test_lengths": "4,1"}, "test_lengths", "4,1", "from 2 to 2048"),
         ({"colour": "red"}, "colour", "red", "no setting of that name"),
+        ({"task_settings": "x"}, "task_settings", "x", "no setting of that name"),
+        ({"encoding_settings": 5}, "encoding_settings", "5", "no setting of that name"),
     ],
 )
 def test_a_refusal_names_setting_value_and_what_is_allowed(
@@ -131,6 +133,12 @@ def test_a_bad_link_keeps_what_fits() -> None:
     config, ignored = from_query({"v": "1", "n_layers": "99", "pos_encoding": "rope", "steps": "50", "zork": "1"})
     assert (config.n_layers, config.pos_encoding, config.steps) == (1, "rope", 50)
     assert {problem.setting for problem in ignored} == {"n_layers", "zork"}
+
+
+def test_a_link_cannot_name_the_table_that_holds_the_settings_of_a_row() -> None:
+    config, (problem,) = from_query({"task": "k_back", "k": "2", "task_settings": "x"})
+    assert (config.task, config.value("k")) == ("k_back", 2)
+    assert problem.setting == "task_settings"
 
 
 def test_a_default_that_a_link_rules_out_costs_the_setting_that_rules_it_out() -> None:
