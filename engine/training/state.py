@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -81,25 +80,23 @@ class TrainingState:
     def load(self, file: Path) -> None:
         """Take over a saved state of the same config. Raises ValueError with one sentence where the file holds none."""
         try:
-            self._take(torch.load(file, map_location="cpu", weights_only=True))
+            content = torch.load(file, map_location="cpu", weights_only=True)
+            if content["format"] != FORMAT:
+                raise ValueError(f"format is {content['format']}")
+            if self.pretraining is not None and not content["pretraining"]:
+                self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
+            self.model.load_state_dict(content["model"])
+            for optimizer, saved in zip(self.optimizers, content["optimizers"], strict=True):
+                optimizer.load_state_dict(saved)
+            if self.dropout is not None:
+                self.dropout.states = content["dropout"]
+            self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
+            self.busy, self.seen = content["busy"], content["seen"]
+            for _ in self.data.draw_sets():  # before the generator is set: it draws them
+                pass
+            self._generator.set_state(content["drawn_from"])
+            if self.step:  # the last batch once more: the generator then stands where it stood, too
+                self._drawn_from = content["drawn_from"]
+                self.batch = (self.pretraining or self.data).training_batch().to(self.device)
         except (OSError, EOFError, RuntimeError, KeyError, TypeError, ValueError, pickle.UnpicklingError) as error:
             raise ValueError(UNREADABLE) from error
-
-    def _take(self, content: dict[str, Any]) -> None:
-        if content["format"] != FORMAT:
-            raise ValueError(f"format is {content['format']}")
-        if self.pretraining is not None and not content["pretraining"]:
-            self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
-        self.model.load_state_dict(content["model"])
-        for optimizer, saved in zip(self.optimizers, content["optimizers"], strict=True):
-            optimizer.load_state_dict(saved)
-        if self.dropout is not None:
-            self.dropout.states = content["dropout"]
-        self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
-        self.busy, self.seen = content["busy"], content["seen"]
-        for _ in self.data.draw_sets():  # before the generator is set: it draws them
-            pass
-        self._generator.set_state(content["drawn_from"])
-        if self.step:  # the last batch once more: the generator then stands where it stood, too
-            self._drawn_from = content["drawn_from"]
-            self.batch = (self.pretraining or self.data).training_batch().to(self.device)
