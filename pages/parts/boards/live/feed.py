@@ -59,6 +59,7 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
         "steps": run.config.steps,
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
         "queue_place": run.queue_place,
+        "queue_seconds": run.queue_seconds,
         "problem": end.reason if isinstance(end, Failed | Ended) else "",
         "remedy": end.remedy if isinstance(end, Failed) else None,
     }

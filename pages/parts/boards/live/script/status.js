@@ -21,6 +21,8 @@ function runInWords(board) {
   }
   const sentence = (status, state, step) => {
     const said = [`step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
+    if (state !== "running") pace.length = 0 // a pause is no training time
+    if (state === "queued" && status.queue_seconds) said.unshift(`starts in about ${duration(status.queue_seconds)}`)
     if (state === "queued" && status.queue_place != null) said.unshift(`place ${status.queue_place} in the queue`)
     if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
     const left = state === "running" ? timeLeft(status) : null
