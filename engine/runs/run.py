@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Condition, Lock
 from typing import Literal
@@ -39,10 +39,17 @@ class Run:
         """The latest snapshot."""
         self.unsaved = ""
         """One sentence where the events could not be written to disk; the run continues in memory."""
+        self.elsewhere = False
+        """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
         self._disk = folder
         self._events: list[Event] = []
         self._changed = Condition()
         self._writing = Lock()
+
+    @property
+    def pinned(self) -> bool:
+        """Whether its owner keeps it: it is not deleted when there are too many runs."""
+        return self._disk.pin.exists()
 
     @property
     def events(self) -> Sequence[Event]:
@@ -136,14 +143,18 @@ class Run:
                     self.state = "stopped" if event.state == "stopped" else "lost"
 
     @classmethod
-    def from_disk(cls, folder: RunFolder) -> Run:
-        """A stored run. One without an ending is paused if its training state was put away, else lost: the process that
-        trained it is gone."""
+    def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
+        """A stored run. One without an ending goes on at another server, or is paused if its training state was put away; else
+        it is lost: the process that trained it is gone. ``elsewhere``: whether the server of that name is another one, and
+        alive."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
         run._add(folder.read_events())
+        run.elsewhere = run.live and elsewhere(folder.server())
         if run.live and folder.holds_state:
             run.put_away()
+        elif run.elsewhere:
+            run.state = "running"
         elif run.live:
             run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])
         return run

@@ -42,6 +42,7 @@ CLOSING = "The app is closing."
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )
+ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 CLOSED = "The app was closed before this run had ended."
 
 
@@ -76,7 +77,7 @@ class Pool:
         """What each visitor has going."""
         self._presence = Presence(here)
         self._left: dict[str, str] = {}  # the runs that were put away because their owner had left, and the owner
-        prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
+        prune = partial(runs.prune, self.limits.retention)
         self._supervisor = Supervisor(
             self.size, training, self.limits, self._lock,
             on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune, on_round=self._look_at_idle,
@@ -86,6 +87,8 @@ class Pool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
         if not self._supervisor.start():
             return False
+        with suppress(OSError):  # tried again every few seconds
+            self.runs.lease.take()
         atexit.register(self.close)
         return True
 
@@ -103,6 +106,7 @@ class Pool:
             queued.run.append([Ended(queued.run.step, "lost", CLOSED)])
             queued.release()
         self._supervisor.close()
+        self.runs.lease.release()
         atexit.unregister(self.close)
 
     def __enter__(self) -> Pool:
@@ -204,6 +208,8 @@ class Pool:
         run = self.runs.get(run_id)
         if run is not None and not by.may_steer(run.owner):
             raise Refused(NOT_YOURS)
+        if run is not None and run.elsewhere:
+            raise Refused(ELSEWHERE)
         return run
 
     def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
@@ -375,6 +381,7 @@ class Pool:
 
     def _look_at_idle(self, now: float) -> None:
         """Put away the runs that stand still or go on for nobody, and bring back those whose owner is here again."""
+        self.runs.lease.touch()
         with self._lock:
             put_away_idle(self._supervisor.workers, self._presence, now, others_wait=bool(self._queue))
             back = [run_id for run_id, owner in self._left.items() if self._presence.here(owner)]

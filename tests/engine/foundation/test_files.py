@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from engine.foundation.files import ABANDONED, keep_newest, replacing, write_whole
+from engine.foundation.files import ABANDONED, keep_newest, keep_newest_of, replacing, write_whole
 
 LONG = 200_000
 WRITER = f"""
@@ -100,3 +100,26 @@ def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
         thread.join()
     assert not failed
     assert len(list(tmp_path.iterdir())) >= 10
+
+
+def test_a_visitor_s_many_files_push_out_its_own_only(tmp_path: Path) -> None:
+    def give(name: str, visitor: str) -> None:
+        write_whole(tmp_path / name, name)
+        keep_newest_of(tmp_path / name, visitor, 2)
+
+    for name, visitor in (("old", "teacher"), ("shared", "me"), ("shared", "teacher"), ("programs", "")):
+        give(name, visitor)
+    for name in "abc":
+        give(name, "me")
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {"old", "shared", "programs", "b", "c"}
+    give("b", "me")
+    give("d", "me")
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {"old", "shared", "programs", "b", "d"}
+
+
+def test_marks_of_files_that_are_gone_go_too(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_whole(tmp_path / name, "")
+        keep_newest_of(tmp_path / name, "me", 5)
+        (tmp_path / "one").unlink(missing_ok=True)
+    assert [mark.name for mark in (tmp_path / "owners").iterdir()] == ["me@two"]
