@@ -5,4 +5,4 @@ import streamlit as st
 from pages.parts.app import server
 from pages.parts.web.compose import serving
 
-app = st.App("pages/main.py", **serving(find=server.find, start=server.wake, stop=server.close))
+app = st.App("pages/main.py", **serving(find=server.find, start=server.wake, stop=server.close, health=server.health))

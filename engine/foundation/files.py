@@ -17,6 +17,16 @@ OWNERS = "owners"
 """The folder beside files that visitors gave. It holds an empty file "<visitor>@<name>" for each visitor and file."""
 
 
+def keep_private(folder: Path) -> None:
+    """Make a folder that only this user of the computer can read, and so everything that this process and its children write from
+    now on. A folder whose mode the system does not let us change stays as it is.
+    """
+    os.umask(0o077)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+
+
 @contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """A path in the same folder to write to. At the end it replaces ``file`` in one step, so that a reader sees the old content

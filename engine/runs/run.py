@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from threading import Condition, Lock
 from typing import Literal
 
 from engine.config.run_config import RunConfig
+from engine.foundation.log import LOG
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder, StoredArrays
 
@@ -90,7 +90,7 @@ class Run:
                 stored = self._disk.write_events(events)
             except OSError as error:
                 if not self.unsaved:
-                    print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
+                    LOG.warning("Run %s cannot be saved: %s", self.id, error.strerror or type(error).__name__)
                 self.unsaved = f"This run cannot be saved: {error.strerror or error}."
             with self._changed:
                 self._add(stored)

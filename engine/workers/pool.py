@@ -19,6 +19,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.formatting import in_time
 from engine.foundation.job import Answer, Job
+from engine.foundation.log import LOG, Queue
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
@@ -71,6 +72,7 @@ class Pool:
         self._predict = predict
         self._lock = RLock()
         self._queue: list[QueuedRun] = []
+        self._queue_log = Queue()
         self._jobs: list[QueuedJob] = []  # jobs that wait for a worker
         self._saving = 0  # the number of runs whose folders are being written
         self.allowances = Allowances(self.limits)
@@ -120,6 +122,13 @@ class Pool:
 
     def submit(self, request: RunRequest) -> Run:
         """Create a run, which starts as soon as a worker has room. Raises Refused."""
+        try:
+            return self._submit(request)
+        except Refused as refused:
+            LOG.info("A run was refused: %s", refused)
+            raise
+
+    def _submit(self, request: RunRequest) -> Run:
         prediction = self._predict(request.config)
         if sentence := refusal(request.config, prediction, self.limits, self._predict):
             raise Refused(sentence)
@@ -303,6 +312,7 @@ class Pool:
     def _number_queue(self) -> None:
         going = [[queued.seconds_left for queued in worker.runs.values()] for worker in self._supervisor.workers]
         waits = seconds_to_start(going, [queued.seconds_left for queued in self._queue], self.limits.runs_per_worker)
+        self._queue_log.note(len(self._queue))
         for rank, queued in enumerate(self._queue):
             queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-import traceback
 from collections.abc import Callable
 from threading import Event as Signal
 from threading import RLock, Thread
 
+from engine.foundation.log import LOG, log_error
 from engine.workers import protocol
 from engine.workers.limits import Limits
 from engine.workers.process import WorkerProcess
@@ -94,6 +93,8 @@ class Supervisor:
             self._start_next()
 
     def _died(self, worker: WorkerProcess) -> None:
+        if not self.closing.is_set():
+            LOG.warning("Worker %d (process %d) ended: %s.", worker.slot, worker.pid, worker.how_it_ended())
         with self._lock:
             if self._workers.get(worker.slot) is worker:
                 del self._workers[worker.slot]
@@ -123,8 +124,8 @@ class Supervisor:
                 if now - last_tidied > TIDY_EVERY:
                     last_tidied = now
                     self._tidy()
-            except Exception:  # supervision goes on
-                traceback.print_exc(file=sys.stderr)
+            except Exception as error:  # supervision goes on
+                log_error("Supervision", error)
             last_round = now
 
     def _start_next(self) -> None:
@@ -138,8 +139,8 @@ class Supervisor:
                 worker = WorkerProcess(free, self._training, self._on_report, self._died)
                 self._workers[free] = worker
                 worker.begin()
-            except OSError:
-                traceback.print_exc(file=sys.stderr)
+            except OSError as error:
+                log_error("A worker cannot be started", error)
                 self._back_off()
 
     def _back_off(self) -> None:

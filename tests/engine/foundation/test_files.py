@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from engine.foundation.files import ABANDONED, keep_newest, keep_newest_of, replacing, write_whole
+from engine.foundation.files import ABANDONED, keep_newest, keep_newest_of, keep_private, replacing, write_whole
 
 LONG = 200_000
 WRITER = f"""
@@ -123,3 +124,19 @@ def test_marks_of_files_that_are_gone_go_too(tmp_path: Path) -> None:
         keep_newest_of(tmp_path / name, "me", 5)
         (tmp_path / "one").unlink(missing_ok=True)
     assert [mark.name for mark in (tmp_path / "owners").iterdir()] == ["me@two"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_private_folder_is_read_by_nobody_else(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    try:
+        keep_private(folder)
+        write_whole(folder / "texts" / "own.txt", "words")
+        child = "import sys; open(sys.argv[1], 'w').close()"
+        subprocess.run([sys.executable, "-c", child, str(folder / "of-a-child")], check=True)
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+    assert modes == {"data": 0o700, "texts": 0o700, "own.txt": 0o600, "of-a-child": 0o600}
