@@ -6,5 +6,6 @@ from pages.parts.app import server
 from pages.parts.web.compose import serving
 
 app = st.App(
-    "pages/main.py", **serving(find=server.find, start=server.wake, stop=server.close, admit=server.admit_stream)
+    "pages/main.py",
+    **serving(find=server.find, start=server.wake, stop=server.close, health=server.health, admit=server.admit_stream),
 )

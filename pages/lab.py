@@ -10,6 +10,7 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.server import find
 from pages.parts.app.session import earlier_runs, show_run, shown_run
+from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.board import live_board, overlay
 from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.differences import difference, named_by_difference
@@ -55,6 +56,7 @@ with right:  # before the form, so that the board learns of a new run first
         slug = st.session_state.get("look_at")
         if slug in PRESETS and config == PRESETS[slug].config:
             st.info(PRESETS[slug].look_at, icon=":material/visibility:")
+        say_unsaved(run)
         if run is not None:  # above the figures, which may look like a success
             show_findings(run, alarms=True)
         if run is None:

@@ -7,6 +7,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
+from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.board import live_board
 from pages.parts.lab.facts import show_facts
 from pages.parts.text.attending import show_attending
@@ -53,6 +54,8 @@ with right:
             )
         else:
             show_passed(run)
+    with st.container():  # always there, so that a message does not make the board anew
+        say_unsaved(run)
     live_board(
         run,
         panels=("loss", "written", "attention"),

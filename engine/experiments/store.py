@@ -23,12 +23,14 @@ from engine.experiments.report import Report, Weigher, report
 from engine.experiments.running import ExperimentRun
 from engine.experiments.statistics import Question, Verdict, Weighed, weigh_all
 from engine.experiments.trial import Trial
-from engine.foundation.files import keep_newest, write_whole
+from engine.foundation.files import keep_newest, keep_newest_of, write_whole
 from engine.foundation.paths import data_folder
 
 FORMAT = 1
 MAX_KEPT = 200
 """The number of experiments on an issue, and of comparisons of designs, that are kept, the newest."""
+MAX_KEPT_OF_VISITOR = 20
+"""The same of one visitor: who asks for many loses those and nobody else's."""
 DESIGNS = "designs"
 """The folder of the comparisons of designs."""
 NAME = re.compile("[0-9a-f]{12}")
@@ -62,6 +64,7 @@ def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
     else:
         file = _comparison_file(comparison.name)
         write(file, {**row_of(run), "asked": asdict(comparison)})
+    keep_newest_of(file, run.visitor.id, MAX_KEPT_OF_VISITOR)
     keep_newest(file.parent, "*.json", MAX_KEPT)
     return file
 

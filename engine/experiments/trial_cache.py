@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from engine.experiments.store import FORMAT, folder_of, read, trial_of, write
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest
+from engine.foundation.log import LOG
 
 MAX_KEPT = 20_000
 """The number of trials that are kept, the newest; one takes about 4 KB."""
@@ -27,7 +27,7 @@ def file_of(identity: list[Any], seed: int) -> Path:
 
 
 def save(experiment: Experiment, trial: Trial) -> None:
-    """Store a trial that finished, unless it measured time. If the disk does not take it, a line on stderr says so and
+    """Store a trial that finished, unless it measured time. If the disk does not take it, a line in the log says so and
     nothing else changes.
     """
     arm = experiment.arm(trial.arm)
@@ -36,7 +36,7 @@ def save(experiment: Experiment, trial: Trial) -> None:
     try:
         write(file_of(experiment.identity(arm), trial.seed), {"format": FORMAT, "trial": asdict(trial)})
     except OSError as error:
-        print(f"A trial of “{trial.arm}” could not be kept: {error}", file=sys.stderr)
+        LOG.warning("A trial could not be kept: %s", error.strerror or type(error).__name__)
 
 
 def stored_trials(experiment: Experiment, extended: bool = False) -> list[Trial]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from threading import Event as Signal
@@ -12,6 +10,7 @@ from threading import Thread
 from typing import Literal, Self
 
 from engine.foundation.errors import Explained
+from engine.foundation.log import log_error
 from engine.foundation.visitor import PROGRAM, Visitor
 
 State = Literal["running", "finished", "stopped", "failed"]
@@ -66,7 +65,7 @@ class BackgroundTask(ABC):
         except Explained as error:
             self.problem = str(error)
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
+            log_error(f"The {self.what}".partition(" on “")[0], error)
             self.problem = f"The {self.what} ended by an error ({type(error).__name__})."
         self._ended = time.monotonic()
         self.state = ended

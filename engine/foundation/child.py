@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import BinaryIO, Generic, TypeVar, cast
 
 import psutil
 
+from engine.foundation.log import log_error
 from engine.foundation.paths import DATA_VARIABLE, data_folder
 
 Sent = TypeVar("Sent")
@@ -134,8 +134,8 @@ class ChildProcess(Generic[Sent, Received]):
                 self._on_message(message)
         except EOFError:
             pass
-        except Exception:  # a message that cannot be read or handled: the child is given up
-            traceback.print_exc(file=sys.stderr)
+        except Exception as error:  # a message that cannot be read or handled: the child is given up
+            log_error("A message of a child process", error)
         self._process.kill()
         self._process.wait()
         self._outbox.put(None)

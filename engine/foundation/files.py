@@ -13,6 +13,20 @@ ABANDONED = 3600.0
 """Seconds without a change after which a half-written file counts as abandoned: the process that wrote it was killed."""
 
 
+OWNERS = "owners"
+"""The folder beside files that visitors gave. It holds an empty file "<visitor>@<name>" for each visitor and file."""
+
+
+def keep_private(folder: Path) -> None:
+    """Make a folder that only this user of the computer can read, and so everything that this process and its children write from
+    now on. A folder whose mode the system does not let us change stays as it is.
+    """
+    os.umask(0o077)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+
+
 @contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """A path in the same folder to write to. At the end it replaces ``file`` in one step, so that a reader sees the old content
@@ -45,6 +59,24 @@ def keep_newest(folder: Path, pattern: str, count: int) -> None:
     for file in [*newest_first[count:], *filter(is_abandoned, folder.glob("*.part"))]:
         with suppress(OSError):
             file.unlink()
+
+
+def keep_newest_of(file: Path, visitor: str, count: int) -> None:
+    """Note that a visitor gave a file, and delete all but the newest ``count`` files that it gave to this folder.
+
+    A file that several gave stays while one of them keeps it. The program itself (an empty ``visitor``) keeps all of its own.
+    """
+    owners = file.parent / OWNERS
+    write_whole(owners / f"{visitor}@{file.name}", "")
+    for mark in sorted(owners.glob(f"{visitor}@*"), key=_changed, reverse=True)[count:] if visitor else ():
+        name = mark.name.partition("@")[2]
+        with suppress(OSError):
+            mark.unlink()
+            if not any(owners.glob(f"*@{name}")):
+                (file.parent / name).unlink()
+    for mark in owners.glob("*@*"):  # of files that were deleted for another reason
+        if not (file.parent / mark.name.partition("@")[2]).exists():
+            mark.unlink(missing_ok=True)
 
 
 def is_abandoned(path: Path) -> bool:

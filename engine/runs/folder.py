@@ -99,10 +99,29 @@ class RunFolder:
         """Whether the run was put away and can be resumed."""
         return self.put_away.exists() and self.state.exists()
 
-    def write_config(self, run_id: str, config: RunConfig, owner: str, created: float) -> None:
+    def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
+        """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""
         self.path.mkdir(parents=True)
-        row = {"id": run_id, "session": owner, "created": created, "config": config.flat()}
+        row = {"id": run_id, "session": owner, "created": created, "server": server, "config": config.flat()}
         write_whole(self.path / "config.json", json.dumps(row, indent=1))
+
+    def server(self) -> str:
+        """The name of the server process at which the run goes on or went on; empty where none is known."""
+        try:
+            row = json.loads((self.path / "config.json").read_text("utf-8"))
+            return str(row.get("server", ""))
+        except (OSError, ValueError, AttributeError):
+            return ""
+
+    def set_server(self, server: str) -> None:
+        """Another server process goes on with the run. Raises OSError or ValueError where that cannot be written."""
+        file = self.path / "config.json"
+        write_whole(file, json.dumps({**json.loads(file.read_text("utf-8")), "server": server}, indent=1))
+
+    @property
+    def pin(self) -> Path:
+        """A file that is there where the run's owner keeps the run."""
+        return self.path / "pinned"
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
         """Id, config, owner and time of creation. Raises OSError or ValueError where the folder holds no run.

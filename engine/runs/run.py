@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Condition, Lock
 from typing import Literal
 
 from engine.config.run_config import RunConfig
+from engine.foundation.log import LOG
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder, StoredArrays
 from engine.runs.log import EventLog
@@ -43,11 +43,18 @@ class Run:
         """The latest snapshot."""
         self.unsaved = ""
         """One sentence where the events could not be written to disk; the run continues in memory."""
+        self.elsewhere = False
+        """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
         self._disk = folder
         self._events = EventLog(folder=folder)
         self._ending: Finished | Failed | Ended | None = None
         self._changed = Condition()
         self._writing = Lock()
+
+    @property
+    def pinned(self) -> bool:
+        """Whether its owner keeps it: it is not deleted when there are too many runs."""
+        return self._disk.pin.exists()
 
     @property
     def events(self) -> EventLog:
@@ -92,7 +99,7 @@ class Run:
                 stored = self._disk.write_events(events)
             except OSError as error:
                 if not self.unsaved:
-                    print(f"Run {self.id} cannot be saved: {error}", file=sys.stderr)
+                    LOG.warning("Run %s cannot be saved: %s", self.id, error.strerror or type(error).__name__)
                 self.unsaved = f"This run cannot be saved: {error.strerror or error}."
             with self._changed:
                 self._add(stored)
@@ -143,15 +150,19 @@ class Run:
                     self._ending, self.state = event, _state_after(event)
 
     @classmethod
-    def from_disk(cls, folder: RunFolder) -> Run:
-        """A stored run. One without an ending is paused if its training state was put away, else lost: the process that
-        trained it is gone."""
+    def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
+        """A stored run. One without an ending goes on at another server, or is paused if its training state was put away; else
+        it is lost: the process that trained it is gone. ``elsewhere``: whether the server of that name is another one, and
+        alive."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
             run._add(folder.read_events())
+        run.elsewhere = run.live and elsewhere(folder.server())
         if run.live and folder.holds_state:
             run.put_away()
+        elif run.elsewhere:
+            run.state = "running"
         elif run.live:
             run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])
         return run

@@ -12,13 +12,18 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from engine.config.run_config import RunConfig
-from engine.foundation.files import is_abandoned
+from engine.foundation.files import is_abandoned, write_whole
 from engine.foundation.paths import data_folder
+from engine.foundation.visitor import PROGRAM, Visitor
+from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
+from engine.runs.lease import ServerLease
+from engine.runs.retention import Kept, Retention, no_pin, too_many
 from engine.runs.run import Run
 
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 """The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
+EVERYTHING = Retention()
 HELD_BYTES = 16 * 2**20
 """The most bytes of ended runs kept in memory; older runs are read from disk again."""
 
@@ -28,6 +33,8 @@ class Runs:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or data_folder() / "runs").resolve()
+        self.lease = ServerLease(self.folder.parent / "servers")
+        """By which servers that share the folder know of each other; whoever trains takes it."""
         self._lock = RLock()
         self._live: dict[str, Run] = {}
         self._ended: OrderedDict[str, Run] = OrderedDict()
@@ -38,7 +45,7 @@ class Runs:
         """A new, queued run with its folder. Raises OSError where the disk does not take it."""
         run_id, created = secrets.token_urlsafe(12), time.time()
         folder = RunFolder(self.folder / run_id)
-        folder.write_config(run_id, config, owner, created)
+        folder.write_config(run_id, config, owner, created, self.lease.id)
         run = Run(run_id, config, folder, owner, created)
         with self._lock:
             self._live[run_id] = run
@@ -62,12 +69,14 @@ class Runs:
             finally:
                 with self._lock:
                     self._reading.pop(run_id, None)
-                    if run is not None and (run.away or not run.live):
+                    if run is not None and (run.away or not run.live) and not run.elsewhere:
                         self._hold(run)
         return run
 
     def bring_back(self, run: Run) -> None:
         """A run that was put away is queued again."""
+        with suppress(OSError, ValueError):
+            RunFolder(run.folder).set_server(self.lease.id)
         with self._lock:
             self._ended.pop(run.id, None)
             run.bring_back()
@@ -85,35 +94,69 @@ class Runs:
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
-    def delete(self, run_id: str) -> None:
-        """Delete an ended run and its folder."""
-        run = self.get(run_id)
-        if run is not None and not run.live:
+    def delete(self, run_id: str, by: Visitor = PROGRAM) -> None:
+        """Delete a run that has ended or is put away, and its folder. Raises ValueError with one sentence where it is not the
+        visitor's."""
+        run = self._own(run_id, by)
+        if run is not None and (run.away or not run.live) and not run.elsewhere:
             self._delete(RunFolder(self.folder / run_id), run_id)
 
-    def prune(self, kept_runs: int, kept_bytes: int) -> None:
-        """Delete the oldest ended runs until the rest is within both bounds, and folders to which no run was ever written."""
+    def pin(self, run_id: str, by: Visitor = PROGRAM, allowed: Retention = EVERYTHING) -> None:
+        """Keep a run when there are too many. Raises ValueError with one sentence where it is not the visitor's or too many are
+        kept already, OSError where the disk does not take it."""
+        run = self._own(run_id, by)
+        if run is None or run.pinned:
+            return
+        owners = {other: owner for other, (_, owner) in self._known().items()}
+        pinned = [self._kept(other, owner) for other, owner in owners.items() if self._pin(other).exists()]
+        if sentence := no_pin(pinned, self._kept(run_id, run.owner), allowed):
+            raise ValueError(sentence)
+        write_whole(self._pin(run_id), "")
+
+    def unpin(self, run_id: str, by: Visitor = PROGRAM) -> None:
+        """Keep a run no longer than others. Raises ValueError with one sentence where it is not the visitor's."""
+        if self._own(run_id, by) is not None:
+            self._pin(run_id).unlink(missing_ok=True)
+
+    def prune(self, allowed: Retention) -> None:
+        """Delete the runs that are too many, and folders to which no run was ever written. Another server's runs stay."""
         known = self._known()
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
-        size = 0
-        for newer, run_id in enumerate(newest_first):
+        folders = [self._kept(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
+        for run_id in too_many(folders, allowed):
             folder = RunFolder(self.folder / run_id)
-            try:
-                size += folder.size()
-            except OSError:
-                continue
-            if run_id not in live and (newer >= kept_runs or size > kept_bytes):
+            if not self.lease.elsewhere(folder.server()):
                 self._delete(folder, run_id)
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):
                 shutil.rmtree(entry, ignore_errors=True)
+        self.lease.tidy()
+
+    def _own(self, run_id: str, by: Visitor) -> Run | None:
+        run = self.get(run_id)
+        if run is not None and not by.may_steer(run.owner):
+            raise ValueError("This run was started by somebody else, who alone can keep or delete it.")
+        return run
+
+    def _pin(self, run_id: str) -> Path:
+        return RunFolder(self.folder / run_id).pin
+
+    def _kept(self, run_id: str, owner: str, *, live: bool = False) -> Kept:
+        folder = RunFolder(self.folder / run_id)
+        try:
+            size = folder.size()
+        except OSError:
+            size = 0
+        return Kept(run_id, owner, size, pinned=folder.pin.exists(), live=live)
 
     def _delete(self, folder: RunFolder, run_id: str) -> None:
         with self._lock:
             if self._index is not None:
                 self._index.pop(run_id, None)
-            self._ended.pop(run_id, None)
+            run = self._ended.pop(run_id, None)
+        if run is not None and run.away:  # a page may still show it
+            run.append([Ended(run.step, "stopped", "It was deleted.")])
         shutil.rmtree(folder.path, ignore_errors=True)
 
     def _in_memory(self, run_id: str) -> Run | None:
@@ -124,7 +167,7 @@ class Runs:
 
     def _from_disk(self, run_id: str) -> Run | None:
         try:
-            run = Run.from_disk(RunFolder(self.folder / run_id))
+            run = Run.from_disk(RunFolder(self.folder / run_id), self.lease.elsewhere)
         except (OSError, ValueError):
             return None
         return run if run.id == run_id else None  # some file systems ignore case

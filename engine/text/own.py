@@ -9,7 +9,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from engine.foundation.files import keep_newest, write_whole
+from engine.foundation.files import keep_newest, keep_newest_of, write_whole
 from engine.foundation.paths import data_folder
 
 LARGEST = 1_000_000
@@ -21,8 +21,12 @@ MOST = 200
 NAME = re.compile(r"[0-9a-f]{32}")
 
 
-def keep(content: bytes) -> str:
-    """Keep a text and give its name. Raises ValueError with one sentence where it is no text to train on."""
+def keep(content: bytes, visitor: str = "", most: int = MOST) -> str:
+    """Keep a text and give its name. Raises ValueError with one sentence where it is no text to train on, OSError where the disk
+    does not take it.
+
+    ``most``: how many texts the visitor may have here; above it, its oldest one is deleted.
+    """
     if len(content) > LARGEST:
         raise ValueError(f"The text has {len(content):,} bytes; allowed is UTF-8 of at most {LARGEST:,} bytes.")
     try:
@@ -37,6 +41,7 @@ def keep(content: bytes) -> str:
     name = _name_of(kept)
     file = _file(name)
     write_whole(file, kept)
+    keep_newest_of(file, visitor, most)
     keep_newest(file.parent, "*.txt", MOST)
     return name
 

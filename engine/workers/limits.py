@@ -10,6 +10,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.formatting import in_bytes, in_time
+from engine.runs.retention import Retention
 from engine.settings.errors import ConfigError
 from engine.workers import host
 
@@ -72,8 +73,13 @@ class Limits(BaseModel):
     kept_runs_per_visitor: int = Field(
         default=200, ge=1, description="The newest run folders of one visitor that are kept."
     )
+    pinned_runs_per_visitor: int = Field(default=50, ge=0, description="Runs that one visitor keeps for good.")
     kept_runs: int = Field(default=2000, ge=1, description="The newest run folders of everybody that are kept.")
     kept_bytes: ByteSize = Field(default=ByteSize(4 * GIB), gt=0, description="Size of all run folders together.")
+
+    @property
+    def retention(self) -> Retention:
+        return Retention(self.kept_runs, self.kept_bytes, self.kept_runs_per_visitor, self.pinned_runs_per_visitor)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
@@ -98,7 +104,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "steps": 5_000, "memory": "128MiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "texts_per_visitor": 3,
         "queue_length": 128, "jobs": 64, "workers": 1, "paused_seconds": 900.0, "notebooks": 0,
-        "kept_runs_per_visitor": 20, "kept_bytes": "1GiB",
+        "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip
 """What differs from the defaults. ``public`` suits strangers on one core with 690 MB of memory; a larger host raises ``workers``."""

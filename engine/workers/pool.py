@@ -16,6 +16,7 @@ from threading import RLock
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.job import Answer, Job
+from engine.foundation.log import LOG, Queue
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
@@ -41,6 +42,7 @@ CLOSING = "The app is closing."
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )
+ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 CLOSED = "The app was closed before this run had ended."
 
 
@@ -69,12 +71,13 @@ class Pool:
         self._predict = predict
         self._lock = RLock()
         self._queue: list[QueuedRun] = []
+        self._queue_log = Queue()
         self._saving = 0  # the number of runs whose folders are being written
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._presence = Presence(here)
         self._left: dict[str, str] = {}  # the runs that were put away because their owner had left, and the owner
-        prune = partial(runs.prune, self.limits.kept_runs, self.limits.kept_bytes)
+        prune = partial(runs.prune, self.limits.retention)
         self._supervisor = Supervisor(
             training, self.limits, self._lock,
             wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune,
@@ -88,6 +91,8 @@ class Pool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
         if not self._supervisor.start():
             return False
+        with suppress(OSError):  # tried again every few seconds
+            self.runs.lease.take()
         atexit.register(self.close)
         return True
 
@@ -103,6 +108,7 @@ class Pool:
             queued.run.append([Ended(queued.run.step, "lost", CLOSED)])
             queued.release()
         self._supervisor.close()
+        self.runs.lease.release()
         atexit.unregister(self.close)
 
     def __enter__(self) -> Pool:
@@ -116,6 +122,13 @@ class Pool:
 
     def submit(self, request: RunRequest) -> Run:
         """Create a run, which starts as soon as a worker has room. Raises Refused."""
+        try:
+            return self._submit(request)
+        except Refused as refused:
+            LOG.info("A run was refused: %s", refused)
+            raise
+
+    def _submit(self, request: RunRequest) -> Run:
         prediction = self._predict(request.config)
         if sentence := refusal(request.config, prediction, self.limits, self._predict):
             raise Refused(sentence)
@@ -204,6 +217,8 @@ class Pool:
         run = self.runs.get(run_id)
         if run is not None and not by.may_steer(run.owner):
             raise Refused(NOT_YOURS)
+        if run is not None and run.elsewhere:
+            raise Refused(ELSEWHERE)
         return run
 
     def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
@@ -293,6 +308,7 @@ class Pool:
             if worker.post.role == "runs"
         ]
         waits = seconds_to_start(going, [queued.seconds_left for queued in self._queue], self.limits.runs_per_worker)
+        self._queue_log.note(len(self._queue))
         for rank, queued in enumerate(self._queue):
             queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)
 
@@ -360,6 +376,7 @@ class Pool:
 
     def _look_at_idle(self, now: float) -> None:
         """Put away the runs that stand still or go on for nobody, and bring back those whose owner is here again."""
+        self.runs.lease.touch()
         with self._lock:
             put_away_idle(self._supervisor.workers, self._presence, now, others_wait=bool(self._queue))
             back = [run_id for run_id, owner in self._left.items() if self._presence.here(owner)]

@@ -16,3 +16,11 @@ class Post:
     """Counted from 0 in each role. The worker with the number i owns the accelerator i."""
     run_id: str = ""
     """The run of an ``own`` process, else empty."""
+
+    def __str__(self) -> str:
+        named = {
+            "runs": f"Worker {self.number}",
+            "jobs": f"Job process {self.number}",
+            "own": f"Process of run {self.run_id}",
+        }
+        return named[self.role]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.foundation.child import ChildProcess
+from engine.foundation.log import LOG
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.host import WORKER_BYTES
@@ -116,6 +117,9 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
 
     def kill_for(self, reason: KillReason) -> None:
         """Kill the process; the first reason given is the one that its runs and jobs report."""
+        if self.kill_reason is None:
+            by = f"run or job {reason.culprit}" if reason.culprit else "it"
+            LOG.warning("%s (process %d) is killed: %s %s.", self.post, self.pid, by, reason.what.rstrip(","))
         self.kill_reason = self.kill_reason or reason
         self.kill()
 

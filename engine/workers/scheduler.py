@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, Protocol
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
+from engine.foundation.log import log_error, log_failure
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
 from engine.runs.request import RunRequest
@@ -160,8 +159,8 @@ class LiveRun:
     def stop(self, reason: str = "") -> None:
         try:
             self._generator.close()
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
+        except Exception as error:
+            log_error(f"Run {self.run_id} was stopped", error)
         self._note(Ended(self.step, "stopped", reason))
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
@@ -211,7 +210,7 @@ class LiveRun:
             ended = isinstance(self._last, Finished | Failed)
             event = None if ended else Failed(self.step, "The run ended without a result.")
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
+            log_failure(f"Run {self.run_id}", error)
             event = Failed(self.step, in_words(error))
         if event is not None:
             self._note(event)
@@ -290,5 +289,7 @@ def in_words(error: BaseException) -> str:
         return "The machine ran out of memory; a smaller batch_size or seq_len needs less."
     if isinstance(error, ValueError) and lines:
         return lines[0]
+    if isinstance(error, OSError):  # its message may name a path of this machine
+        lines = [error.strerror] if error.strerror else []
     detail = f": {lines[0]}" if lines else ""
     return f"An error ended it ({type(error).__name__}{detail})."

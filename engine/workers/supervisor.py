@@ -4,13 +4,12 @@ that died, and ends those that are wanted no more."""
 from __future__ import annotations
 
 import math
-import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable
 from threading import Event as Signal
 from threading import RLock, Thread
 
+from engine.foundation.log import LOG, log_error
 from engine.workers import protocol
 from engine.workers.limits import Limits
 from engine.workers.placement import memory_for
@@ -99,6 +98,8 @@ class Supervisor:
             self.fill_posts()
 
     def _died(self, worker: WorkerProcess) -> None:
+        if not (self.closing.is_set() or worker.retired):
+            LOG.warning("%s (process %d) ended: %s.", worker.post, worker.pid, worker.how_it_ended())
         with self._lock:
             if self._workers.get(worker.post) is worker:
                 del self._workers[worker.post]
@@ -128,8 +129,8 @@ class Supervisor:
                 if now - last_tidied > TIDY_EVERY:
                     last_tidied = now
                     self._tidy()
-            except Exception:  # supervision goes on
-                traceback.print_exc(file=sys.stderr)
+            except Exception as error:  # supervision goes on
+                log_error("Supervision", error)
             last_round = now
 
     def fill_posts(self) -> None:
@@ -156,8 +157,8 @@ class Supervisor:
             worker = WorkerProcess(post, self._training, allowed, self._on_report, self._died)
             self._workers[post] = worker
             worker.begin()
-        except OSError:
-            traceback.print_exc(file=sys.stderr)
+        except OSError as error:
+            log_error("A worker cannot be started", error)
             self._back_off()
 
     def _back_off(self) -> None:

@@ -11,7 +11,6 @@ import gc
 import os
 import signal
 import sys
-import traceback
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +23,7 @@ from typing import Any, BinaryIO, cast, get_args
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
+from engine.foundation.log import log_error, log_failure, log_to_stderr
 from engine.foundation.priority import JOBS, TRAINING, give_way
 from engine.runs.events import Failed, Finished
 from engine.runs.folder import RunFolder
@@ -139,8 +139,8 @@ class Worker:
         folder = self._folders[run.run_id]
         try:
             run.put_away(RunFolder(folder).state)
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
+        except Exception as error:
+            log_error(f"Run {run.run_id} cannot be put away", error)
             self._report(protocol.RunUpdate(run.run_id, state="kept"))
             return
         self._save_weights(run)
@@ -156,15 +156,15 @@ class Worker:
             return
         try:
             save_weights(run.model, self._folders[run.run_id] / "weights.safetensors")
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
+        except Exception as error:
+            log_error(f"The weights of run {run.run_id} cannot be saved", error)
 
     def _answer(self, asked: protocol.Ask) -> None:
         self._set_busy(asked.job_id)
         try:
             answer = protocol.Answer(asked.job_id, protocol.write_value(asked.job.do()))
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
+            log_failure(f"Job {asked.job.function}", error)
             answer = protocol.Answer(asked.job_id, error=in_words(error))
         self._report(answer)
 
@@ -246,6 +246,7 @@ def report_to(outward: BinaryIO, message: protocol.Report) -> None:
 def main() -> None:
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log_to_stderr()
     parser = argparse.ArgumentParser(
         prog="python -m engine.workers.worker", description="A child of the pool; not for people."
     )

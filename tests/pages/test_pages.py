@@ -147,6 +147,30 @@ def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
     assert "Learned" not in said(app)
 
 
+def test_a_run_that_the_disk_does_not_take_says_so(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="3"))
+    run = server.find(app.session_state["run"])
+    assert run is not None
+    assert "It goes on, but" not in said(app)
+    run.unsaved = "This run cannot be saved: No space left on device."
+    assert "No space left on device. It goes on, but it is gone when the app is started anew" in said(app.run())
+
+
+def test_an_owner_keeps_and_deletes_a_run(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="3"))
+    run = server.find(app.session_state["run"])
+    assert run is not None
+    app.toggle(key=f"keep.{run.id}").set_value(True).run()
+    assert run.pinned
+    app.toggle(key=f"keep.{run.id}").set_value(False).run()
+    assert not run.pinned
+    app.button(key="delete").click().run()
+    assert not app.exception
+    assert server.find(run.id) is None
+    assert "run" not in app.session_state
+    assert "no run of that name" not in said(app)
+
+
 def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     app = open_page("lab.py", steps="50000")
     app.selectbox(key="pace").select("20 steps a second").run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Thread
@@ -18,6 +19,8 @@ _pool: Pool | None = None
 
 def pool() -> Pool:
     """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them."""
+    from engine.foundation.files import keep_private
+    from engine.foundation.paths import data_folder
     from engine.runs.store import Runs
     from engine.workers.limits import Limits
     from engine.workers.pool import Pool
@@ -26,6 +29,7 @@ def pool() -> Pool:
     global _pool
     with _making:
         if _pool is None:
+            keep_private(data_folder())
             _pool = Pool(Runs(), Limits.from_environment(), here=here)
         return _pool
 
@@ -35,8 +39,32 @@ def wake() -> None:
     from engine.estimate.speed import fully_measured
 
     workers = pool()
-    if workers.start() and not fully_measured():
+    if not workers.start():
+        return
+    _log_start(workers)
+    if not fully_measured():
         Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
+
+
+def _log_start(workers: Pool) -> None:
+    from streamlit import config
+
+    from engine.foundation.log import LOG, log_to_stderr
+    from engine.workers.start_log import start_lines
+
+    log_to_stderr()
+    for line in start_lines(
+        workers.limits, os.environ, config.get_option("server.address"), workers.runs.lease.others()
+    ):
+        LOG.info(line)
+
+
+def health() -> dict[str, int]:
+    """How many workers are ready and wanted, and how many runs go and wait; zeros before the workers are started."""
+    if _pool is None:
+        return {"ready": 0, "workers": 0, "running": 0, "queued": 0}
+    found = _pool.health()
+    return {"ready": found.ready, "workers": found.size, "running": found.running, "queued": found.queued}
 
 
 def _time_this_machine(workers: Pool) -> None:

@@ -30,3 +30,10 @@ def earlier_runs() -> list[Run]:
     """The runs before the shown one, the latest first, without those that never started."""
     found = [server.find(run_id) for run_id in reversed(st.session_state.get(HISTORY, []))]
     return [run for run in found if run is not None and run.id != st.session_state.get(SHOWN) and run.events]
+
+
+def forget_run(run_id: str) -> None:
+    """A run was deleted: this tab shows it no more."""
+    if st.session_state.get(SHOWN) == run_id:
+        del st.session_state[SHOWN]
+    st.session_state[HISTORY] = [other for other in st.session_state.get(HISTORY, []) if other != run_id]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import RLock
 from typing import Generic, TypeVar
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
 from engine.workers.allowances import Allowances, Kind, Lease
 from engine.workers.errors import Refused
@@ -87,7 +87,7 @@ class TaskRegistry(Generic[T]):
         try:
             keep(name)
         except OSError as error:
-            print(f"What the {task.what} found could not be kept: {error}", file=sys.stderr)
+            LOG.warning("What a task found could not be kept: %s", error.strerror or type(error).__name__)
         finally:
             with self._lock:
                 if self._by_name.get(name) is task:  # otherwise its owners have asked for it again meanwhile

@@ -13,6 +13,8 @@ from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.run import Run
 from engine.runs.summary import run_summary
+from pages.parts.app.visitor import mine
+from pages.parts.lab.keeping import keep_or_delete
 from pages.parts.lab.state import share_link
 
 SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
@@ -46,6 +48,8 @@ def show_lengths(run: Run) -> None:
 def take_away(run: Run | None, config: RunConfig) -> None:
     """The link to everything on the page, the run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
+        if run is not None and mine(run.owner) and (run.away or not run.live):
+            keep_or_delete(run)
         with st.popover("Share", icon=":material/link:"):
             st.caption("This link opens the lab with every setting in place. It never starts training.")
             st.code(share_link(config, run), language=None, wrap_lines=True)

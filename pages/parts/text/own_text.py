@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.text import own
+from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.visitor import visitor
 from pages.parts.text.state import PLAYS, SETTINGS
 
 KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"
@@ -67,8 +69,11 @@ def _keep() -> None:
     file = st.session_state.get(FILE)
     content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
     try:
-        st.session_state[LAST] = own.keep(content)
+        st.session_state[LAST] = own.keep(content, visitor().id, server.pool().limits.texts_per_visitor)
     except ValueError as error:
         st.session_state[REFUSED] = in_markdown(error)
+        return
+    except OSError as error:
+        st.session_state[REFUSED] = f"The text cannot be kept: {error.strerror or 'the disk does not take it'}."
         return
     SETTINGS.put({"text": st.session_state[LAST]})

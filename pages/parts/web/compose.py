@@ -19,6 +19,7 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.charts.plotly_file import packed
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
+from pages.parts.web.healthz import Health, healthz_route
 from pages.parts.web.live import Admit, Find, everybody, live_route
 from pages.parts.web.origins import OwnOriginOnly, configured_origins
 from pages.parts.web.plotly_script import plotly_route
@@ -31,12 +32,12 @@ POLITE = 0.0002
 
 
 def serving(
-    find: Find, start: Callable[[], object], stop: Callable[[], object], admit: Admit = everybody
+    find: Find, start: Callable[[], object], stop: Callable[[], object], health: Health, admit: Admit = everybody
 ) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
 
     The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it ends;
-    ``admit`` counts the event streams of visitors.
+    ``health`` gives the numbers of the health route; ``admit`` counts the event streams of visitors.
     """
 
     @asynccontextmanager
@@ -62,6 +63,7 @@ def serving(
             lines_route(_or_recorded(find), prefix),
             exact_route(_or_recorded(find), prefix),
             plotly_route(prefix),
+            healthz_route(health, prefix),
         ],
         "middleware": middleware,
         "lifespan": lifespan,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from engine.foundation.files import ABANDONED, keep_newest, replacing, write_whole
+from engine.foundation.files import ABANDONED, keep_newest, keep_newest_of, keep_private, replacing, write_whole
 
 LONG = 200_000
 WRITER = f"""
@@ -100,3 +101,42 @@ def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
         thread.join()
     assert not failed
     assert len(list(tmp_path.iterdir())) >= 10
+
+
+def test_a_visitor_s_many_files_push_out_its_own_only(tmp_path: Path) -> None:
+    def give(name: str, visitor: str) -> None:
+        write_whole(tmp_path / name, name)
+        keep_newest_of(tmp_path / name, visitor, 2)
+
+    for name, visitor in (("old", "teacher"), ("shared", "me"), ("shared", "teacher"), ("programs", "")):
+        give(name, visitor)
+    for name in "abc":
+        give(name, "me")
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {"old", "shared", "programs", "b", "c"}
+    give("b", "me")
+    give("d", "me")
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {"old", "shared", "programs", "b", "d"}
+
+
+def test_marks_of_files_that_are_gone_go_too(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_whole(tmp_path / name, "")
+        keep_newest_of(tmp_path / name, "me", 5)
+        (tmp_path / "one").unlink(missing_ok=True)
+    assert [mark.name for mark in (tmp_path / "owners").iterdir()] == ["me@two"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_private_folder_is_read_by_nobody_else(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    try:
+        keep_private(folder)
+        write_whole(folder / "texts" / "own.txt", "words")
+        child = "import sys; open(sys.argv[1], 'w').close()"
+        subprocess.run([sys.executable, "-c", child, str(folder / "of-a-child")], check=True)
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+    assert modes == {"data": 0o700, "texts": 0o700, "own.txt": 0o600, "of-a-child": 0o600}

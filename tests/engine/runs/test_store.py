@@ -17,6 +17,7 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
+from engine.runs.retention import Retention
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
@@ -259,9 +260,9 @@ def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
 def test_the_oldest_go_and_the_live_stay(runs: Runs) -> None:
     live = runs.create(config())
     ended = [finish(runs.create(config(steps=1))) for _ in range(5)]
-    runs.prune(kept_runs=2, kept_bytes=2**30)
+    runs.prune(Retention(runs=2, bytes=2**30))
     assert [runs.get(run.id) is not None for run in [live, *ended]] == [True, False, False, False, True, True]
-    runs.prune(kept_runs=100, kept_bytes=0)
+    runs.prune(Retention(runs=100, bytes=0))
     assert {path.name for path in runs.folder.iterdir()} == {live.id}
 
 
@@ -273,7 +274,7 @@ def test_folders_in_which_no_run_was_written_go_once_they_are_abandoned(runs: Ru
         (folder / "config.part").touch()
     os.utime(refused, (0, 0))
     os.utime(kept.folder, (0, 0))
-    runs.prune(kept_runs=100, kept_bytes=2**30)
+    runs.prune(Retention(runs=100, bytes=2**30))
     assert {path.name for path in runs.folder.iterdir()} == {kept.id, "beginning"}
 
 

@@ -130,6 +130,7 @@ def test_one_that_went_on_before_the_app_ended_is_lost(start: Callable[..., Pool
     step = run.step
     pool.resume(run.id, ME)
     until(lambda: run.step > step)
+    pool.runs.lease.release()  # as after a crash
     assert Runs(pool.runs.folder).get(run.id).state == "lost"  # type: ignore[union-attr]
 
 

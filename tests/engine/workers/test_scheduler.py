@@ -309,3 +309,8 @@ def test_an_exception_becomes_one_sentence(clock: Clock, seed: int, sentence: st
 def test_running_out_of_memory_names_what_to_lower() -> None:
     for error in (MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")):
         assert "batch_size" in in_words(error)
+
+
+def test_a_path_of_the_machine_is_not_told() -> None:
+    told = in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
+    assert told == "An error ended it (OSError: Read-only file system)."

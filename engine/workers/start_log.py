@@ -1,0 +1,34 @@
+"""What the log says when the workers start: the limits, and who else uses the data folder."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Mapping, Sequence
+
+from engine.runs.lease import Holder
+from engine.workers.limits import PROFILE, Limits
+
+
+def start_lines(
+    limits: Limits, environ: Mapping[str, str], address: str | None, others: Sequence[Holder]
+) -> Iterator[str]:
+    """The lines of the log. ``address``: where the server listens; None for everywhere. ``others``: servers on the same data."""
+    given = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
+    yield f"Profile {environ.get(PROFILE, 'own')}; limits: {given}"
+    if PROFILE not in environ and not is_loopback(address):
+        yield (
+            f"The server can be reached from other computers and {PROFILE} is not set: the limits are those for one's own "
+            f"computer. Set {PROFILE}=public, or {PROFILE}=own to keep them."
+        )
+    for other in others:
+        yield f"Another server (process {other.pid} on {other.host.split()[0]}) uses the same data folder; its runs stay its own."
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether only this computer reaches an address."""
+    if address is None:
+        return False
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"

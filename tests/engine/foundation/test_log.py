@@ -1,0 +1,50 @@
+"""The log: what went wrong and where, and nothing that a reader typed."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from engine.foundation.log import LOG, Queue, log_error, log_failure
+
+TYPED = "my secret diary"
+
+
+def raised(kind: type[Exception]) -> Exception:
+    try:
+        raise kind(TYPED)
+    except Exception as error:
+        return error
+
+
+@pytest.fixture
+def said(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    monkeypatch.setattr(LOG, "propagate", True)
+    caplog.set_level(logging.INFO, logger=LOG.name)
+    return caplog
+
+
+def test_an_error_is_logged_with_its_place_and_without_its_message(said: pytest.LogCaptureFixture) -> None:
+    log_failure("Job write_on", raised(KeyError))
+    assert "Job write_on: KeyError" in said.text
+    assert "in raised" in said.text
+    assert TYPED not in said.text
+
+
+def test_a_reader_s_typo_is_one_line(said: pytest.LogCaptureFixture) -> None:
+    log_failure("Job write_on", raised(ValueError))
+    assert said.messages == ["Job write_on: ValueError"]
+
+
+def test_what_the_system_said_is_logged(said: pytest.LogCaptureFixture) -> None:
+    log_error("Weights", OSError(28, "No space left on device", "/home/somebody/file"))
+    assert "Weights: OSError (No space left on device)" in said.text
+    assert "/home/somebody" not in said.text
+
+
+def test_the_queue_is_told_when_it_has_doubled(said: pytest.LogCaptureFixture) -> None:
+    queue = Queue()
+    for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 8, 0, 4, 16):
+        queue.note(length)
+    assert [message.split()[0] for message in said.messages] == ["4", "8", "4", "16"]

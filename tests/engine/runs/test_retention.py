@@ -1,0 +1,98 @@
+"""Which runs are kept: one who starts many loses those alone, and what is pinned stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.foundation.visitor import Visitor
+from engine.runs.events import Ended
+from engine.runs.retention import Kept, Retention, no_pin, too_many
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from tests.engine.fake_training import config
+
+TEACHER, PUPIL = Visitor("teacher"), Visitor("pupil")
+
+
+def ended(runs: Runs, owner: str) -> Run:
+    run = runs.create(config(steps=1), owner)
+    run.append([Ended(0, "stopped")])
+    return run
+
+
+def test_one_visitor_s_many_runs_push_out_its_own_only(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs")
+    prepared = [ended(runs, "teacher") for _ in range(3)]
+    many = [ended(runs, "pupil") for _ in range(20)]
+    runs.prune(Retention(runs=10, runs_per_visitor=5))
+    assert all(runs.get(run.id) for run in prepared)
+    assert [run.id for run in many if runs.get(run.id)] == [run.id for run in many[-5:]]
+
+
+def test_what_is_pinned_outlives_everything_newer(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs")
+    prepared, other = ended(runs, "teacher"), ended(runs, "teacher")
+    runs.pin(prepared.id, TEACHER)
+    newer = [ended(runs, f"pupil{i}") for i in range(5)]
+    runs.prune(Retention(runs=2))
+    assert runs.get(prepared.id)
+    assert Runs(runs.folder).get(prepared.id).pinned  # type: ignore[union-attr]
+    assert not runs.get(other.id)
+    assert [run.id for run in newer if runs.get(run.id)] == [run.id for run in newer[-2:]]
+    runs.unpin(prepared.id, TEACHER)
+    runs.prune(Retention(runs=2))
+    assert not runs.get(prepared.id)
+
+
+def test_only_its_owner_pins_and_deletes_a_run(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs")
+    run = ended(runs, "teacher")
+    for act in (runs.pin, runs.unpin, runs.delete):
+        with pytest.raises(ValueError, match="somebody else"):
+            act(run.id, PUPIL)
+    assert not run.pinned
+    runs.delete(run.id, TEACHER)
+    assert runs.get(run.id) is None
+    assert not run.folder.exists()
+
+
+def test_pins_are_limited_by_number_and_by_space(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs")
+    made = [ended(runs, "teacher") for _ in range(3)]
+    allowed = Retention(pinned_per_visitor=2)
+    for run in made[:2]:
+        runs.pin(run.id, TEACHER, allowed)
+        runs.pin(run.id, TEACHER, allowed)
+    with pytest.raises(ValueError, match="You keep 2 runs, and this host allows 2"):
+        runs.pin(made[2].id, TEACHER, allowed)
+    pinned = [Kept("a", "x", 40, pinned=True)]
+    assert no_pin(pinned, Kept("b", "y", 10), Retention(bytes=100)) is None
+    assert "space for kept runs is full" in str(no_pin(pinned, Kept("b", "y", 11), Retention(bytes=100)))
+
+
+def test_a_live_run_is_deleted_by_nobody(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs")
+    run = runs.create(config(), "teacher")
+    runs.delete(run.id, TEACHER)
+    runs.prune(Retention(runs=0, bytes=0, runs_per_visitor=0))
+    assert runs.get(run.id) is run
+
+
+def test_pinned_and_live_runs_take_their_space() -> None:
+    folders = [
+        Kept("new", "a", 30),
+        Kept("old", "a", 30),
+        Kept("kept", "b", 50, pinned=True),
+        Kept("live", "b", 20, live=True),
+    ]
+    assert list(too_many(folders, Retention(bytes=130))) == []
+    assert list(too_many(folders, Retention(bytes=129))) == ["old"]
+    assert list(too_many(folders, Retention(bytes=50))) == ["new", "old"]
+
+
+def test_runs_of_the_program_have_no_quota_of_their_own() -> None:
+    folders = [Kept(str(i), "", 1) for i in range(5)]
+    assert list(too_many(folders, Retention(runs_per_visitor=1))) == []
+    assert list(too_many(folders, Retention(runs=4, runs_per_visitor=1))) == ["4"]
