@@ -256,7 +256,9 @@ class Pool:
         """
         try:
             with self.allowances.taken("job", visitor):
-                return self._questions.ask(job, visitor, alone=alone, timeout=timeout, demand=self._dispatch)
+                return self._questions.ask(
+                    job, visitor, alone=alone, timeout=timeout, start=self._supervisor.fill_posts
+                )
         except NoRoom as error:
             raise JobError(str(error)) from error
 

@@ -41,17 +41,18 @@ class Questions:
         self._closed = ""
 
     def ask(
-        self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, demand: Callable[[], None]
+        self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, start: Callable[[], None]
     ) -> Answer:
-        """The answer to a job; blocks. ``demand`` is called when the job waits, so that it is given to a process, or one
-        starts. Raises JobError with one sentence."""
+        """The answer to a job; blocks. ``start`` is called to start a process where one is needed. Raises JobError with one
+        sentence."""
         if len(protocol.write_value(job)) > LARGEST:
             raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
         with self._lock:
             if self._closed:
                 raise JobError(self._closed)
             queued = self._join(job, visitor, alone)
-            demand()
+            self.dispatch()
+            start()
         if not queued.done.wait(timeout):
             with self._lock:
                 self._leave(queued)

@@ -185,10 +185,10 @@ def free_memory() -> None:
 
 
 def warm_up(training: Training, role: Role, slot: int) -> protocol.DeviceFacts:
-    """Train one step, so that no run pays the costs of the first step; a job process is ready without. Returns the facts about
-    this worker's device."""
+    """Train one step, so that no run pays the costs of the first step; where somebody waits for the process it is ready
+    without. Returns the facts about this worker's device."""
     facts = describe_device(slot)
-    if role == "jobs":
+    if role != "runs":
         gc.freeze()
         return facts
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
@@ -255,7 +255,7 @@ def main() -> None:
     parser.add_argument("--role", choices=get_args(Role), default="runs")
     parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")
     options = parser.parse_args()
-    give_way(JOBS if options.role == "jobs" else TRAINING)
+    give_way(JOBS)  # also while it starts: somebody may wait for it
     inward, outward = take_over_pipes()
     commands: SimpleQueue[protocol.Command] = SimpleQueue()
     Thread(target=listen, args=(inward, commands), daemon=True).start()
@@ -264,6 +264,8 @@ def main() -> None:
     facts = warm_up(training, options.role, options.slot)
     if options.memory and facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
         limit_memory(options.memory)
+    if options.role != "jobs":
+        give_way(TRAINING - JOBS)
     report(protocol.Ready(facts))
     Worker(training, commands, report).work()
 

@@ -63,6 +63,8 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     app.text_area(key="text.prompt").set_value("the king Gandalf").run()
     press(app, "Write")
     assert "`Gandalf` is not in the vocabulary" in said(app)
+    app.text_area(key="text.prompt").set_value("the king " * 2000).run()
+    assert len(app.session_state["text.prompt"]) == 10_000, "whatever a browser sends"
     app.text_input(key="text.sentence").set_value("the dog met Gandalf").run()
     assert said(app).count("not in the vocabulary") == 2
     link = dict(parse_qsl(urlsplit(app.code[0].value).query))

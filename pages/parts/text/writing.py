@@ -34,7 +34,10 @@ def show_writing(run: Run) -> None:
         st.session_state.setdefault(key, value)
     left, right = st.columns([1, 1.6], gap="medium")
     with left:
-        st.text_area("Prompt", key="text.prompt", height=90, max_chars=LONGEST_PROMPT, persist_state="session")
+        st.text_area(
+            "Prompt", key="text.prompt", height=90, max_chars=LONGEST_PROMPT, persist_state="session",
+            help=f"At most {LONGEST_PROMPT:,} characters.",
+        )  # fmt: skip
         st.slider(
             "Temperature", 0.0, 2.0, step=0.05, key="text.temperature", persist_state="session",
             help=explained("Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes.", "temperature"),
@@ -69,9 +72,6 @@ def _own_words(run: Run) -> dict[str, str]:
 
 def _write(run: Run) -> None:
     state = st.session_state
-    if (length := len(state["text.prompt"])) > LONGEST_PROMPT:  # a browser may send more than the field takes
-        state[REFUSED] = f"The prompt has {length:,} characters; at most {LONGEST_PROMPT:,} are read."
-        return
     try:
         job = WriteText(
             run.config, weights_of(run), state["text.prompt"], length=state["text.length"],

@@ -1,0 +1,35 @@
+"""The operating system's memory limit: what asks for too much gets an error with the sentence, and the process goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from engine.foundation.child import ROOT
+
+SCRIPT = """
+import sys
+import psutil, torch
+from engine.workers.memory_limit import limit_memory
+from engine.workers.scheduler import in_words
+sizes = {"bytes": bytearray, "torch": lambda n: torch.ones(n, dtype=torch.uint8)}
+take, mib = sizes[sys.argv[1]], 2**20
+limit_memory(psutil.Process().memory_info().rss + 256 * mib)
+for _ in range(8):
+    take(128 * mib)  # given back each time
+try:
+    take(512 * mib)
+except Exception as error:
+    print(in_words(error))
+take(128 * mib)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such a limit")
+@pytest.mark.parametrize("what", ["bytes", "torch"])
+def test_too_much_is_an_error_and_the_process_goes_on(what: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT, what], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "The machine ran out of memory; a smaller batch_size or seq_len needs less.\n"
