@@ -21,6 +21,8 @@ SECONDS_PER_TOKEN = 3e-8
 """Seconds of drawing and answering one token of a sequence."""
 HELD_OUT_DRAWS, TRAINING_DRAWS = 10, 1.5
 """Tokens that are drawn for each held-out one and for each trained one: one sequence in five is held out."""
+FOLLOWED_STEPS = 4
+"""The time of a step of a baseline while its memory is followed tensor by tensor, in steps: it has many small tensors."""
 TEXT_SECONDS = 0.5
 """Seconds of encoding a text, the first time a worker reads it."""
 CPU_IS_FASTER_BELOW = 2e9
@@ -94,13 +96,17 @@ def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> fl
         flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
         return speed.seconds_on(config, flops * sequences / config.batch_size, sequences, sizes.length)
 
-    n = config.seq_len
+    n, sees = config.seq_len, config.architecture.sees(config)
+    memory_steps = 1 if config.architecture.attends else FOLLOWED_STEPS
     lengths = {n, *config.test_lengths} if config.test_lengths else ()
-    seconds = sum(step(length, TESTED) for length in lengths) / 3 + step(n, config.batch_size)
+    seconds = sum(step(length, TESTED) for length in lengths) / 3 + memory_steps * step(n, config.batch_size)
     if not writes_answer(config):
         return seconds
     if keeps_past(config):  # one small pass for each token; together the FLOPs of one pass over the whole sequence
         return seconds + (n * speed.seconds_on(config, 0.0, 0, 1) + step(n, generation_size(n))) / 3
+    if sees is not None:  # a pass over what the model sees, for each of n tokens
+        share = min(1.0, sees / shapes(config).length)
+        return seconds + n * share * step(n, generation_size(n)) / 3
     # A whole pass for each of n tokens, over three quarters of the sequence on average: a third of a step, times 3/4.
     return seconds + n * step(n, generation_size(n)) / 4
 

@@ -53,7 +53,7 @@ def test_what_is_done_beside_the_steps_counts(more: dict[str, Any]) -> None:
 
 def test_a_set_holds_two_numbers_a_token() -> None:
     small, large = (peak(dataset_size=size) for size in (500_000, 1_000_000))
-    assert large - small == 500_000 * MEDIUM["seq_len"] * 16
+    assert large - small == 500_000 * parse(MEDIUM).seq_len * 16
 
 
 REAL: dict[str, dict[str, Any]] = {
