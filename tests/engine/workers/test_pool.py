@@ -485,7 +485,7 @@ def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_
         assert runs.writing.wait(PATIENCE)
         quick = pool.submit(RunRequest(config(5), visitor=Visitor("me")))
         assert (quick.queue_place, pool.health().queued) == (1, 1)
-        with pytest.raises(Refused, match=r"^2 of your runs"):  # the run that is being saved counts
+        with pytest.raises(Refused, match=r"^You have 2 runs going"):  # the run that is being saved counts
             pool.submit(RunRequest(config(5), visitor=Visitor("me")))
         pool.stop(quick.id)
         assert quick.state == "stopped"
