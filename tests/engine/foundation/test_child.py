@@ -65,11 +65,11 @@ def test_a_killed_child_and_one_that_exits_say_how() -> None:
     assert (asleep.ends, exits.ends) == (1, 1)
 
 
-def test_a_child_whose_message_cannot_be_read_is_given_up(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_child_whose_message_cannot_be_read_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
     child = Child("print('no json', flush=True); import time; time.sleep(600)")
     assert child.process.wait(PATIENCE)
     assert (child.messages, child.ends) == ([], 1)
-    assert "JSONDecodeError" in capfd.readouterr().err
+    assert "A message of a child process: JSONDecodeError" in caplog.text
 
 
 def test_a_child_sees_no_secret_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
