@@ -26,6 +26,7 @@ class ScriptedRun:
     id: str = "scripted"
     state: str = "queued"
     queue_place: int | None = None
+    queue_seconds: float | None = None
     events: EventLog = field(default_factory=EventLog)
     step: int = 0
 

@@ -97,10 +97,10 @@ def misbehave(seed: int) -> None:
     if seed == DIES:
         os._exit(7)
     if seed == GROWS:
-        hoard.append(bytearray(400 * 2**20))
+        hoard.append(bytearray(700 * 2**20))
     if seed == SHARES:  # memory that the operating system's limit does not count
-        shared = mmap.mmap(-1, 400 * 2**20)
-        for page in range(0, 400 * 2**20, mmap.PAGESIZE):
+        shared = mmap.mmap(-1, 700 * 2**20)
+        for page in range(0, 700 * 2**20, mmap.PAGESIZE):
             shared[page] = 1
         hoard.append(shared)
 

@@ -19,7 +19,12 @@ from engine.workers import limits as allowed_by
 from engine.workers.limits import Limits
 
 
-def prediction(memory: Memory, steps_per_second: float | None, result_seconds: float | None, peak: int) -> Prediction:
+def prediction(
+    memory: Memory, steps_per_second: float | None, result_seconds: float | None, peak: int | None = None
+) -> Prediction:
+    """``peak``: by default what a step is known to take."""
+    if peak is None:
+        peak = memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
     return Prediction(
         parameters=1, by_part={}, memory=memory, tokens_per_step=1, flops_per_step=1e6,
         steps_per_second=steps_per_second, result_seconds=result_seconds, peak=peak,

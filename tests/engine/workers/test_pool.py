@@ -391,7 +391,7 @@ def test_a_silent_run_is_ended_and_its_neighbour_is_told_why(tmp_path: Path) -> 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such a limit")
 def test_a_run_that_takes_too_much_memory_fails_and_its_neighbour_goes_on(tmp_path: Path) -> None:
-    with pool_of(tmp_path, worker_memory="300MiB") as pool:
+    with pool_of(tmp_path, worker_memory="600MiB") as pool:
         neighbour = long_run(pool)
         run = wait_end(pool.submit(RunRequest(config(LONG, 0.01, seed=fake_training.GROWS))))
         assert run.ending == Failed(2, "The machine ran out of memory; a smaller batch_size or seq_len needs less.")
@@ -400,10 +400,10 @@ def test_a_run_that_takes_too_much_memory_fails_and_its_neighbour_goes_on(tmp_pa
 
 
 def test_a_worker_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
-    with pool_of(tmp_path, worker_memory="300MiB") as pool:
+    with pool_of(tmp_path, worker_memory="600MiB") as pool:
         run = wait_end(pool.submit(RunRequest(config(LONG, 0.01, seed=fake_training.SHARES))))
         assert run.state == "lost"
-        assert "of memory, where 300 MiB are allowed" in run.ending.reason  # type: ignore[union-attr]
+        assert "of memory, where 600 MiB are allowed" in run.ending.reason  # type: ignore[union-attr]
         assert pool.wait_until_ready(PATIENCE)
 
 
