@@ -35,7 +35,7 @@ COMPLETE = (
     ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
 """How a run of the script ends when no other follows at once."""
-BOARD = "attention_lab_board"
+BOARD = "attention_lab_live"
 
 
 @asynccontextmanager

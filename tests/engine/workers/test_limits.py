@@ -41,7 +41,7 @@ def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
 def small(config: RunConfig) -> Prediction:
     """Four mebibytes, whatever the config."""
     memory = Memory(parameters=2**20, gradients=2**20, optimizer=2**20, saved=2**20, scores=0)
-    return prediction(memory, 100.0, 0.0)
+    return prediction(memory, 100.0, 0.0, peak=memory.total or 0)
 
 
 def unknown(config: RunConfig) -> Prediction:

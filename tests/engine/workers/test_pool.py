@@ -62,7 +62,8 @@ def some(config: RunConfig) -> Prediction:
     """Small, but for the runs above."""
     saved = None if config.batch_size == UNKNOWN else 2**30 if config.seed == LARGE else 2**20
     parameters = 2**20 if saved else 2**25
-    return prediction(Memory(parameters, parameters, parameters, saved, 0), 100.0, 0.0)
+    memory = Memory(parameters, parameters, parameters, saved, 0)
+    return prediction(memory, 100.0, 0.0, peak=memory.total or 3 * parameters)
 
 
 @contextmanager

@@ -1,0 +1,87 @@
+"""The torch-free training of the pool's tests, whose worker process is killed at the point of its life that the seed names."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import Event, Finished, Progress
+from tests.engine import fake_training
+
+POINTS = (
+    "before it begins", "before the first step", "in a step", "in a validation", "writing the result",
+    "saving the weights", "putting the run away", "reading the state", "closing a stopped run",
+)  # fmt: skip
+FIRST = 200
+"""The seed of the first point."""
+MIDDLE = 30
+"""The step at which a process is killed in the middle of a training."""
+
+
+def seed_of(point: str) -> int:
+    return FIRST + POINTS.index(point)
+
+
+def die_at(point: str, seed: int) -> None:
+    if seed == seed_of(point):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Model:
+    """Weights that are read once: when they are saved."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def state_dict(self) -> dict[str, Any]:
+        die_at("saving the weights", self.seed)
+        return {}
+
+
+class State(fake_training.State):
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+        self.model: Any = Model(seed) if seed == seed_of("saving the weights") else None
+
+    def save(self, file: Path) -> None:
+        die_at("putting the run away", self.seed)
+        super().save(file)
+
+    def load(self, file: Path) -> None:
+        die_at("reading the state", self.seed)
+        super().load(file)
+
+
+def begin(config: RunConfig, prediction: object = None) -> State:
+    die_at("before it begins", config.seed)
+    return State(config.seed)
+
+
+def train(config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
+    """The same events as those of the stand-in, up to the point."""
+    events = fake_training.train(config, *given)
+    request: str | None = None
+    try:
+        event = next(events)
+        while True:
+            if isinstance(event, Finished):
+                die_at("writing the result", config.seed)
+            if isinstance(event, Progress) and event.step == MIDDLE:
+                die_at("in a validation", config.seed)
+            request = yield event
+            if isinstance(event, Progress) and event.step == MIDDLE:
+                die_at("in a step", config.seed)
+            if not isinstance(event, Progress):
+                die_at("before the first step", config.seed)
+            event = events.send(request)
+    except StopIteration:
+        return
+    except GeneratorExit:
+        die_at("closing a stopped run", config.seed)
+        events.close()
+        raise

@@ -1,0 +1,189 @@
+"""A worker process is killed at each point of its life: what its run says, and what a later server finds on the disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.foundation.visitor import Visitor
+from engine.runs.events import Ended, Failed, Finished
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from engine.workers import put_away
+from engine.workers.limits import Limits
+from engine.workers.pool import Pool
+from tests.acceptance.dying_training import MIDDLE, seed_of
+from tests.engine import fake_training
+from tests.engine.fake_training import config
+from tests.engine.workers.test_pool import LONG, PATIENCE, UNKNOWN, long_run, pid_of, some, steps_of, until, wait_end
+
+pytestmark = pytest.mark.acceptance
+
+ME = Visitor("me")
+KILLED = "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again."
+
+
+@contextmanager
+def pool_at(folder: Path, training: str = "tests.acceptance.dying_training", **limits: Any) -> Iterator[Pool]:
+    allowed = Limits.model_validate({"steps": LONG, "seconds": 10**6, **limits})
+    with Pool(Runs(folder), allowed, 1, training=training, predict=some) as pool:  # type: ignore[arg-type]
+        yield pool
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Iterator[Pool]:
+    with pool_at(tmp_path / "runs") as pool:
+        assert pool.wait_until_ready(PATIENCE)
+        yield pool
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(put_away, "PAUSED_FOR", 0.05)
+
+
+def same_on_disk(pool: Pool, run: Run) -> None:
+    """A later server finds the run as the reader saw it; nothing half-written lies in its folder, and no weights."""
+    found = Runs(pool.runs.folder).get(run.id)
+    assert found is not None
+    assert (found.state, found.ending, steps_of(found)) == (run.state, run.ending, steps_of(run))
+    assert steps_of(run) == list(range(1, run.step + 1))
+    assert run.weights is None
+    assert not list(run.folder.rglob("*.part"))
+
+
+def trains_again(pool: Pool) -> None:
+    """The next run finds a worker."""
+    assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("point", "least", "most"),
+    [
+        ("before it begins", 0, 0), ("before the first step", 0, 0), ("in a step", 0, MIDDLE),
+        ("in a validation", 0, MIDDLE - 1), ("writing the result", 0, 60), ("saving the weights", 0, 60),
+    ],
+)  # fmt: skip
+def test_killed_by_itself_the_run_is_lost_with_what_was_seen_of_it(
+    pool: Pool, point: str, least: int, most: int
+) -> None:
+    run = wait_end(pool.submit(RunRequest(config(60, 0.005, seed_of(point)))))
+    assert run.ending == Ended(run.step, "lost", KILLED)
+    assert least <= run.step <= most
+    same_on_disk(pool, run)
+    trains_again(pool)
+
+
+def test_killed_while_it_starts_the_run_waits_for_the_next_worker(tmp_path: Path) -> None:
+    with pool_at(tmp_path / "runs") as pool:
+        run = pool.submit(RunRequest(config(20)))
+        until(lambda: bool(pool.health().workers))
+        kill(pool.health().workers[0].pid)
+        assert run.state == "queued"
+        assert isinstance(wait_end(run).ending, Finished)
+        same_on_disk(pool, run)
+
+
+def test_killed_idle_nobody_notices(pool: Pool) -> None:
+    kill(pool.health().workers[0].pid)
+    trains_again(pool)
+
+
+def test_killed_while_the_run_is_paused_the_run_is_lost(pool: Pool) -> None:
+    run = long_run(pool)
+    pool.pause(run.id)
+    until(lambda: run.state == "paused")
+    kill(pid_of(pool, run))
+    assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+    same_on_disk(pool, run)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_killed_after_the_run_was_put_away_the_run_goes_on_where_it_was(pool: Pool) -> None:
+    run = pool.submit(RunRequest(config(200, 0.002)))
+    until(lambda: run.step > 0)
+    pool.pause(run.id)
+    until(lambda: run.away)
+    step, worker = run.step, pool.health().workers[0].pid
+    assert (run.folder / "state.pt").exists()
+    kill(worker)
+    until(lambda: worker not in [one.pid for one in pool.health().workers])
+    assert (run.state, run.step) == ("paused", step)
+    pool.resume(run.id)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+    same_on_disk(pool, run)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool) -> None:
+    run = long_run(pool, seed=seed_of("putting the run away"))
+    pool.pause(run.id)
+    assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+    same_on_disk(pool, run)
+    assert not (run.folder / "state.pt").exists()
+    trains_again(pool)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_killed_while_it_reads_the_state_the_run_is_lost_and_keeps_no_place(pool: Pool) -> None:
+    run = pool.submit(RunRequest(config(LONG, 0.002, seed_of("reading the state")), ME))
+    until(lambda: run.step > 0)
+    pool.pause(run.id, ME)
+    until(lambda: run.away)
+    pool.resume(run.id, ME)
+    assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+    same_on_disk(pool, run)
+    until(lambda: pool.allowances.count("run", ME) == 0)
+    trains_again(pool)
+
+
+def test_killed_while_it_stops_a_run_the_run_counts_as_stopped(pool: Pool) -> None:
+    run = long_run(pool, seed=seed_of("closing a stopped run"))
+    pool.stop(run.id)
+    wait_end(run)
+    reason = "It was told to stop and did not, so its worker was ended."
+    assert run.ending == Ended(run.step, "stopped", reason)
+    same_on_disk(pool, run)
+    trains_again(pool)
+
+
+def test_all_killed_at_once_each_run_says_so_and_what_waited_goes_on(tmp_path: Path) -> None:
+    with (
+        pool_at(tmp_path / "runs", runs_per_worker=2) as pool,
+    ):
+        assert pool.wait_until_ready(PATIENCE)
+        going = [long_run(pool), long_run(pool)]
+        waiting = pool.submit(RunRequest(config(20)))
+        assert waiting.state == "queued"
+        for worker in pool.health().workers:
+            kill(worker.pid)
+        for run in going:
+            assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+            same_on_disk(pool, run)
+        assert isinstance(wait_end(waiting).ending, Finished)
+        same_on_disk(pool, waiting)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such a limit")
+def test_out_of_memory_in_a_process_of_its_own_ends_that_run_only(tmp_path: Path) -> None:
+    with pool_at(tmp_path / "runs", fake_training.__name__, worker_memory="420MiB") as pool:
+        assert pool.wait_until_ready(PATIENCE)
+        neighbour = long_run(pool)
+        run = wait_end(pool.submit(RunRequest(config(100, 0.01, fake_training.GROWS, batch_size=UNKNOWN))))
+        assert run.ending == Failed(2, "The machine ran out of memory; a smaller batch_size or seq_len needs less.")
+        same_on_disk(pool, run)
+        step = neighbour.step
+        until(lambda: neighbour.step > step)
