@@ -78,7 +78,7 @@ def test_a_trial_that_breaks_is_left_out_of_its_pair_and_said(pool: Pool) -> Non
 def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     slow = fake_issue(base={"steps": 40, "learning_rate": 0.02})
     run = ExperimentRun(slow, pool).start()
-    while not run.trials:
+    while not run.trials and run.state == "running":
         time.sleep(0.01)
     run.stop()
     assert run.wait(600)
