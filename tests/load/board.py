@@ -65,7 +65,7 @@ async def messages(http: aiohttp.ClientSession, address: str, run: str, after: i
     async with http.get(f"{address}live/{run}", params={"after": str(after)}) as answer:
         answer.raise_for_status()
         async for chunk in answer.content.iter_any():
-            *whole, rest = (rest + chunk).split(b"\n\n")
+            *whole, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n\n")
             for message in whole:
                 for line in message.split(b"\n"):
                     if line.startswith(b"data: "):
