@@ -14,9 +14,12 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import Issue, Published
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.job import Answer, Job
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
+from engine.workers.allowances import Allowances
+from engine.workers.limits import Limits
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 LONG = (
@@ -131,7 +134,8 @@ class ScriptedPool:
     def __init__(self, value: Callable[[RunConfig], float], *, at_once: bool = True) -> None:
         self.value, self.at_once = value, at_once
         self.submitted: list[ScriptedRun] = []
-        self.sessions: list[str] = []
+        self.owners: list[str] = []
+        self.allowances = Allowances(Limits())
         self.runs = self
 
     def start(self) -> bool:
@@ -140,7 +144,7 @@ class ScriptedPool:
     def submit(self, request: RunRequest) -> ScriptedRun:
         run = ScriptedRun(request.config, self.value(request.config))
         self.submitted.append(run)
-        self.sessions.append(request.session)
+        self.owners.append(request.visitor.id)
         if self.at_once:
             run.advance(request.config.steps)
         return run
@@ -150,7 +154,7 @@ class ScriptedPool:
             if run.id == run_id:
                 run.live = False
 
-    def ask(self, job: Job[Answer]) -> Answer:
+    def ask(self, job: Job[Answer], visitor: Visitor = PROGRAM) -> Answer:
         return job.do()
 
     def health(self) -> SimpleNamespace:
