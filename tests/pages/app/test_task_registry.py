@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from errno import ENOSPC
+
 import pytest
 
 from engine.foundation.visitor import Visitor
@@ -51,7 +53,7 @@ def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
     assert third.wait(60)
 
 
-def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.LogCaptureFixture) -> None:
     tasks: TaskRegistry[Scripted] = registry()
     work, kept = Scripted(), list[str]()
     name = tasks.begin(work, keep=kept.append)
@@ -59,13 +61,13 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(capsys: pytest.Cap
     assert kept == [name]
 
     def full(_: str) -> None:
-        raise OSError("No space left on device")
+        raise OSError(ENOSPC, "No space left on device")
 
     again = Scripted()
     tasks.begin(again, keep=full)
     assert again.wait(60)
     assert again.state == "finished"
-    assert "What the errand found could not be kept: No space left on device" in capsys.readouterr().err
+    assert "What a task found could not be kept: No space left on device" in caplog.text
 
 
 def test_old_ones_are_forgotten_but_none_that_goes() -> None:
