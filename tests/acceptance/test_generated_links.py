@@ -1,0 +1,119 @@
+"""Ten thousand generated links over all pages: each is read into values that a page can show, with a sentence at most for what is
+wrong with it."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import pages.parts.attention.state
+import pages.parts.design.state
+import pages.parts.encodings.state
+import pages.parts.issues.state
+import pages.parts.lab.state
+import pages.parts.memory_and_time.state
+import pages.parts.notebooks.state
+import pages.parts.text.state
+from engine.config.run_config import settings_for
+from pages.parts.app.hidden import NAMES, read_hidden
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.page_state import PageSettings
+from tests.pages.test_hostile_links import HOSTILE, assert_harmless
+
+pytestmark = pytest.mark.acceptance
+PAGES: dict[str, PageSettings] = {
+    page.__name__.split(".")[2]: page.SETTINGS
+    for page in (
+        pages.parts.attention.state,
+        pages.parts.design.state,
+        pages.parts.encodings.state,
+        pages.parts.issues.state,
+        pages.parts.lab.state,
+        pages.parts.memory_and_time.state,
+        pages.parts.notebooks.state,
+        pages.parts.text.state,
+    )
+}
+LINKS = 10_000
+ODD = (
+    "", "0", "-1", "1e309", "nan", "-inf", "9" * 60, "9" * 5000, "1,2,3", ",,", "true", "false", "auto", "None", "null", "٣", "４",
+    "\x00", "\udcff", "../../etc/passwd", "<script>", "a" * 5000, *HOSTILE,
+)  # fmt: skip
+
+
+def names_of(page: PageSettings) -> list[str]:
+    """The names that the page knows, those of every task and encoding, and those of other pages."""
+    return sorted(
+        {
+            *page.defaults(),
+            *(row.name for row in settings_for()),
+            *page.controls(),
+            *NAMES,
+            "run",
+            "preset",
+            "v",
+            "nobody",
+        }
+    )
+
+
+def texts(page: PageSettings, name: str) -> st.SearchStrategy[str]:
+    """Values of a setting: allowed ones, near ones, and any text."""
+    row = page.rows().get(name)
+    fitting = [str(choice) for choice in (row.choices if row is not None else ())]
+    return st.one_of(
+        st.sampled_from(ODD), st.integers(-10, 5000).map(str), st.floats().map(repr), st.text(max_size=40),
+        st.text(string.ascii_letters + string.digits + "_-,.", max_size=20), *([st.sampled_from(fitting)] * 2 if fitting else []),
+    )  # fmt: skip
+
+
+@st.composite
+def links(draw: st.DrawFn, page: PageSettings) -> dict[str, str]:
+    names = draw(st.lists(st.sampled_from(names_of(page)) | st.text(min_size=1, max_size=12), max_size=8, unique=True))
+    return {name: draw(texts(page, name)) for name in names}
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path_factory.mktemp("data")))
+    return
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
+    page, found = PAGES[name], [0, 0]
+
+    @settings(
+        max_examples=-(-LINKS // len(PAGES)), deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(links(page))
+    def read(link: dict[str, str]) -> None:
+        values, problems = page.read({name: text for name, text in link.items() if name not in NAMES})
+        _, unknown = read_hidden(link, page.controls())
+        found[0] += 1
+        found[1] += bool(problems or unknown)
+        for problem in (*problems, *unknown):
+            assert_harmless(in_markdown(problem))
+            assert len(str(problem).splitlines()) == 1
+        assert values is None or isinstance(values, dict)
+        if values is not None:
+            again, left = page.read(to_link(page, values))
+            assert not left, left
+            assert again == values or again is None
+
+    read()
+    assert found[0] >= LINKS / len(PAGES)
+    assert 0 < found[1] < found[0]  # both kinds were met
+
+
+def to_link(page: PageSettings, values: dict[str, Any]) -> dict[str, str]:
+    """The link to these values, as the page itself would write it."""
+    from engine.settings.fields import to_text
+
+    usual = page.defaults()
+    return {name: to_text(value) for name, value in values.items() if usual.get(name, ...) != value}
