@@ -13,8 +13,8 @@ from engine.workers.queued import QueuedJob, QueuedRun
 
 LARGE_SHARE = 0.5
 """The share of a worker's room for runs above which a run is large."""
-SMALL_BOUND = 64 * 2**20
-"""The bound of a run without a formula, in bytes, up to which it may share a worker."""
+SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
+"""The bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes."""
 
 
 def worker_for_run(
@@ -67,7 +67,8 @@ def needs_own_process(prediction: Prediction, limits: Limits) -> bool:
     """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its
     peak is only a bound and not small. Then it alone fails if it takes more than it should."""
     room = limits.worker_memory - WORKER_BYTES
-    return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > SMALL_BOUND)
+    small = max(SMALL_SHARE * room, SMALL_BOUND)
+    return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > small)
 
 
 def goes_on_its_own(queued: QueuedRun, workers: Iterable[WorkerProcess], limits: Limits) -> bool:

@@ -45,7 +45,9 @@ def test_a_run_without_a_formula_may_share_only_while_its_bound_is_small() -> No
     bound = predict(parse({"family": "gru"}))
     assert bound.memory.saved is None
     assert not needs_own_process(bound, allowed)
-    assert needs_own_process(predict(parse({"family": "gru", "batch_size": 1024, "seq_len": 64})), allowed)
+    assert needs_own_process(predict(parse({"family": "gru", "batch_size": 4096, "seq_len": 64})), allowed)
     told = replace(predict(parse({})), peak=65 * MIB)
     assert not needs_own_process(told, allowed)
-    assert needs_own_process(replace(bound, peak=65 * MIB), allowed)
+    assert not needs_own_process(replace(bound, peak=65 * MIB), allowed)  # small beside the room of eight gibibytes
+    assert needs_own_process(replace(bound, peak=65 * MIB), limits(worker_memory="700MiB"))
+    assert not needs_own_process(replace(bound, peak=63 * MIB), limits(worker_memory="700MiB"))

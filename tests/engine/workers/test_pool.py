@@ -61,7 +61,7 @@ UNKNOWN = 7
 def some(config: RunConfig) -> Prediction:
     """Small, but for the runs above."""
     saved = None if config.batch_size == UNKNOWN else 2**30 if config.seed == LARGE else 2**20
-    parameters = 2**20 if saved else 2**25
+    parameters = 2**20 if saved else 2**29
     memory = Memory(parameters, parameters, parameters, saved, 0)
     return prediction(memory, 100.0, 0.0, peak=memory.total or 3 * parameters)
 
