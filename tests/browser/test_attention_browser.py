@@ -58,8 +58,8 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     plot(page, "fault.pattern").scroll_into_view_if_needed()
     plot(page, "fault.pattern").locator(".main-svg").first.wait_for()
     width = "document.querySelector('[data-testid=stMain]').scrollWidth"
-    assert page.evaluate(width) <= PHONE["width"]
+    page.wait_for_function(f"() => {width} <= {PHONE['width']}")  # it is laid out anew
     page.get_by_role("radio", name="Steps").click()
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
     page.locator("[role=gridcell]").first.wait_for(state="attached")
-    assert page.evaluate(width) <= PHONE["width"]
+    page.wait_for_function(f"() => {width} <= {PHONE['width']}")  # it is laid out anew

@@ -85,7 +85,7 @@ def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(ope
 def nothing_is_cut_off(page: Any) -> None:
     """Neither the page at the right nor the words of a link or a button."""
     widest = "Math.max(...[document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')].map((node) => node.scrollWidth))"
-    page.wait_for_function(f"{widest} <= window.innerWidth")  # a table is wider until it is laid out
+    page.wait_for_function(f"() => {widest} <= window.innerWidth")  # a table is wider until it is laid out
     cut = page.evaluate(
         """() => [...document.querySelectorAll('[data-testid="stMain"] a, [data-testid="stMain"] button')]
           .filter((node) => [...node.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0
