@@ -6,7 +6,6 @@ network address are limited, too, generously: a school is one address.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -100,7 +99,7 @@ class Allowances:
                 f"{counted(len(here), 'visitor')} at your network address have something going, and this host allows "
                 f"{self._visitors_per_address} at once. Try again when one of them has ended."
             )
-        everybody = Counter(lease.kind for lease in self._leases)[kind]
+        everybody = sum(lease.kind == kind for lease in self._leases)
         if everybody >= self._all.get(kind, everybody + 1):
             return (
                 f"{counted(everybody, kind)} of all visitors are going, as many as this host allows. Try again later."

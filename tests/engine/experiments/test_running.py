@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,16 +19,7 @@ from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of
 
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    with pool_of(tmp_path_factory.mktemp("experiments"), size=2) as pool:
-        yield pool
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 def ended(run: ExperimentRun) -> ExperimentRun:

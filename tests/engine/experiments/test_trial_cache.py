@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -17,18 +15,8 @@ from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
-from tests.engine.workers.test_pool import pool_of
 
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    with pool_of(tmp_path_factory.mktemp("experiments"), size=2) as pool:
-        yield pool
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
