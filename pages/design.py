@@ -22,14 +22,14 @@ st.markdown(
 )
 form, look = st.columns([1, 3], gap="large")
 with form:
-    st.subheader("Parts", anchor=False)
+    st.header("Parts", anchor=False)
     parts_form()
     show_ways()
 with look:
-    st.subheader("Before training", anchor=False)
+    st.header("Before training", anchor=False)
     show_look()
-st.subheader("Against the built-in ones", anchor=False)
-st.markdown(f"{MATCHED} What counts as better is laid down before the run, and the verdict is computed from it.")
+st.header("Against the built-in ones", anchor=False)
+st.markdown(f"{MATCHED} What counts as better is laid down before the run, and what holds is computed from it.")
 show_experiment()
 show_guide()
 SETTINGS.write_address(SETTINGS.query())

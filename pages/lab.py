@@ -7,6 +7,7 @@ import streamlit as st
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
+from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.server import find
 from pages.parts.app.session import earlier_runs, show_run, shown_run
@@ -39,6 +40,7 @@ if (linked_run := link.get(RUN)) is not None:
         show_run(found.id)
 say_ignored(ignored)
 
+unseen_title("Lab")
 run = shown_run()
 state = run.state if run else None
 left, right = st.columns([1, 3.2], gap="medium")

@@ -16,6 +16,7 @@ from engine.sweeps.sweep import Sweep
 from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, say_ignored
+from pages.parts.app.unsaved import say_result_unsaved
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
@@ -113,6 +114,7 @@ with right:
             st.error(refused, icon=":material/block:")
         if sweep is not None and sweep.problem:
             st.error(in_markdown(sweep.problem), icon=":material/error:")
+        say_result_unsaved(sweep)
         if result is None:
             st.info(
                 "Dotted lines are predictions. Press Measure: the first points appear at once.", icon=":material/timer:"
@@ -125,7 +127,7 @@ with right:
     if result is not None and not running:
         take_away(result)
 
-st.subheader("The longest sequence that fits", anchor=False)
+st.header("The longest sequence that fits", anchor=False)
 with st.container(horizontal=True):
     for setting in SETTINGS.drawn("memory", "seconds"):
         with st.container(width=180):

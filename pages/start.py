@@ -39,7 +39,7 @@ with go:
     st.caption(f":material/memory: {device_in_words()}")
 
 run = recorded_run()
-st.subheader("A recorded run: reversing eight symbols")
+st.header("A recorded run: reversing eight symbols")
 st.caption(
     "Two layers with four heads and a learned table read eight random symbols, then write them backwards. The first half "
     "cannot be known; in the second, look for the falling diagonal."
@@ -48,7 +48,7 @@ recorded_board(run, recorded_feed(), panels=("loss", "accuracy", "attention"), n
 for finding in run_summary(run.config, run.events.landmarks()):
     st.caption(f":material/summarize: {finding.sentence}")
 
-st.subheader("Start from an example")
+st.header("Start from an example")
 learn, fail = st.columns(2, gap="large")
 for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fails", "Made to fail")):
     with column:
@@ -60,5 +60,5 @@ for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fai
                 )
                 st.caption(preset.look_at)
 
-st.subheader("What goes wrong, as experiments")
+st.header("What goes wrong, as experiments")
 show_small_map(visitor())

@@ -27,6 +27,7 @@ class ScriptedRun:
     state: str = "queued"
     queue_place: int | None = None
     queue_seconds: float | None = None
+    elsewhere: bool = False
     events: EventLog = field(default_factory=EventLog)
     step: int = 0
 

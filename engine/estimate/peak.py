@@ -2,9 +2,10 @@
 
 It is an upper bound: what stays all the time (weights, gradients, optimizer, a fixed training set, masks and tables by
 position) and the largest of what comes one after the other: a training step, a validation pass, a snapshot, the test
-lengths, an answer written token by token, sequences being drawn, weights being stored. Where the memory saved for backward
-has a formula (:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a
-bound from shapes takes its place. Compared with real processes by ``python -m tests.benchmarks.peak``.
+lengths, an answer written token by token, sequences being drawn, weights being stored. What an experiment measures on the
+trained model has a bound of its own (:mod:`engine.estimate.measuring`). Where the memory saved for backward has a formula
+(:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a bound from
+shapes takes its place. Compared with real processes by ``python -m tests.benchmarks.peak``.
 """
 
 from __future__ import annotations
@@ -43,12 +44,22 @@ NODES = 32 * 1024
 
 def peak_bytes(config: RunConfig, memory: Memory) -> int:
     """The highest memory of a run above that of the process before it. ``memory``: the prediction of a training step."""
-    always = BASE + _set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
+    always = always_bytes(config)
     state = memory.parameters + memory.gradients + memory.optimizer
-    scattered = SCATTERED if config.architecture.attends else SCATTERED_BASELINE
-    step = int(scattered * _step(config, memory))
+    scattered = scattered_by(config)
+    step = int(scattered * step_bytes(config, memory))
     beside = int(scattered * max(*_passes(config), _drawing(config)))
     return always + max(state + max(step, beside, memory.parameters), _remedy(config, memory, step))
+
+
+def always_bytes(config: RunConfig) -> int:
+    """What stays all the time besides the training state: buffers, a fixed training set, masks, a text."""
+    return BASE + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
+
+
+def scattered_by(config: RunConfig) -> float:
+    """Resident memory over the bytes of the tensors that come and go."""
+    return SCATTERED if config.architecture.attends else SCATTERED_BASELINE
 
 
 def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
@@ -58,13 +69,13 @@ def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
     return memory.parameters + times * (4 * memory.parameters + step)
 
 
-def _step(config: RunConfig, memory: Memory) -> int:
+def step_bytes(config: RunConfig, memory: Memory) -> int:
     """A forward and backward pass: what is saved, and beside it the tensors of one layer and of the loss; or the optimizer's
     step on the largest tensor."""
     sizes, batch = shapes(config), config.batch_size
     largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
     saved = memory.saved if memory.saved is not None else _saved_bound(config)
-    layer = _layer(config, batch, sizes.length, written_out=_writes_out(config), matrices=5)
+    layer = layer_bytes(config, batch, sizes.length, written_out=writes_out(config), matrices=5)
     return saved + layer + _loss(config, batch, sizes.length) + 4 * SINGLE * largest
 
 
@@ -102,9 +113,9 @@ def _passes(config: RunConfig) -> list[int]:
     found = []
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
         at_once = rows_at_once(config, length, rows)
-        found.append(_pass(config, at_once, length, written_out=_writes_out(config)) + _batch(config, rows, length))
+        found.append(pass_bytes(config, at_once, length, written_out=writes_out(config)) + _batch(config, rows, length))
     attends = config.architecture.attends
-    snapshot = _pass(config, samples_with_patterns(config) if attends else PROBE_SIZE, n, written_out=attends)
+    snapshot = pass_bytes(config, samples_with_patterns(config) if attends else PROBE_SIZE, n, written_out=attends)
     if attends:
         numbers = PROBE_SIZE * config.n_layers * config.n_heads * shapes(config).length ** 2
         snapshot += 3 * SINGLE * min(SNAPSHOT_NUMBERS, numbers + 2 * min(256, n) ** 2 * (config.n_heads + 1))
@@ -118,22 +129,22 @@ def _written(config: RunConfig) -> int:
     n, size = config.seq_len, BYTES[config.dtype]
     rows = rows_at_once(config, n, generation_size(n))
     if not keeps_past(config):
-        return _pass(config, rows, n, written_out=_writes_out(config))
+        return pass_bytes(config, rows, n, written_out=writes_out(config))
     kept = 4 * config.n_layers * rows * shapes(config).length * config.n_heads * config.head_width * size
-    question = _layer(config, rows, n, written_out=config.architecture.attends, matrices=2)
+    question = layer_bytes(config, rows, n, written_out=config.architecture.attends, matrices=2)
     return kept + question + _loss(config, rows, n)
 
 
-def _pass(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
+def pass_bytes(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
     """A pass without gradient over ``rows`` sequences of ``n`` symbols: one layer and the loss."""
     sizes = shapes(config, n)
     lengths = [sizes.length, sizes.source_length or 0]
     matrices = 2 if config.softmax_axis == "key" else 3
-    layers = max(_layer(config, rows, n, written_out=written_out, matrices=matrices) for n in lengths)
+    layers = max(layer_bytes(config, rows, n, written_out=written_out, matrices=matrices) for n in lengths)
     return layers + _loss(config, rows, sizes.length)
 
 
-def _layer(config: RunConfig, rows: int, length: int, *, written_out: bool, matrices: int) -> int:
+def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool, matrices: int) -> int:
     """The tensors that one layer holds at once on [rows, length], without those kept for backward; among them so many matrices
     of queries and keys where attention writes them out."""
     size, tokens = BYTES[config.dtype], rows * length
@@ -161,7 +172,7 @@ def _batch(config: RunConfig, rows: int, n: int) -> int:
     return 4 * TOKEN * rows * n
 
 
-def _writes_out(config: RunConfig) -> bool:
+def writes_out(config: RunConfig) -> bool:
     """Whether a pass makes matrices of queries and keys: a fused call does, too, where no kernel takes what it is given."""
     if not config.architecture.attends:
         return False
@@ -172,12 +183,12 @@ def _masks(config: RunConfig) -> int:
     """Masks and tables of offsets that are kept for each length."""
     if not config.architecture.attends:
         return 0
-    lengths = {config.seq_len, *(config.test_lengths if _writes_out(config) else ())}
+    lengths = {config.seq_len, *(config.test_lengths if writes_out(config) else ())}
     each = 2 * TOKEN + 2 + BYTES[config.dtype]
     return sum(each * max(shapes(config, n).length, n) ** 2 for n in lengths)
 
 
-def _set_bytes(config: RunConfig) -> int:
+def set_bytes(config: RunConfig) -> int:
     """A fixed training set: the sequences and their answers."""
     if config.dataset_size is None or TASKS[config.task].corpus:
         return 0

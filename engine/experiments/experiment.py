@@ -136,16 +136,37 @@ class Experiment:
         return list(changes_between(self.config(reference), self.config(arm)))
 
 
-def difference(arm: str, other: str, metric: str) -> Callable[[Values], np.ndarray]:
+@dataclass(frozen=True)
+class Change:
+    """An effect by seed that is one number minus another, so that both can be told."""
+
+    before: tuple[str, str] | float
+    """Arm and metric, or a level known beforehand."""
+    after: tuple[str, str]
+    """Arm and metric."""
+
+    def __call__(self, values: Values) -> np.ndarray:
+        before, after = self.sides(values)
+        change: np.ndarray = after - before
+        return change
+
+    def sides(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers before and after, each [seed]."""
+        after = values(*self.after)
+        before = values(*self.before) if isinstance(self.before, tuple) else np.full_like(after, self.before)
+        return before, after
+
+
+def difference(arm: str, other: str, metric: str) -> Change:
     """The effect "this arm minus the other" by seed."""
-    return lambda values: values(arm, metric) - values(other, metric)
+    return Change((other, metric), (arm, metric))
 
 
-def above(arm: str, metric: str, level: float = 0.0) -> Callable[[Values], np.ndarray]:
+def above(arm: str, metric: str, level: float = 0.0) -> Change:
     """The effect "this arm's number minus a level known beforehand", such as chance."""
-    return lambda values: values(arm, metric) - level
+    return Change(level, (arm, metric))
 
 
-def rise(arm: str, metric: str, before: str) -> Callable[[Values], np.ndarray]:
+def rise(arm: str, metric: str, before: str) -> Change:
     """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
-    return lambda values: values(arm, metric) - values(arm, before)
+    return Change((arm, before), (arm, metric))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
+from engine.experiments.experiment import Change, Claim, Experiment, Values
+from engine.experiments.finding import in_words
 from engine.experiments.issues.issue import Published
-from engine.experiments.report import Report
+from engine.experiments.report import Report, values_of
 from engine.experiments.trial import Trial
 
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
 EFFECTS = [
-    "claim", "condition", "verdict", "effect", "low", "high", "p", "smallest effect", "direction", "unit", "seeds",
+    "claim", "condition", "finding", "before", "after", "effect", "low", "high", "p", "smallest effect", "direction",
+    "unit", "seeds",
 ]  # fmt: skip
 
 
@@ -26,20 +30,34 @@ def numbers_frame(slug: str, roles: Mapping[str, str], trials: Iterable[Trial]) 
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def effects_frame(report: Report) -> pd.DataFrame:
-    """A row for each claim: the mean effect over paired seeds, its 95 % interval from ``low`` to ``high``, p, the verdict.
+def effects_frame(experiment: Experiment, report: Report, trials: Sequence[Trial]) -> pd.DataFrame:
+    """A row for each claim: the finding, the mean effect over paired seeds with the two numbers that it is the difference of, its
+    95 % interval from ``low`` to ``high``, and p.
 
-    Empty cells where there are too few seeds for a number.
+    Empty cells where there are too few seeds for a number, where an effect is no difference of two numbers, and for interval
+    and p where every seed has the same effect.
     """
+    values = values_of(trials, report.seeds)
     rows = [
         (
-            claim.claim, claim.condition, claim.weighed.verdict, claim.weighed.effect, *(claim.weighed.ci or (None, None)),
-            claim.weighed.p, claim.smallest_effect, claim.direction, claim.unit, claim.weighed.seeds,
+            found.claim, found.condition, in_words(found.finding, row.seeds), *_sides(claim, values), row.effect,
+            *((row.ci or (None, None)) if not row.exact else (None, None)), row.p if not row.exact else None,
+            found.smallest_effect, found.direction, found.unit, row.seeds,
         )
-        for claim in report.claims
+        for claim, found in zip(experiment.claims_of(report.extended), report.claims, strict=True)
+        for row in [found.weighed]
     ]  # fmt: skip
-    numbers = dict.fromkeys(("effect", "low", "high", "p"), float)
+    numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p"), float)
     return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
+
+
+def _sides(claim: Claim, values: Values) -> tuple[float | None, float | None]:
+    """The means before and after, over the seeds that have both numbers."""
+    if not isinstance(claim.effect, Change):
+        return None, None
+    before, after = claim.effect.sides(values)
+    both = np.isfinite(before) & np.isfinite(after)
+    return (float(before[both].mean()), float(after[both].mean())) if both.any() else (None, None)
 
 
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.experiments.report import ArmReport, Report
+from engine.experiments.experiment import Experiment
+from engine.experiments.finding import Finding, agreed
+from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
+from engine.experiments.report import ArmReport, Report, in_todays_words, values_of
 from engine.experiments.trial import Trial
 
 FOLDER = Path(__file__).parent / "evidence"
@@ -32,11 +36,31 @@ def shipped_numbers(slug: str, folder: Path = FOLDER) -> tuple[ByArm, dict[str, 
     return numbers, seeds
 
 
-@cache
-def shipped_reports(slug: str, folder: Path = FOLDER) -> tuple[Report, ...]:
-    """The reports of an issue for each set of seeds, in the form that its page shows."""
-    rows = [row for measured in _sets(folder) for row in measured["reports"] if row["slug"] == slug]
-    return tuple(map(Report.from_json, rows))
+def shipped_reports(experiment: Experiment, folder: Path = FOLDER) -> list[Report]:
+    """The reports on an issue for each set of seeds, in the words of today; without those of other arms or claims."""
+    found = (in_todays_words(experiment, report) for report in _reports(experiment.slug, folder))
+    return [report for report in found if report is not None]
+
+
+@dataclass(frozen=True)
+class ShippedResult:
+    """What the shipped evidence says about an issue's question, over all its seeds."""
+
+    finding: Finding
+    """About the figure's claim; undecided where the sets of seeds disagree."""
+    outcome: Outcome
+
+
+def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
+    """None where no evidence on the experiment was shipped, or none on the figure's two rows."""
+    reports = shipped_reports(experiment)
+    if not reports:
+        return None
+    finding = agreed([report.claims[figure.claim].finding for report in reports])
+    seeds = [seed for report in reports for seed in report.seeds]
+    trials = (trial for report in reports for trial in trials_of(report))
+    outcome = outcome_of(figure, values_of(trials, seeds), finding)
+    return ShippedResult(finding, outcome) if outcome is not None else None
 
 
 def trials_of(report: Report) -> list[Trial]:
@@ -57,6 +81,12 @@ def _numbers_at(arm: ArmReport, place: int) -> dict[str, float]:
 def _metrics(arm: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
     by_metric = {point["metric"]: point["values"] for point in arm["points"]} | {arm["metric"]: arm["values"]}
     return list(by_metric.items())
+
+
+@cache
+def _reports(slug: str, folder: Path) -> tuple[Report, ...]:
+    rows = [row for measured in _sets(folder) for row in measured["reports"] if row["slug"] == slug]
+    return tuple(map(Report.from_json, rows))
 
 
 @cache

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Experiment, Role, Values
+from engine.experiments.finding import Finding, finding_of
 from engine.experiments.statistics import Question, Verdict, Weighed, to_json, weigh_all
 from engine.experiments.trial import Trial
 
@@ -29,6 +30,10 @@ class ClaimReport:
     @property
     def question(self) -> Question:
         return self.effects, self.smallest_effect, self.direction
+
+    @property
+    def finding(self) -> Finding:
+        return finding_of(self.weighed, self.smallest_effect, self.direction)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -142,7 +147,7 @@ def report(
     """Weigh every claim on the trials so far, without incomplete pairs. ``weigh`` does the statistics, here or in a worker."""
     arms = experiment.arms_of(extended)
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
-    values, claims = values_of(by_key, seeds), experiment.claims_of(extended)
+    values, claims = values_of(trials, seeds), experiment.claims_of(extended)
     effects = [_plain(np.asarray(claim.effect(values), dtype=float)) for claim in claims]
     questions = [(own, claim.smallest_effect, claim.direction) for claim, own in zip(claims, effects, strict=True)]
     return Report(
@@ -156,13 +161,37 @@ def report(
     )
 
 
+def in_todays_words(experiment: Experiment, found: Report) -> Report | None:
+    """A stored report with the sentences of the experiment's claims of today; None where it has other arms, or other claims.
+
+    Claims are the same by their place, subject, direction and smallest effect: their words may become better, their evidence stays.
+    """
+    claims = experiment.claims_of(found.extended)
+    if [arm.name for arm in experiment.arms_of(found.extended)] != [arm.name for arm in found.arms]:
+        return None
+    if [_tested(claim) for claim in claims] != [_tested(claim) for claim in found.claims]:
+        return None
+    reworded = [
+        replace(before, claim=now.sentence, condition=now.condition, unit=now.unit)
+        for before, now in zip(found.claims, claims, strict=True)
+    ]
+    return replace(found, claims=reworded)
+
+
+def _tested(claim: Claim | ClaimReport) -> tuple[str, str, float]:
+    return claim.about, claim.direction, claim.smallest_effect
+
+
 def seeds_done(arms: Sequence[Arm], trials: Sequence[Trial], seeds: Sequence[int]) -> int:
     """The number of seeds at which every arm has ended."""
     ended = {(trial.arm, trial.seed) for trial in trials}
     return sum(all((arm.name, seed) in ended for arm in arms) for seed in seeds)
 
 
-def values_of(by_key: dict[tuple[str, int], Trial], seeds: Sequence[int]) -> Values:
+def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:
+    """The numbers of trials by arm and metric, [seed]; NaN where a seed has none."""
+    by_key = {(trial.arm, trial.seed): trial for trial in trials}
+
     def values(arm: str, metric: str) -> np.ndarray:
         found = [by_key[arm, seed].number(metric) if (arm, seed) in by_key else math.nan for seed in seeds]
         return np.array(found, dtype=float)

@@ -36,6 +36,11 @@ class Weighed:
     why: str
     """The reason for the verdict, in one sentence."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether every seed has the same effect, as where things are counted: interval and p then say nothing."""
+        return self.ci is not None and self.ci[0] == self.ci[1]
+
 
 Question = tuple[list[float | None], float, Literal["more", "less"]]
 """The arguments of :func:`weigh` as plain data: effects (None where a seed has none), smallest, direction."""

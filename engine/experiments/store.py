@@ -15,13 +15,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Experiment
+from engine.experiments.finding import Finding, finding_of
 from engine.experiments.report import Report, Weigher, report
 from engine.experiments.running import ExperimentRun
-from engine.experiments.statistics import Question, Verdict, Weighed, weigh_all
+from engine.experiments.statistics import Question, Weighed, weigh_all
 from engine.experiments.trial import Trial
 from engine.foundation.files import keep_newest, keep_newest_of, write_whole
 from engine.foundation.paths import data_folder
@@ -128,9 +129,9 @@ def latest_trials(slug: str) -> list[Trial]:
     return list(found.values())
 
 
-def latest_verdict(slug: str) -> Verdict | None:
-    """The newest verdict, without computing statistics; None where the issue was not run on this machine."""
-    return next((verdict for file in _files(slug) if (verdict := _verdict_in(file)) is not None), None)
+def latest_finding(slug: str) -> Finding | None:
+    """The newest finding about an issue's first claim, without computing statistics; None where the issue was not run on this machine."""
+    return next((finding for file in _files(slug) if (finding := _finding_in(file)) is not None), None)
 
 
 def _comparison_file(name: str) -> Path:
@@ -139,7 +140,7 @@ def _comparison_file(name: str) -> Path:
 
 def _as_weighed(stored: list[Any]) -> Weigher:
     """A weigher that returns the stored answers to the stored questions, and computes the others."""
-    before = [(question, Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})) for question, row in stored]
+    before = [(question, _weighed(row)) for question, row in stored]
 
     def weigh(questions: Sequence[Question]) -> list[Weighed]:
         found = [next((w for asked, w in before if asked == list(question)), None) for question in questions]
@@ -148,16 +149,23 @@ def _as_weighed(stored: list[Any]) -> Weigher:
     return weigh
 
 
+def _weighed(row: dict[str, Any]) -> Weighed:
+    return Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})
+
+
 def _files(slug: str) -> list[Path]:
     """The files of an issue, the newest first."""
     return sorted(folder_of(slug).glob("*.json"), reverse=True)
 
 
 @lru_cache(1024)
-def _verdict_in(file: Path) -> Verdict | None:
-    """The verdict in a file. Each file is read once, since it never changes: a map asks for all of them again and again."""
-    verdict = (read(file) or {}).get("verdict")
-    return verdict if verdict in get_args(Verdict) else None
+def _finding_in(file: Path) -> Finding | None:
+    """The finding in a file. Each file is read once, since it never changes: a map asks for all of them again and again."""
+    try:
+        (_, smallest, direction), weighed = (read(file) or {})["weighed"][0]
+        return finding_of(_weighed(weighed), smallest, direction)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
 
 
 def _rows(slug: str) -> Iterator[dict[str, Any]]:

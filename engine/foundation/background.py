@@ -25,6 +25,8 @@ class BackgroundTask(ABC):
         self.state: State = "running"
         self.problem = ""
         """One sentence where the task failed, else empty."""
+        self.unsaved = ""
+        """One sentence where the result could not be stored, else empty."""
         self._stop = Signal()
         self._began = time.monotonic()
         self._ended: float | None = None

@@ -53,6 +53,19 @@ def write_whole(file: Path, content: bytes | str) -> None:
         half_written.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def append_whole(file: Path, content: str) -> None:
+    """Append to a file, in UTF-8. Raises OSError where the disk does not take all of it; ``file`` is then as long as before."""
+    with file.open("ab", buffering=0) as stream:  # a buffer would be written again when the file is closed
+        length, left = stream.tell(), memoryview(content.encode())
+        try:
+            while left:
+                left = left[stream.write(left) :]
+        except OSError:
+            with suppress(OSError):
+                stream.truncate(length)
+            raise
+
+
 def keep_newest(folder: Path, pattern: str, count: int) -> None:
     """Delete all but the ``count`` files written or touched last, and abandoned half-written files."""
     newest_first = sorted(folder.glob(pattern), key=_changed, reverse=True)

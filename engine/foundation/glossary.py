@@ -18,6 +18,8 @@ class Term:
     source: str = ""
     settings: tuple[str, ...] = ()
     """The settings whose help links to this term."""
+    words: tuple[str, ...] = ()
+    """Other words for it, which in texts also link to it."""
 
 
 def read(path: Path) -> dict[str, Term]:
@@ -26,10 +28,8 @@ def read(path: Path) -> dict[str, Term]:
 
 
 def _term(slug: str, row: dict[str, Any]) -> Term:
-    settings = tuple(row.get("settings", ()))
-    return Term(
-        slug, row["name"], " ".join(row["text"].split()), row.get("formula", ""), row.get("source", ""), settings
-    )
+    text, settings, words = " ".join(row["text"].split()), tuple(row.get("settings", ())), tuple(row.get("words", ()))
+    return Term(slug, row["name"], text, row.get("formula", ""), row.get("source", ""), settings, words)
 
 
 TERMS = read(Path(__file__).with_suffix(".toml"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock, Thread
 from typing import Any, BinaryIO, Literal
@@ -61,8 +61,15 @@ class Play:
     the notebook."""
 
     def __init__(
-        self, notebook: Notebook, limits: Limits, owner: str = "", *, command: Sequence[str] | None = None
+        self,
+        notebook: Notebook,
+        limits: Limits,
+        owner: str = "",
+        *,
+        then: Callable[[], object] = lambda: None,
+        command: Sequence[str] | None = None,
     ) -> None:
+        """``then`` is called when the play has ended, maybe more than once."""
         self.id = secrets.token_urlsafe(12)
         self.notebook, self.owner = notebook, owner
         self.outcomes: dict[int, Outcome] = {}
@@ -72,7 +79,7 @@ class Play:
         """One sentence, where the play ended other than by its last cell or on request; else empty."""
         self.until = -1
         """The last cell asked for."""
-        self._limits = limits
+        self._limits, self._then = limits, then
         self._lock = RLock()
         self._last_cell = max(cell.number for cell in notebook.cells if cell.kind == "code")
         self._asked_at = self._seen_at = self._waiting_since = time.monotonic()
@@ -171,6 +178,7 @@ class Play:
             if outcome.state == "running":
                 outcome.state, outcome.seconds = "stopped", time.monotonic() - self._cell_began
         self.state = "ended"
+        self._then()
 
     def _supervise(self) -> None:
         while not self._process.wait(TICK):

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import atexit
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from threading import RLock
 
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.notebooks import Notebook
 from engine.notebooks.player import Play
+from engine.workers.allowances import Allowances
 from engine.workers.errors import NoRoom
-from engine.workers.limits import Limits
 
 MAX_KEPT = 100
 """The number of ended plays whose outputs are kept, the newest."""
 
 
 class Players:
-    """The plays: at most ``limits.notebooks`` processes at once, one running for each visitor. Usable from any thread."""
+    """The plays, each counted among its visitor's notebooks until it ends. One that waits for further cells makes room for
+    another one. Usable from any thread."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits
+    def __init__(self, allowances: Callable[[], Allowances]) -> None:
+        """``allowances``: what counts the notebooks of each visitor."""
+        self._allowances = allowances
         self._lock = RLock()
         self._by_id: OrderedDict[str, Play] = OrderedDict()
 
-    def begin(self, notebook: Notebook, owner: str = "") -> Play:
+    def begin(self, notebook: Notebook, visitor: Visitor = PROGRAM) -> Play:
         """Start a play, which waits for the number of a cell to run up to. Raises NoRoom."""
         with self._lock:
-            limits = self._limits or Limits.from_environment()
-            self._make_room(owner, limits.notebooks)
+            allowances = self._allowances()
+            self._make_room(visitor, allowances)
+            lease = allowances.take("notebook", visitor)
             if not self._by_id:
                 atexit.register(self.close)
-            play = Play(notebook, limits, owner)
+            try:
+                play = Play(notebook, allowances.limits, visitor.id, then=lease.release)
+            except BaseException:
+                lease.release()
+                raise
             self._by_id[play.id] = play
             ended = [name for name, one in self._by_id.items() if one.state == "ended"]
             for name in ended[: max(0, len(self._by_id) - MAX_KEPT)]:
@@ -53,21 +62,21 @@ class Players:
     def _alive(self) -> list[Play]:
         return [play for play in self._by_id.values() if play.state != "ended"]
 
-    def _make_room(self, owner: str, most: int) -> None:
-        for play in self._alive():
-            if play.owner == owner and play.state == "waiting":
-                play.stop("You opened another one, so it was put away.")
-            elif owner and play.owner == owner:
-                raise NoRoom(f"“{play.notebook.title}” is still running. Stop it, or wait until it has ended.")
-        if not most:
+    def _make_room(self, visitor: Visitor, allowances: Allowances) -> None:
+        """End plays that wait: the visitor's own where it may have no further one, and others' where the host may not. Raises
+        NoRoom where the host plays no notebooks at all."""
+        limits = allowances.limits
+        if not limits.notebooks:
             raise NoRoom("This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself.")
-        alive = self._alive()
-        waiting = sorted((play for play in alive if play.state == "waiting"), key=lambda play: -play.waiting_seconds)
-        if len(alive) >= most and not waiting:
-            raise NoRoom(f"As many notebooks are running as this host allows at once ({most}); try again in a minute.")
-        for play in waiting[: max(0, len(alive) - most + 1)]:
-            play.stop("Others needed its place, so it was put away.")
+        own = [play for play in self._alive() if play.owner == visitor.id]
+        _end_waiting(own, limits.notebooks_per_visitor, "You opened another one, so it was put away.")
+        if allowances.count("notebook", visitor) < limits.notebooks_per_visitor:  # else nobody gives way to a refusal
+            _end_waiting(self._alive(), limits.notebooks, "Others needed its place, so it was put away.")
 
 
-PLAYERS = Players()
-"""The one registry of this process."""
+def _end_waiting(alive: Iterable[Play], most: int, why: str) -> None:
+    """End as many of the plays that wait, the longest first, as leave room for one more of ``most``."""
+    plays = list(alive)
+    waiting = sorted((play for play in plays if play.state == "waiting"), key=lambda play: -play.waiting_seconds)
+    for play in waiting[: max(0, len(plays) - most + 1)]:
+        play.stop(why)

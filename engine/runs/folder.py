@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from engine.config.run_config import RunConfig, parse_leniently
-from engine.foundation.files import replacing, write_whole
+from engine.foundation.files import append_whole, replacing, write_whole
 from engine.runs.events import ARRAYS, Event, Progress, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
@@ -86,24 +86,38 @@ class RunFolder:
 
     @property
     def state(self) -> Path:
-        """The state of a training that was put away; the worker writes it, and deletes it when the training goes on."""
+        """The state of a training that was put away; the worker writes it, and deletes it once it has reported a later step."""
         return self.path / "state.pt"
+
+    @property
+    def begun(self) -> bool:
+        """Whether an event was ever written."""
+        return (self.path / "events.jsonl").exists()
 
     @property
     def put_away(self) -> Path:
         """What was asked for when a run that is put away was submitted."""
         return self.path / "put_away.json"
 
-    @property
-    def holds_state(self) -> bool:
-        """Whether the run was put away and can be resumed."""
-        return self.put_away.exists() and self.state.exists()
+    def holds_state(self, step: int) -> bool:
+        """Whether the run was put away at this step and can be resumed. The state of an earlier step is out of date: the run went
+        on, and the process that would have deleted the file is gone."""
+        if not (self.put_away.exists() and self.state.exists()):
+            return False
+        with suppress(OSError, ValueError, AttributeError):
+            return bool(json.loads(self.put_away.read_text("utf-8")).get("step", step) == step)
+        return True  # what was asked for cannot be read: the state can all the same
 
     def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
         """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""
         self.path.mkdir(parents=True)
         row = {"id": run_id, "session": owner, "created": created, "server": server, "config": config.flat()}
-        write_whole(self.path / "config.json", json.dumps(row, indent=1))
+        try:
+            write_whole(self.path / "config.json", json.dumps(row, indent=1))
+        except OSError:
+            with suppress(OSError):
+                self.path.rmdir()
+            raise
 
     def server(self) -> str:
         """The name of the server process at which the run goes on or went on; empty where none is known."""
@@ -138,13 +152,12 @@ class RunFolder:
     def write_events(self, events: Sequence[Event]) -> Sequence[Event]:
         """Append the events. Returns them with the snapshots' arrays in files of their own; the latest are also in memory.
 
-        Raises OSError where the disk does not take them.
+        Raises OSError where the disk does not take them; ``events.jsonl`` is then unchanged.
         """
         if not events:
             return events
         kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
-        with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
-            file.writelines(_line(event) + "\n" for event in kept)
+        append_whole(self.path / "events.jsonl", "".join(_line(event) + "\n" for event in kept))
         if self._snapshot_bytes is not None and self._snapshot_bytes > LARGEST_SNAPSHOTS:
             self._thin_snapshots()
         return kept

@@ -6,11 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from engine.estimate.layout import metric_names
 from engine.runs.events import Event, Finished, Progress
-from engine.runs.run import Run
-
-RUN_COLUMNS = ["run", "task", "encoding", "depth", "steps", "outcome", "accuracy", "created"]
 
 
 def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
@@ -32,26 +28,3 @@ def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
 def lengths_frame(finished: Finished) -> pd.DataFrame:
     """A row for each test length: the held-out metrics, and whether the length was trained."""
     return pd.DataFrame(finished.by_length).drop(columns="note", errors="ignore")
-
-
-def runs_frame(runs: Iterable[Run]) -> pd.DataFrame:
-    """A row for each run: its settings, the steps that it did, its state, its last held-out accuracy (the task's main one; empty
-    where none was measured) and the time of its creation (UTC)."""
-    rows = [
-        (
-            run.id, run.config.task, run.config.pos_encoding, run.config.n_layers, run.step, run.state, _accuracy(run), run.created
-        )
-        for run in runs
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=RUN_COLUMNS).astype({"accuracy": "float"})
-    return frame.assign(created=pd.to_datetime(frame["created"], unit="s", utc=True))
-
-
-def _accuracy(run: Run) -> float | None:
-    name = metric_names(run.config)[0]
-    for event in reversed(run.events):
-        measured = event.metrics if isinstance(event, Finished) else getattr(event, "validation", None)
-        if measured and name in measured:
-            value: float = measured[name]
-            return value
-    return None

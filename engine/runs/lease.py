@@ -22,7 +22,7 @@ from engine.foundation.files import write_whole
 EVERY = 5.0
 """Seconds between two touches."""
 SILENT = 30.0
-"""Seconds without a touch after which a server counts as gone."""
+"""Seconds without a touch after which a server on another machine counts as gone."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +34,24 @@ class Holder:
     host: str
     """The machine, and the container where there is one: process ids mean something within it only."""
     began: float
-    """The time at which the process began, in seconds since 1970: process ids are used again."""
+    """The time at which the process began (:func:`_began`): process ids are used again."""
 
     @classmethod
     def this(cls) -> Holder:
-        return cls(secrets.token_hex(8), os.getpid(), _host(), psutil.Process().create_time())
+        return cls(secrets.token_hex(8), os.getpid(), _host(), _began(psutil.Process()))
 
     @property
-    def gone(self) -> bool:
-        """Whether the process is known to be gone; False where that cannot be known from here."""
+    def running(self) -> bool | None:
+        """Whether the process is there; None where that cannot be known from here."""
         if self.host != _host():
-            return False
+            return None
         try:
-            return bool(abs(psutil.Process(self.pid).create_time() - self.began) > 2)
+            process = psutil.Process(self.pid)
+            return abs(_began(process) - self.began) < 2 and process.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
-            return True
-        except psutil.Error:
             return False
+        except psutil.Error:
+            return None
 
 
 class ServerLease:
@@ -103,11 +104,13 @@ class ServerLease:
                     self._file(holder.id).unlink(missing_ok=True)
 
     def _alive(self, holder: Holder) -> bool:
+        if (running := holder.running) is not None:  # known whatever the clocks say, which may be set anew
+            return running
         try:
             age = time.time() - self._file(holder.id).stat().st_mtime
         except OSError:
             return False
-        return abs(age) < SILENT and not holder.gone
+        return abs(age) < SILENT
 
     def _holders(self) -> Iterator[Holder]:
         for file in self._folder.glob("*.json"):
@@ -118,6 +121,12 @@ class ServerLease:
 
     def _file(self, server: str) -> Path:
         return self._folder / f"{server}.json"
+
+
+def _began(process: psutil.Process) -> float:
+    """The time at which a process began, in seconds since 1970. Under Linux since the start of the system: psutil adds the time of
+    that start, which changes where the clock is set anew."""
+    return float(process.create_time() - (psutil.boot_time() if psutil.LINUX else 0.0))
 
 
 def _host() -> str:

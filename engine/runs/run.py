@@ -19,6 +19,10 @@ State = Literal["queued", "running", "paused", "finished", "failed", "stopped", 
 OBJECT_BYTES = 16 * 1024
 """The memory of a run without its events, about: its config, its first and last event, its locks."""
 LIVE: tuple[State, ...] = ("queued", "running", "paused")
+WRITE_AGAIN = 10.0
+"""Seconds until events that the disk did not take are tried again."""
+CUT_OFF = "The app ended while this run was going; what it had written is here."
+NOT_BEGUN = "The app ended before this run had begun."
 
 
 class Run:
@@ -42,11 +46,13 @@ class Run:
         self.snapshot: Snapshot | None = None
         """The latest snapshot."""
         self.unsaved = ""
-        """One sentence where the events could not be written to disk; the run continues in memory."""
+        """One sentence where the events could not be written to disk; the run continues in memory, and they are tried again."""
         self.elsewhere = False
         """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
         self._disk = folder
         self._events = EventLog(folder=folder)
+        self._written = 0  # the number of events on disk
+        self._write_again_at = 0.0
         self._ending: Finished | Failed | Ended | None = None
         self._changed = Condition()
         self._writing = Lock()
@@ -94,13 +100,7 @@ class Run:
         ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
             if not self.live:
                 return
-            previous, stored = self.snapshot, events
-            try:
-                stored = self._disk.write_events(events)
-            except OSError as error:
-                if not self.unsaved:
-                    LOG.warning("Run %s cannot be saved: %s", self.id, error.strerror or type(error).__name__)
-                self.unsaved = f"This run cannot be saved: {error.strerror or error}."
+            previous, stored = self.snapshot, self._write(events)
             with self._changed:
                 self._add(stored)
                 if state is not None and self.live:
@@ -110,6 +110,24 @@ class Run:
                 _release(previous)
             if not self.live and self.snapshot is not None:
                 _release(self.snapshot)
+
+    def _write(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Write the events, after those that the disk did not take before: these are tried again now and then, and at the end.
+        Returns the events, with their snapshots' arrays in files if the disk has taken them."""
+        ends = any(isinstance(event, Finished | Failed | Ended) for event in events)
+        if self.unsaved and not ends and time.monotonic() < self._write_again_at:
+            return events
+        missing = self._events[self._written :]
+        try:
+            stored = self._disk.write_events([*missing, *events])
+        except OSError as error:
+            if not self.unsaved:
+                LOG.warning("Run %s cannot be saved: %s", self.id, error.strerror or type(error).__name__)
+            self.unsaved = f"This run cannot be saved: {error.strerror or error}."
+            self._write_again_at = time.monotonic() + WRITE_AGAIN
+            return events
+        self._written, self.unsaved = len(self._events) + len(events), ""
+        return stored[len(missing) :]
 
     @property
     def queue_seconds(self) -> float | None:
@@ -130,10 +148,20 @@ class Run:
                 self.state, self.away = "paused", True
             self._changed.notify_all()
 
-    def bring_back(self) -> None:
-        """It is queued again after it was put away."""
+    def bring_back(self) -> bool:
+        """It is queued again after it was put away. False where it is not put away, or not any more."""
         with self._changed:
-            self.state, self.away = "queued", False
+            away = self.away and self.live
+            if away:
+                self.state, self.away = "queued", False
+                self._changed.notify_all()
+            return away
+
+    def wait_again(self) -> None:
+        """It is queued again: its worker ended before it went on."""
+        with self._changed:
+            if self.live:
+                self.state = "queued"
             self._changed.notify_all()
 
     def _add(self, events: Iterable[Event]) -> None:
@@ -147,7 +175,7 @@ class Run:
                 case Snapshot():
                     self.snapshot = event
                 case Finished() | Failed() | Ended():
-                    self._ending, self.state = event, _state_after(event)
+                    self._ending, self.state, self.away = event, _state_after(event), False
 
     @classmethod
     def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
@@ -158,13 +186,14 @@ class Run:
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
             run._add(folder.read_events())
+        run._written = len(run._events)
         run.elsewhere = run.live and elsewhere(folder.server())
-        if run.live and folder.holds_state:
+        if run.live and folder.holds_state(run.step):
             run.put_away()
         elif run.elsewhere:
             run.state = "running"
         elif run.live:
-            run._add([Ended(run.step, "lost", "The app ended while this run was going; what it had written is here.")])
+            run._add([Ended(run.step, "lost", CUT_OFF if folder.begun else NOT_BEGUN)])
         return run
 
 

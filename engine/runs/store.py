@@ -73,14 +73,19 @@ class Runs:
                         self._hold(run)
         return run
 
-    def bring_back(self, run: Run) -> None:
-        """A run that was put away is queued again."""
+    def bring_back(self, run: Run) -> bool:
+        """A run that was put away goes on. False where somebody was quicker, or it has ended."""
+        with self._lock:
+            brought = run.bring_back()
+            if brought:
+                self._ended.pop(run.id, None)
+                self._live[run.id] = run
+            return brought
+
+    def take_over(self, run: Run) -> None:
+        """Note on the disk that a run goes on at this server, which another one may have begun."""
         with suppress(OSError, ValueError):
             RunFolder(run.folder).set_server(self.lease.id)
-        with self._lock:
-            self._ended.pop(run.id, None)
-            run.bring_back()
-            self._live[run.id] = run
 
     def live(self) -> list[Run]:
         """The runs that go, wait or are paused, without those that are put away."""
@@ -96,10 +101,11 @@ class Runs:
 
     def delete(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Delete a run that has ended or is put away, and its folder. Raises ValueError with one sentence where it is not the
-        visitor's."""
+        visitor's, OSError where the disk does not let go of it."""
         run = self._own(run_id, by)
         if run is not None and (run.away or not run.live) and not run.elsewhere:
-            self._delete(RunFolder(self.folder / run_id), run_id)
+            with suppress(FileNotFoundError):  # somebody was quicker
+                self._delete(RunFolder(self.folder / run_id), run_id)
 
     def pin(self, run_id: str, by: Visitor = PROGRAM, allowed: Retention = EVERYTHING) -> None:
         """Keep a run when there are too many. Raises ValueError with one sentence where it is not the visitor's or too many are
@@ -127,7 +133,8 @@ class Runs:
         for run_id in too_many(folders, allowed):
             folder = RunFolder(self.folder / run_id)
             if not self.lease.elsewhere(folder.server()):
-                self._delete(folder, run_id)
+                with suppress(OSError):  # tried again the next time
+                    self._delete(folder, run_id)
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -152,12 +159,13 @@ class Runs:
 
     def _delete(self, folder: RunFolder, run_id: str) -> None:
         with self._lock:
-            if self._index is not None:
-                self._index.pop(run_id, None)
             run = self._ended.pop(run_id, None)
         if run is not None and run.away:  # a page may still show it
             run.append([Ended(run.step, "stopped", "It was deleted.")])
-        shutil.rmtree(folder.path, ignore_errors=True)
+        shutil.rmtree(folder.path)
+        with self._lock:
+            if self._index is not None:
+                self._index.pop(run_id, None)
 
     def _in_memory(self, run_id: str) -> Run | None:
         self._sort_out()

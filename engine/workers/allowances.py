@@ -2,6 +2,10 @@
 
 A visitor is a browser and not a tab. Since a browser can throw its cookie away, the visitors with something going at one
 network address are limited, too, generously: a school is one address.
+
+A prompt to a model is a job. A text that somebody gives takes milliseconds to keep, in the session's own thread; what it
+takes for long is room on the disk, so there is a number of kept texts for each visitor (``texts_per_visitor``, each of at most
+``engine.text.own.LARGEST`` bytes) in place of one for those going.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ ADVICE: Mapping[Kind, str] = {
     "run": "Stop one, or wait until one has ended.",
     "experiment": "Stop it, or wait until it has ended.",
     "sweep": "Stop it, or wait until it has ended.",
-    "notebook": "End it, or wait until it has ended.",
+    "notebook": "Stop it, or wait until it has ended.",
     "job": "Try again when one has been answered.",
     "stream": "Close a tab.",
 }
@@ -46,6 +50,7 @@ class Allowances:
     """Everything that visitors have going. All methods may be called from any thread."""
 
     def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self._own: Mapping[Kind, int] = {
             "run": limits.runs_per_visitor,
             "experiment": limits.experiments_per_visitor,
@@ -101,7 +106,6 @@ class Allowances:
             )
         everybody = sum(lease.kind == kind for lease in self._leases)
         if everybody >= self._all.get(kind, everybody + 1):
-            return (
-                f"{counted(everybody, kind)} of all visitors are going, as many as this host allows. Try again later."
-            )
+            going = "is" if everybody == 1 else "are"
+            return f"{counted(everybody, kind)} of all visitors {going} going, as many as this host allows. Try again later."
         return None

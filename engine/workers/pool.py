@@ -1,48 +1,45 @@
 """The pool of workers, through which every run is submitted and controlled and every short job is asked.
 
-It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends the run's events, so
-they are in the worker's order.
+It puts together what does the work: the queue of runs, their steering, those put away, the questions, and the supervisor of
+the worker processes. It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends
+the run's events, so they are in the worker's order.
 """
 
 from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import RLock
 
+from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.job import Answer, Job
-from engine.foundation.log import LOG, Queue
+from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
-from engine.workers.allowances import Allowances, Lease
+from engine.workers.allowances import Allowances
+from engine.workers.away import Away, let_go
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
-from engine.workers.limits import Limits, no_room, refusal
-from engine.workers.placement import own_posts, worker_for_run
+from engine.workers.limits import Limits, refusal
 from engine.workers.post import Post
-from engine.workers.process import NOT_STARTED, WorkerProcess
-from engine.workers.put_away import Presence, give_up, leave, put_away_idle, read_request, set_pace, try_later
+from engine.workers.process import WorkerProcess
 from engine.workers.questions import Questions
-from engine.workers.queue_order import in_turn, seconds_to_start
 from engine.workers.queued import QueuedRun
+from engine.workers.run_queue import CLOSING, RunQueue
+from engine.workers.steering import Steering
 from engine.workers.supervisor import Supervisor
 
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
-CLOSING = "The app is closing."
-NOT_YOURS = (
-    "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
-)
-ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 CLOSED = "The app was closed before this run had ended."
 
 
@@ -70,22 +67,21 @@ class Pool:
         """The number of worker processes that train, when all are up."""
         self._predict = predict
         self._lock = RLock()
-        self._queue: list[QueuedRun] = []
-        self._queue_log = Queue()
-        self._saving = 0  # the number of runs whose folders are being written
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
-        self._presence = Presence(here)
-        self._left: dict[str, str] = {}  # the runs that were put away because their owner had left, and the owner
-        prune = partial(runs.prune, self.limits.retention)
         self._supervisor = Supervisor(
             training, self.limits, self._lock,
-            wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of, tidy=prune,
-            on_round=self._look_at_idle,
+            wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of,
+            tidy=partial(runs.prune, self.limits.retention), on_round=self._look_around,
         )  # fmt: skip
+        self._queue = RunQueue(self._lock, self._supervisor, self.allowances, self.limits, self.size)
+        self._away = Away(self._lock, runs, self._queue, predict, here)
+        self._steering = Steering(self._lock, runs, self._queue, self._away)
         # With one worker, memory is scarce: its job process is there only while somebody asks.
         kept = 0 if self.size == 1 else 1
-        self._questions = Questions(self._lock, lambda: self._supervisor.workers, self.limits.job_processes, kept)
+        self._questions = Questions(
+            self._lock, lambda: self._supervisor.workers, self.limits.job_processes, kept, self._others_train
+        )
 
     def start(self) -> bool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
@@ -97,16 +93,16 @@ class Pool:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it. Runs that were training are lost, and their events say so."""
+        """End every worker and wait for it. Runs that were training are lost, and their events say so; what waited
+        to go on from a saved state is put away again."""
         with self._lock:
             self._supervisor.closing.set()
             workers = self._supervisor.workers
-            lost = [*self._queue, *(queued for worker in workers for queued in worker.runs.values())]
+            going = [queued for worker in workers for queued in worker.runs.values()]
+            lost = [*self._queue.take_all(), *going]
             self._questions.close(CLOSING)
-            self._queue.clear()
         for queued in lost:
-            queued.run.append([Ended(queued.run.step, "lost", CLOSED)])
-            queued.release()
+            let_go(queued, Ended(queued.run.step, "lost", CLOSED))
         self._supervisor.close()
         self.runs.lease.release()
         atexit.unregister(self.close)
@@ -129,119 +125,44 @@ class Pool:
             raise
 
     def _submit(self, request: RunRequest) -> Run:
-        prediction = self._predict(request.config)
-        if sentence := refusal(request.config, prediction, self.limits, self._predict):
+        def predict(config: RunConfig) -> Prediction:
+            return with_measurements(self._predict(config), config, request.record.measurements)
+
+        prediction = predict(request.config)
+        if sentence := refusal(request.config, prediction, self.limits, predict):
             raise Refused(sentence)
-        lease = self._admit(request)
-        run = None
+        lease = self._queue.admit(request)
         try:  # without the lock: a run's folder is written to the disk
             run = self.runs.create(request.config, request.visitor.id)
         except OSError as error:
+            self._queue.withdraw(lease)
             raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
-        finally:
-            closing = not self._enqueue(None if run is None else QueuedRun(run, request, prediction, lease), lease)
-        if closing:
+        if not self._queue.add(QueuedRun(run, request, prediction, lease)):
             run.append([Ended(0, "lost", CLOSED)])
             raise Refused(CLOSING)
         return run
 
-    def _enqueue(self, queued: QueuedRun | None, lease: Lease | None) -> bool:
-        """Queue a run that was admitted; None: it was not to be. False where the pool is closing."""
-        with self._lock:
-            self._saving -= 1
-            closing = self._supervisor.closing.is_set()
-            if queued is not None and not closing:
-                self._queue.append(queued)
-                self._dispatch()
-            elif lease is not None:
-                lease.release()
-        return not closing
-
-    def _bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
-        """Queue a run that was put away, and control it. Raises Refused where there is no room for it."""
-        request = read_request(run, by.address)
-        prediction = self._predict(run.config)
-        lease = self._admit(request)
-        queued = QueuedRun(run, request, prediction, lease, saved=True)
-        for control in controls:
-            queued.control_early(control)
-        with self._lock:
-            self._left.pop(run.id, None)
-            claimed = run.away  # else somebody was quicker
-            if claimed:
-                self.runs.bring_back(run)
-        if not self._enqueue(queued if claimed else None, lease) and claimed:
-            run.put_away()
-            raise Refused(CLOSING)
-
-    def _admit(self, request: RunRequest) -> Lease | None:
-        """Count a run as waiting, and among its owner's, before its folder is written. Raises Refused where there is no room."""
-        with self._lock:
-            if self._supervisor.closing.is_set():
-                raise Refused(CLOSING)
-            # While none waits, a run that is being saved may still find room on a worker.
-            if sentence := no_room(len(self._queue) + self._saving if self._queue else 0, self.limits):
-                raise NoRoom(sentence)
-            lease = None if request.trial else self.allowances.take("run", request.visitor)
-            self._saving += 1
-        return lease
-
-    # Steering: only the owner's (``by``) or the program's own.
+    # Steering: only the owner's (``by``) or the program's own. Each raises Refused where the run is not the visitor's.
 
     def pause(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Pause a run after the step in progress, with a snapshot. Raises Refused where the run is not the visitor's."""
-        self._steer(protocol.Pause(run_id), by)
+        """Pause a run after the step in progress, with a snapshot."""
+        self._steering.control(protocol.Pause(run_id), by)
 
     def step(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Take exactly one optimizer step and a snapshot; a run that was training is paused by it. Raises Refused as above."""
-        self._steer(protocol.Step(run_id), by)
+        """Take exactly one optimizer step and a snapshot; a run that was training is paused by it."""
+        self._steering.control(protocol.Step(run_id), by)
 
     def resume(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Continue a paused run. Raises Refused as above."""
-        self._steer(protocol.Resume(run_id), by)
+        """Continue a paused run."""
+        self._steering.control(protocol.Resume(run_id), by)
 
     def set_pace(self, run_id: str, steps_per_second: float | None, by: Visitor = PROGRAM) -> None:
-        """Set the pace of a run; None is full speed. Raises Refused as above."""
-        self._steer(protocol.SetPace(run_id, steps_per_second), by)
-
-    def _steer(self, control: protocol.Control, by: Visitor) -> None:
-        run = self._check_owner(control.run_id, by)
-        if run is None or not run.away:
-            self._send(control)
-        elif isinstance(control, protocol.Resume | protocol.Step):
-            self._bring_back(run, [control], by)
-        elif isinstance(control, protocol.SetPace):
-            set_pace(run, control.steps_per_second)
-
-    def _check_owner(self, run_id: str, by: Visitor) -> Run | None:
-        run = self.runs.get(run_id)
-        if run is not None and not by.may_steer(run.owner):
-            raise Refused(NOT_YOURS)
-        if run is not None and run.elsewhere:
-            raise Refused(ELSEWHERE)
-        return run
+        """Set the pace of a run; None is full speed."""
+        self._steering.control(protocol.SetPace(run_id, steps_per_second), by)
 
     def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """End a run after the step in progress and keep its weights. A run that does not yield is ended by force. Raises
-        Refused where the run is not the visitor's."""
-        run = self._check_owner(run_id, by)
-        if run is not None and run.away:
-            give_up(run)
-            return
-        with self._lock:
-            waiting = [queued for queued in self._queue if queued.run.id == run_id]
-            for queued in waiting:
-                self._queue.remove(queued)
-                queued.run.wait_in_queue(None)
-                self._number_queue()
-            for worker in self._supervisor.workers:
-                if run_id in worker.runs:
-                    queued = worker.runs[run_id]
-                    queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
-            self._send(protocol.Stop(run_id))
-        for queued in waiting:
-            queued.run.append([Ended(0, "stopped", NOT_STARTED)])
-            queued.release()
+        """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
+        self._steering.stop(run_id, by)
 
     # Jobs
 
@@ -278,79 +199,29 @@ class Pool:
             time.sleep(0.01)
         return True
 
-    # The queue
-
-    def _dispatch(self) -> None:
-        """Give waiting jobs and runs to the workers that have room for them, each visitor in turn."""
-        self._questions.dispatch()
-        on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
-        self._queue = in_turn(self._queue, on_workers)
-        for queued in list(self._queue):
-            worker = worker_for_run(self._supervisor.workers, queued, self.limits.runs_per_worker, self.limits)
-            if worker is not None:
-                self._queue.remove(queued)
-                queued.run.wait_in_queue(None)
-                worker.runs[queued.run.id] = queued
-                folder = str(queued.run.folder)
-                worker.send(protocol.Start(queued.run.id, queued.request, queued.prediction, folder, queued.saved))
-                for _ in range(queued.early_steps):
-                    worker.send(protocol.Step(queued.run.id))
-        self._number_queue()
-        self._supervisor.fill_posts()
+    # The workers
 
     def _posts(self, now: float) -> list[Post]:
         """The worker processes that should be there now."""
-        own = own_posts(self._queue, self._supervisor.workers, self.size, self.limits)
-        return [*(Post("runs", number) for number in range(self.size)), *self._questions.posts(now), *own]
+        runs = (Post("runs", number) for number in range(self.size))
+        return [*runs, *self._questions.posts(now), *self._queue.own_posts()]
 
-    def _number_queue(self) -> None:
-        going = [
-            [queued.seconds_left for queued in worker.runs.values()]
-            for worker in self._supervisor.workers
-            if worker.post.role == "runs"
-        ]
-        waits = seconds_to_start(going, [queued.seconds_left for queued in self._queue], self.limits.runs_per_worker)
-        self._queue_log.note(len(self._queue))
-        for rank, queued in enumerate(self._queue):
-            queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)
+    def _look_around(self, now: float) -> None:
+        self.runs.lease.touch()
+        self._away.look_around(self._supervisor.workers, now)
+        self._questions.dispatch()  # of visitors who had to wait a while
 
-    # The workers
-
-    def _send(self, control: protocol.Control) -> None:
-        """Send a control to the run's worker, or keep it until the run has one. An ended run does not get it."""
+    def _others_train(self, visitor: str) -> bool:
+        """Whether runs of anybody else are on the workers."""
         with self._lock:
-            for worker in self._supervisor.workers:
-                if control.run_id in worker.runs:
-                    worker.runs[control.run_id].control_on_worker(control)
-                    worker.send(control)
-                    if not worker.runs[control.run_id].begun:  # it holds as well if another worker takes the run
-                        worker.runs[control.run_id].control_early(control)
-            for queued in self._queue:
-                if queued.run.id == control.run_id:
-                    queued.control_early(control)
+            on_workers = (queued for worker in self._supervisor.workers for queued in worker.runs.values())
+            return any(queued.run.owner != visitor for queued in on_workers)
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
         match report:
-            case protocol.RunUpdate(run_id, events, "put away"):
-                queued = worker.runs[run_id]
-                queued.run.append(events)
-                leave(queued)
-                self._take_off(worker, queued)
-            case protocol.RunUpdate(run_id, _, "kept"):
-                try_later(worker.runs[run_id])
-            case protocol.RunUpdate(run_id, events, state):
-                queued = worker.runs[run_id]
-                queued.begin()
-                queued.run.append(events, state if state in ("running", "paused") else None)
-                with self._lock:
-                    if state == "over":
-                        del worker.runs[run_id]
-                        worker.end_task(run_id)
-                        queued.release()
-                        self._dispatch()
-                    elif state is not None:
-                        queued.paused_at = time.monotonic() if state == "paused" else None
+            case protocol.RunUpdate(run_id):
+                self._take_update(worker, worker.runs[run_id], report)
             case protocol.Answer():
                 self._questions.take_answer(worker, report)
                 with self._lock:
@@ -362,46 +233,40 @@ class Pool:
                     self._supervisor.take_ready(worker, facts)
                     self._dispatch()
 
-    def _take_off(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """Free the place of a run that its worker has put away; what was asked of it meanwhile is done now."""
-        with self._lock:
-            del worker.runs[queued.run.id]
-            queued.release()
-            if queued.left and not queued.wanted:
-                self._left[queued.run.id] = queued.run.owner
-            self._dispatch()
-        if queued.stop_asked_at is not None:
-            give_up(queued.run)
-        elif queued.wanted:
-            with suppress(Refused):  # it stays away, and Resume says why
-                self._bring_back(queued.run, queued.asked_meanwhile, queued.request.visitor)
-
-    def _look_at_idle(self, now: float) -> None:
-        """Put away the runs that stand still or go on for nobody, and bring back those whose owner is here again."""
-        self.runs.lease.touch()
-        with self._lock:
-            put_away_idle(self._supervisor.workers, self._presence, now, others_wait=bool(self._queue))
-            back = [run_id for run_id, owner in self._left.items() if self._presence.here(owner)]
-            for run_id in back:
-                del self._left[run_id]
-        for run_id in back:
-            with suppress(Refused):
-                self.resume(run_id)
+    def _take_update(self, worker: WorkerProcess, queued: QueuedRun, update: protocol.RunUpdate) -> None:
+        moves = update.state if update.state in ("running", "paused") else None
+        queued.run.append(update.events, moves)
+        queued.begin()
+        match update.state:
+            case "over":
+                self._queue.free_place(worker, queued)
+            case "put away":
+                self._away.keep(worker, queued)
+            case "kept":
+                queued.try_later()
+            case "running" | "paused" as state:
+                with self._lock:
+                    queued.paused_at = time.monotonic() if state == "paused" else None
 
     def _end_tasks_of(self, worker: WorkerProcess) -> None:
-        """End the runs and the job of a worker that is gone, with the reason; what it had not begun waits for another one."""
+        """End the runs and the job of a worker that is gone, with the reason. A run that was not settled there waits for another
+        worker; one that this worker was just reading waits for its owner, so that it ends no second one by itself."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
-            back = [] if closing else [queued for queued in worker.runs.values() if queued.may_return]
+            runs = list(worker.runs.values())
+            back = [one for one in runs if one.may_return and not closing and worker.busy_with != one.run.id]
             for queued in back:
-                queued.returned += 1
+                queued.come_back()
                 del worker.runs[queued.run.id]
-            self._queue = [*back, *self._queue]
-            lost = list(worker.runs.values())
-        for queued in lost:
-            queued.run.append([worker.ending_of(queued)])
-            queued.release()
+            self._queue.put_first(back)
+        for queued in worker.runs.values():
+            let_go(queued, worker.ending_of(queued))
+        if not closing:
+            self._dispatch()
+
+    def _dispatch(self) -> None:
+        """Give waiting jobs and runs to the workers that have room for them."""
         with self._lock:
-            if not closing:
-                self._dispatch()
+            self._questions.dispatch()
+            self._queue.dispatch()

@@ -17,7 +17,6 @@ from engine.workers.queued import QueuedJob, QueuedRun
 
 KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
 """In bytes. By default glibc returns a step's large blocks to the system and maps every page of them again in the next step."""
-NOT_STARTED = "It was stopped before it started."
 AGAIN = " The same settings and seed give the same run again."
 
 
@@ -137,7 +136,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
         """The ending of one of the worker's runs. Call it after the process has ended."""
         run = queued.run
         if queued.stop_asked_at is not None and not queued.begun:
-            return Ended(0, "stopped", NOT_STARTED)
+            return queued.stopped_early
         if queued.stop_asked_at is not None:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
         again = "" if self.kill_reason and self.kill_reason.culprit == run.id else AGAIN

@@ -27,8 +27,8 @@ class Start:
     prediction: Prediction
     folder: str
     """An absolute path, in which the worker saves the weights."""
-    saved: bool = False
-    """Whether the folder holds the state of this run, with which it continues."""
+    saved_step: int | None = None
+    """The step of the state in the folder with which the run continues; None: it begins anew."""
 
 
 @dataclass(frozen=True)

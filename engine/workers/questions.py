@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from engine.foundation.formatting import in_time
 from engine.foundation.job import Answer, Job
+from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.workers import protocol
 from engine.workers.errors import JobError
@@ -27,6 +28,8 @@ IDLE = 120.0
 """Seconds without a job after which a job process that is not kept is ended."""
 IN_A_HURRY = 1.0
 """Seconds that a job waits before a further job process is started for it."""
+SHARE, AT_ONCE = 0.25, 5.0
+"""Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
 LARGEST = 2**20
 """The most bytes of a pickled question."""
 
@@ -34,10 +37,20 @@ LARGEST = 2**20
 class Questions:
     """The jobs that wait for a process, each visitor's in their order, and those on a process. ``lock`` guards them."""
 
-    def __init__(self, lock: RLock, workers: Callable[[], Sequence[WorkerProcess]], most: int, kept: int) -> None:
-        """``most``: the most job processes; ``kept``: how many of them stay when nobody asks, once runs can be trained."""
+    def __init__(
+        self,
+        lock: RLock,
+        workers: Callable[[], Sequence[WorkerProcess]],
+        most: int,
+        kept: int,
+        others_train: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """``most``: the most job processes; ``kept``: how many of them stay when nobody asks, once runs can be trained.
+        ``others_train``: whether runs of others than the visitor of that id go or wait."""
         self._lock, self._workers, self._most, self._kept = lock, workers, most, kept
         self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
+        self._others_train = others_train
+        self._pace = Pace(rate=SHARE, most=AT_ONCE)
         self._closed = ""
 
     def ask(
@@ -65,12 +78,13 @@ class Questions:
             raise JobError(f"{job.function}: {error}") from error
 
     def dispatch(self) -> None:
-        """Give waiting jobs to free processes, one of each visitor in turn."""
+        """Give waiting jobs to free processes, one of each visitor in turn. Who has had a large share of the time lately waits
+        while others train."""
         with self._lock:
             for visitor in list(self._waiting):
                 jobs = self._waiting[visitor]
                 worker = worker_for_job(self._workers(), jobs[0])
-                if worker is None:
+                if worker is None or (visitor and self._pace.wait(visitor) and self._others_train(visitor)):
                     continue
                 worker.job = jobs.popleft()
                 worker.job.sent_at = time.monotonic()
@@ -83,6 +97,8 @@ class Questions:
         with self._lock:
             queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
             worker.end_task(answer.job_id)
+            if queued is not None:
+                self._pace.spend(queued.visitor.id, time.monotonic() - queued.sent_at)
             self.dispatch()
         if queued is not None:
             queued.finish(answer)

@@ -8,13 +8,17 @@ from threading import Event as Signal
 
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers import protocol
 from engine.workers.allowances import Lease
 
+NOT_STARTED = "It was stopped before it started."
+AGAIN_AFTER = 30.0
+"""Seconds until a worker is asked again to put a run away, where the disk did not take its state."""
 MOST_RETURNS = 3
-"""How often a run comes back to the queue because its worker ended before it began the run."""
+"""How often a run comes back to the queue because its worker ended before the run was settled there."""
 
 
 @dataclass
@@ -26,14 +30,14 @@ class QueuedRun:
     prediction: Prediction
     lease: Lease | None = None
     """What counts the run among its owner's; none for a trial."""
-    saved: bool = False
-    """Whether the run continues with the state in its folder."""
+    saved_step: int | None = None
+    """The step at which the run was put away; it continues with the state in its folder. None: it begins anew."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
     begun: bool = False
     """Whether the worker has reported that it is at this run."""
     returned: int = 0
-    """How often the run has come back to the queue because its worker ended before it began the run."""
+    """How often the run has come back to the queue because its worker ended before it was settled there."""
     paused_at: float | None = None
     stop_asked_at: float | None = None
     leaving: bool = False
@@ -52,15 +56,37 @@ class QueuedRun:
         return self.prediction.flops_per_step >= CPU_IS_FASTER_BELOW if device == "auto" else device != "cpu"
 
     @property
+    def settled(self) -> bool:
+        """Whether the run depends on its worker: it has begun there and, where it continues with a saved state, has taken a step
+        since. Until then another worker gives the same run."""
+        return self.begun and (self.saved_step is None or self.run.step > self.saved_step)
+
+    @property
     def may_return(self) -> bool:
-        """Whether the run may wait for another worker when its own has ended: it had not begun, nobody has stopped it, and it is
-        not likely that its message is what ends workers."""
-        return not self.begun and self.stop_asked_at is None and self.returned < MOST_RETURNS
+        """Whether the run may wait for another worker when its own has ended: it was not settled, nobody has stopped it, and it is
+        not likely that it is what ends workers."""
+        return not self.settled and self.stop_asked_at is None and self.returned < MOST_RETURNS
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the run, without a worker, can be put away as it was before."""
+        return self.saved_step is not None and self.run.step == self.saved_step and self.stop_asked_at is None
+
+    def come_back(self) -> None:
+        """Its worker has ended before the run was settled there: it waits for another one."""
+        self.returned += 1
+        self.begun, self.paused_at, self.leaving, self.wanted = False, None, False, False
+        self.run.wait_again()
 
     @property
     def seconds_left(self) -> float:
         """The predicted seconds of training left, alone on a core; 0 where there is no prediction."""
         return self.prediction.seconds(self.request.config.steps - self.run.step) or 0.0
+
+    @property
+    def stopped_early(self) -> Ended:
+        """The ending of a run that was stopped while it waited."""
+        return Ended(self.run.step, "stopped", NOT_STARTED if self.saved_step is None else "")
 
     def release(self) -> None:
         """The run is over: it counts no more among its owner's."""
@@ -76,7 +102,7 @@ class QueuedRun:
                 self.wanted = self.leaving
             case protocol.Pause():
                 self.wanted = False
-        if self.leaving:
+        if self.leaving or not self.settled:  # it holds as well where another worker takes the run
             self.control_early(control)
 
     @property
@@ -87,8 +113,15 @@ class QueuedRun:
         return [protocol.Resume(self.run.id)]
 
     def begin(self) -> None:
-        """The worker has reported that it is at this run, and thus has all that was sent with it."""
-        self.begun, self.early_steps = True, 0
+        """The worker has reported that it is at this run; once it is settled, the steps sent with it need not be sent again."""
+        self.begun = True
+        if self.settled:
+            self.early_steps = 0
+
+    def try_later(self) -> None:
+        """Its worker could not save its state: the run stays, and the worker is asked again in a while."""
+        self.leaving, self.wanted = False, False
+        self.put_away_after = time.monotonic() + AGAIN_AFTER
 
     def control_early(self, control: protocol.Control) -> None:
         """Remember a control that the owner sends while the run waits for a worker."""

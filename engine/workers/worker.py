@@ -29,9 +29,10 @@ from engine.runs.events import Failed, Finished
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import DEFAULT_RECORD
 from engine.workers import protocol
+from engine.workers.live_run import LiveRun, Saved, Training, in_words
 from engine.workers.memory_limit import limit_memory
 from engine.workers.post import Role
-from engine.workers.scheduler import LiveRun, RoundRobin, Training, in_words
+from engine.workers.scheduler import RoundRobin
 
 
 class Worker:
@@ -83,7 +84,7 @@ class Worker:
                 self._report(protocol.Pong())
             case protocol.Start(run_id, request, prediction, folder):
                 self._folders[run_id] = Path(folder)
-                saved = RunFolder(Path(folder)).state if command.saved else None
+                saved = None if command.saved_step is None else Saved(RunFolder(Path(folder)).state, command.saved_step)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training, saved=saved))
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
@@ -118,6 +119,7 @@ class Worker:
             return
         if run.deliverable:
             self._report(protocol.RunUpdate(run.run_id, run.deliver()))
+            run.delete_outdated()
         if run.waiting and not run.announced_pause:
             self._save_weights(run)
             self._report(protocol.RunUpdate(run.run_id, state="paused"))
@@ -131,6 +133,7 @@ class Worker:
             self._save_weights(run)
         del self._folders[run.run_id]
         self._report(protocol.RunUpdate(run.run_id, events, "over"))
+        run.delete_outdated()
         run.let_go()
         free_memory()
 

@@ -138,15 +138,21 @@ def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_killed_while_it_reads_the_state_the_run_is_lost_and_keeps_no_place(pool: Pool) -> None:
+def test_killed_while_it_reads_the_state_the_run_is_put_away_again_and_keeps_no_place(pool: Pool) -> None:
     run = pool.submit(RunRequest(config(LONG, 0.002, seed_of("reading the state")), ME))
     until(lambda: run.step > 0)
     pool.pause(run.id, ME)
     until(lambda: run.away)
+    step, worker = run.step, pool.health().workers[0].pid
     pool.resume(run.id, ME)
-    assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
-    same_on_disk(pool, run)
+    until(lambda: worker not in [one.pid for one in pool.health().workers])
+    until(lambda: run.away)
+    assert (run.state, run.step, run.ending) == ("paused", step, None)
+    assert (run.folder / "state.pt").exists()
     until(lambda: pool.allowances.count("run", ME) == 0)
+    found = Runs(pool.runs.folder).get(run.id)
+    assert found is not None
+    assert (found.state, found.away, steps_of(found)) == ("paused", True, steps_of(run))
     trains_again(pool)
 
 

@@ -2,63 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import psutil
 import pytest
 
-from engine.runs.run import Run
-from engine.runs.store import Runs
-from tests.load.board import Board
-from tests.load.session import Session, opened, visitor
+from tests.acceptance.scene import LONG, healthz, on_disk, play, shown, steps_of, train, until, workers_of
+from tests.load.session import opened, visitor
 from tests.serving import ROOT, free_port, running
 
 pytestmark = pytest.mark.acceptance
 
-PATIENCE = 90.0
-LONG = "steps=50000"
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0.05)
-
-
-def play(scene: Coroutine[None, None, None]) -> None:
-    asyncio.run(scene)
-
-
-async def train(address: str, tab: Session, state: str = "running") -> Board:
-    """Press Train; the board of the new run, once it is in this state."""
-    await until(lambda: healthz(address) == 200)
-    before = tab.board
-    await tab.press("Train")
-    await until(lambda: tab.board is not before or tab.alerts or tab.errors)
-    board = tab.board
-    assert board is not None, tab.alerts
-    await until(lambda: board.state == state and (state != "running" or board.step > 0))
-    return board
-
-
-def on_disk(folder: Path, run_id: str) -> Run:
-    """What a later server finds."""
-    run = Runs(folder / "data" / "runs").get(run_id)
-    assert run is not None
-    return run
-
-
-def workers_of(server: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    return [child for child in psutil.Process(server.pid).children() if "engine.workers.worker" in child.cmdline()]
+TOLD = "It was told to stop and did not, so its worker was ended."
 
 
 def test_all_workers_killed_the_run_says_so_and_the_next_one_trains(tmp_path: Path) -> None:
@@ -82,15 +44,6 @@ def test_all_workers_killed_the_run_says_so_and_the_next_one_trains(tmp_path: Pa
                 assert tab.errors == 0
 
     play(scene())
-
-
-def healthz(address: str) -> int:
-    """200 once a worker is ready."""
-    try:
-        with urllib.request.urlopen(f"{address}healthz", timeout=10) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code
 
 
 def test_asked_to_stop_the_server_tells_its_runs_and_leaves_no_process(tmp_path: Path) -> None:
@@ -134,3 +87,81 @@ def _session(pid: int) -> int:
         return os.getsid(pid)
     except OSError:
         return 0
+
+
+def test_a_suspended_worker_costs_its_run_only_and_stop_ends_it_sooner(tmp_path: Path) -> None:
+    limits = {
+        "ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1",
+        "ATTENTION_LAB_SILENT_SECONDS": "6", "ATTENTION_LAB_GRACE_SECONDS": "2",
+    }  # fmt: skip
+
+    async def scene() -> None:
+        async with visitor() as http:
+            with running("app.py", tmp_path, **limits) as (server, address):
+                async with (
+                    opened(http, address, "lab", LONG) as tab,
+                    opened(http, address, "lab", "steps=100") as other,
+                ):
+                    hung = await train(address, tab)
+                    waiting = await train(address, other, "queued")
+                    suspend(server)
+                    await until(lambda: hung.ended)
+                    assert hung.state == "lost"
+                    assert re.fullmatch(r"It did not come back for \d+ s and was ended\.", hung.problem), hung.problem
+                    await until(lambda: waiting.ended)
+                    assert (waiting.state, waiting.step) == ("finished", 100)
+
+                    stopped = await train(address, tab)
+                    suspend(server)
+                    await tab.press("Stop")
+                    await until(lambda: stopped.ended)
+                    assert (stopped.state, stopped.problem) == ("stopped", TOLD)
+                    assert tab.errors == other.errors == 0
+                for board, state in ((hung, "lost"), (waiting, "finished"), (stopped, "stopped")):
+                    found = on_disk(tmp_path, board.run)
+                    assert (found.state, found.step) == (state, board.step)
+                    assert steps_of(found) == list(range(1, found.step + 1))
+
+    play(scene())
+
+
+def suspend(server: subprocess.Popen[bytes]) -> None:
+    """Suspend the worker that trains."""
+    for worker in workers_of(server):
+        if "runs" in worker.cmdline():
+            worker.suspend()
+
+
+def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with visitor() as http:
+            with running("app.py", tmp_path) as (server, address):
+                async with opened(http, address, "lab", LONG) as tab:
+                    assert healthz(address) != 200, "no worker is there yet"
+                    await tab.press("Train")
+                    early = await shown(tab)
+                    await tab.press("Stop")
+                    await until(lambda: early.ended)
+                    assert (early.state, early.step, early.problem) == (
+                        "stopped",
+                        0,
+                        "It was stopped before it started.",
+                    )
+                    await until(lambda: healthz(address) == 200)
+                    await tab.press("Train")
+                    await tab.press("Stop")
+                    await until(lambda: tab.board is not early and tab.board is not None and tab.board.ended)
+                    assert tab.board is not None
+                    again = tab.board
+                    assert again.state == "stopped"
+                    workers = workers_of(server)
+                    await train(address, tab)
+                    await tab.press("Stop")
+                    assert workers_of(server) == workers, "no worker was ended for it"
+                    assert tab.errors == 0
+                for board in (early, again):
+                    found = on_disk(tmp_path, board.run)
+                    assert (found.state, found.step) == ("stopped", board.step)
+                    assert not list(found.folder.rglob("*.part"))
+
+    play(scene())

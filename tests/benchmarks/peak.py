@@ -20,6 +20,7 @@ from typing import Any
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
+from engine.runs.record_options import RecordOptions
 
 MEDIUM = {"task": "k_back", "seq_len": 128, "d_model": 64, "n_heads": 4, "n_layers": 2, "batch_size": 32, "steps": 3}
 BASELINE = {"task": "k_back", "seq_len": 128, "d_model": 128, "n_layers": 2, "batch_size": 64, "steps": 3}
@@ -58,14 +59,15 @@ def grid() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "gru, written", {**BASELINE, "family": "gru", "task": "reverse"}
 
 
-def train_all(flat: dict[str, Any]) -> None:
-    """Train a config, and store its weights as a worker does."""
+def train_all(flat: dict[str, Any], *measurements: str) -> None:
+    """Train a config, measure the model, and store its weights as a worker does."""
+    from engine.analysis.measurements.take import take_measurement
     from engine.training.train import prepare, train
     from engine.workers.worker import save_weights
 
     config = parse({"device": "cpu", **flat})
     model = prepare(config)
-    for _ in train(config, model):
+    for _ in train(config, model, RecordOptions(measurements=measurements), measure=take_measurement):
         pass
     with tempfile.TemporaryDirectory() as folder:
         save_weights(model, Path(folder) / "weights.safetensors")
@@ -78,7 +80,7 @@ def resident(line: str) -> int:
     return 1024 * int(found[1])
 
 
-def show_peak(flat: dict[str, Any]) -> None:
+def show_peak(flat: dict[str, Any], *measurements: str) -> None:
     """Print the bytes that a config takes above a process that has trained before."""
     import torch
 
@@ -87,7 +89,7 @@ def show_peak(flat: dict[str, Any]) -> None:
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the highest so far starts anew
     before = resident("VmRSS")
-    train_all(flat)
+    train_all(flat, *measurements)
     print(resident("VmHWM") - before)
 
 
@@ -107,9 +109,10 @@ def predicted(flat: dict[str, Any]) -> tuple[RunConfig, int, bool]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--one", help="flat settings as JSON: print the bytes of that one")
+    parser.add_argument("--measure", nargs="*", default=(), help="measurements that are taken from that one")
     given = parser.parse_args()
     if given.one:
-        show_peak(json.loads(given.one))
+        show_peak(json.loads(given.one), *given.measure)
         return
     print("| run | formula | predicted (MiB) | real (MiB) | predicted / real |")
     print("|---|---|--:|--:|--:|")

@@ -59,8 +59,10 @@ def test_a_layers_own_encoding_is_chosen_in_the_lab_and_looked_at_along_its_trai
     page = open_page("lab?pos_encoding=cope&n_layers=2&steps=40")
     page.get_by_role("button", name="Train", exact=True).click()
     layer = page.get_by_label("Layer of the encoding")
-    matrix = page.get_by_role("img", name=re.compile("^The encoding, layer 1"))
-    matrix.wait_for(timeout=60_000)
+    page.get_by_role(
+        "img", name=re.compile("^The encoding")
+    ).scroll_into_view_if_needed()  # out of sight it is not drawn
+    page.get_by_role("img", name=re.compile("^The encoding, layer 1")).wait_for(timeout=60_000)
     layer.select_option("Layer 2")
     for title in ("The encoding", "How alike positions are"):
         page.get_by_role("img", name=re.compile(f"^{title}, layer 2")).wait_for(timeout=60_000)

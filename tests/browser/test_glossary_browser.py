@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, Open
 
@@ -16,3 +17,11 @@ def test_a_link_to_a_term_and_a_search_on_a_phone(open_page: Open) -> None:
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.querySelectorAll(\"[class*='st-key-term-']\").length === 1")
     assert terms.first.get_by_text(TERMS["causal"].name, exact=True).count() == 1
+
+
+def test_a_word_of_an_explanation_opens_its_term_in_place(open_page: Open) -> None:
+    page = open_page("issues?issue=missing-skips", ISSUES["missing-skips"].title)
+    page.get_by_text("Why", exact=True).click()
+    page.locator("a[href$='glossary?term=residual']").click()
+    page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
+    assert page.url.endswith("issues?issue=missing-skips")

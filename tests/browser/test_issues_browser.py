@@ -23,35 +23,26 @@ def until_drawn(page: Any, panel: str) -> None:
     page.locator(f'article[data-id="{panel}"] .plot .main-svg').first.wait_for(timeout=SLOW)
 
 
-def test_from_a_prediction_to_the_verdict_and_on_into_the_lab(open_page: Open, app: str) -> None:
+def test_from_a_guess_to_the_sentence_its_curves_and_on_into_the_lab(open_page: Open, app: str) -> None:
     page = open_page("issues?issue=missing-mask&seeds=2", MASK.title)
     nothing_is_cut_off(page)
-    page.get_by_role("radio", name="will hold", exact=True).first.click()
-    page.get_by_role("radio", name="will not hold", exact=True).nth(1).click()
-    size = page.get_by_role("spinbutton", name=re.compile("How large will the effect be"))
-    size.fill("0.9")
-    page.keyboard.press("Enter")
+    page.get_by_role("radio", name="It rises", exact=True).click()
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator(".badge").get_by_text("Running").wait_for()
+    page.get_by_role("radio", name="Numbers").click()
     first = f"curves.{MASK.arms[0].name}"
     until_drawn(page, first)
     plot(page, first).evaluate("(plot) => { plot.marked = true }")
     page.wait_for_url(re.compile("experiment="))
-    page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
-    assert plot(page, first).evaluate("(plot) => plot.marked"), "the same node from the first point to the last"
-    page.wait_for_function(
-        """(id) => {
-          const hosts = [...document.querySelectorAll('*')].filter((node) => node.shadowRoot)
-          const plot = hosts.map((host) => host.shadowRoot.querySelector(`article[data-id="${id}"] .plot`)).find(Boolean)
-          return plot?.data?.[0].text.filter((seed) => seed === 'seed 1').length > 0 && plot.data[1].x.length === 0
-        }""",
-        arg=first,
-        timeout=SLOW,
-    )
-    verdicts = page.locator('section[data-id="claims"] .chip').all_inner_texts()
-    assert {verdict.lstrip("✓✗? ") for verdict in verdicts} <= {"shown", "not shown", "inconclusive"}
-    page.get_by_text(re.compile(r"Your prediction: \d of 3 right")).wait_for()
+    page.get_by_text("You said").wait_for(timeout=SLOW)
+    page.get_by_text("What helps:").wait_for()
+    page.get_by_role("radio", name="All claims").click()
+    page.locator('section[data-id="claims"] .chip').first.wait_for()
+    found = page.locator('section[data-id="claims"] .chip').all_inner_texts()
+    assert {chip.lstrip("✓⇄=? ") for chip in found} == {"Undecided (needs at least six seeds)"}
+    page.get_by_role("radio", name="Numbers").click()
     page.get_by_role("button", name="Evidence (JSON)").wait_for()
+    page.get_by_role("radio", name="Arms").click()
     page.get_by_role("link", name="Open in the lab").first.click()
     page.get_by_role("button", name="Train").wait_for()
     page.get_by_role("button", name="Share", exact=True).click()
@@ -61,7 +52,7 @@ def test_from_a_prediction_to_the_verdict_and_on_into_the_lab(open_page: Open, a
 
 
 def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(open_page: Open, app: str) -> None:
-    page = open_page("issues", "Issues", PHONE)
+    page = open_page("issues", "What goes wrong", PHONE)
     nothing_is_cut_off(page)
     page.get_by_role("link", name=MASK.title, exact=True).first.click()
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
@@ -74,11 +65,12 @@ def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(ope
     page.get_by_role("button", name="Stop", exact=True).click()
     page.locator(".badge").get_by_text("Stopped").wait_for()
     page.goto(f"{app}issues?issue={LONGER.slug}")
-    page.get_by_role("heading", name="How it is measured").wait_for()
+    page.get_by_role("radio", name="Sources").click()
+    page.get_by_test_id("stDataFrame").first.wait_for()
     nothing_is_cut_off(page)  # its published table is wider than a phone
     page.set_viewport_size(WIDE)
-    page.get_by_role("link", name="All issues").click()
-    page.get_by_role("heading", name="Issues", exact=True).wait_for()
+    page.get_by_role("link", name="All", exact=True).click()
+    page.get_by_role("heading", name="What goes wrong", exact=True).wait_for()
     nothing_is_cut_off(page)
 
 

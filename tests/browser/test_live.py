@@ -319,7 +319,7 @@ def test_a_refused_stream_is_polled_at_once_and_not_asked_for_again(chromium: An
         page = context.new_page()
         # Without the time after which a silent stream is given up, only the refusal itself can lead to polling.
         page.add_init_script(
-            "const later = window.setTimeout; window.setTimeout = (act, ms, ...more) => ms === 3000 ? 0 : later(act, ms, ...more)"
+            "const later = window.setTimeout; window.setTimeout = (act, ms, ...more) => ms === 8000 ? 0 : later(act, ms, ...more)"
         )
         page.route("**/live/*", refuse)
         page.goto(f"{site}?run={next(names)}&steps=400&rate=60")

@@ -3,6 +3,7 @@
     python -m tests.load lab --sessions 30 --steps 2000 --rounds 3     everybody trains and moves controls in the lab
     python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
+    python -m tests.load use --sessions 10 --minutes 120               ordinary use; what it leaves behind on the host
 
 The sessions run in one process on the same machine; what it takes stands in the table. ``--write docs/load.md`` puts the
 table into that page. A log of the server is kept only where it is asked for.
@@ -27,29 +28,32 @@ import psutil
 from tests.load.attacks import ATTACKS, Attack, attacked
 from tests.load.scenarios import lab, mixed, warm_up
 from tests.load.table import Figures, medians, put, table
+from tests.load.use import use
 from tests.serving import running
 
-Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
-"""From the server's process and address to figures by the name of their column."""
+Scenario = Callable[[psutil.Process, str, Path], Awaitable[dict[str, Figures]]]
+"""From the server's process, address and data folder to figures by the name of their column."""
 
 
 def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
     """The figures of a scenario on a server of its own, which is warm when it begins."""
 
-    async def play(process: psutil.Process, address: str) -> dict[str, Figures]:
+    async def play(process: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
         await warm_up(address)
-        return await scenario(process, address)
+        return await scenario(process, address, data)
 
     with tempfile.TemporaryDirectory() as folder:
         try:
             with running("app.py", Path(folder)) as (server, address):
-                return asyncio.run(play(psutil.Process(server.pid), address))
+                return asyncio.run(play(psutil.Process(server.pid), address, Path(folder) / "data"))
         finally:
             if log is not None:
                 shutil.copy(Path(folder) / "log.txt", log)
 
 
-async def lab_beside_one(given: argparse.Namespace, server: psutil.Process, address: str) -> dict[str, Figures]:
+async def lab_beside_one(
+    given: argparse.Namespace, server: psutil.Process, address: str, data: Path
+) -> dict[str, Figures]:
     seconds = given.minutes * 60
     return {
         "one session": await lab(server, address, 1, given.steps, seconds),
@@ -57,15 +61,23 @@ async def lab_beside_one(given: argparse.Namespace, server: psutil.Process, addr
     }
 
 
-async def mixed_pages(given: argparse.Namespace, server: psutil.Process, address: str) -> dict[str, Figures]:
+async def mixed_pages(
+    given: argparse.Namespace, server: psutil.Process, address: str, data: Path
+) -> dict[str, Figures]:
     return {f"{given.sessions} sessions": await mixed(server, address, given.sessions, given.minutes * 60)}
 
 
 async def lab_under_attack(
-    given: argparse.Namespace, name: str, attack: Attack | None, server: psutil.Process, address: str
+    given: argparse.Namespace, name: str, attack: Attack | None, server: psutil.Process, address: str, data: Path
 ) -> dict[str, Figures]:
     async with attacked(attack, address):
         return {name: await lab(server, address, given.sessions, given.steps, given.minutes * 60)}
+
+
+async def ordinary_use(
+    given: argparse.Namespace, server: psutil.Process, address: str, data: Path
+) -> dict[str, Figures]:
+    return await use(server, data, address, given.sessions, given.minutes * 60)
 
 
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
@@ -75,6 +87,8 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
             return [partial(lab_beside_one, given)]
         case "mixed":
             return [partial(mixed_pages, given)]
+        case "use":
+            return [partial(ordinary_use, given)]
         case _:
             attacks = {name: ATTACKS[name] for name in given.attacks or ATTACKS}
             return [
@@ -84,7 +98,7 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", choices=("lab", "mixed", "attack"))
+    parser.add_argument("scenario", choices=("lab", "mixed", "attack", "use"))
     parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")

@@ -20,6 +20,8 @@ class Board:
     run: str
     state: str = "queued"
     step: int = 0
+    heard: bool = False
+    """Whether a message has come."""
     last: int = 0
     """The number of the first event that has not come yet."""
     points: list[float] = field(default_factory=list)
@@ -40,7 +42,7 @@ class Board:
 
     def take(self, news: dict[str, Any]) -> None:
         """Take in a message, streamed or polled."""
-        status = news["status"]
+        status, self.heard = news["status"], True
         if news["last"] > self.last and status["step"] > self.step:
             self.points.append(time.perf_counter())
         self.last = max(self.last, news["last"])

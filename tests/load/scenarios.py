@@ -58,7 +58,9 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
         deadline = time.perf_counter() + seconds
         begun, moving = tabs[: len(issues)], tabs[len(issues) :]
         await asyncio.gather(*(tab.press("Run") for tab in begun))
-        follow = [move_until(tab, ("Curves",), place / sessions, deadline) for place, tab in enumerate(begun)]
+        follow = [
+            move_until(tab, ("More on this issue",), place / sessions, deadline) for place, tab in enumerate(begun)
+        ]
         move = [
             move_until(tab, labels, (place + len(begun)) / sessions, deadline)
             for place, (tab, (_, labels)) in enumerate(zip(moving, others, strict=True))

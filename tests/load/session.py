@@ -25,7 +25,7 @@ from tests.load.widgets import KINDS, drawn, move
 
 PATIENCE = 60.0
 """Seconds to wait for a complete page; one that takes longer counts as never answered."""
-SILENCE = 3.0
+SILENCE = 8.0
 """Seconds of a stream without a first message after which the board gives it up and asks to be polled (``stream.js``)."""
 RECONNECT = 1.0
 """Seconds before a broken stream is opened again."""
@@ -79,6 +79,8 @@ class Session:
         """Seconds of each rerun by its cause: open, press, move, board, timer. Infinite where no answer came."""
         self.alerts: list[str] = []
         """The messages in coloured boxes of the page as it is now."""
+        self.figures = ""
+        """What the board of an experiment was given last, as JSON."""
         self.missing = 0
         """Controls that were to be moved and were not there."""
         self.errors = 0
@@ -208,6 +210,8 @@ class Session:
             self._ids[element.label] = element.id
         elif kind == "bidi_component" and element.component_name == BOARD:
             self._hear(element, delta.fragment_id)
+        elif kind == "bidi_component":
+            self.figures = element.json or element.mixed.json
         elif kind in KINDS:
             self._ids[element.label] = element.id
             self._widgets[element.id] = element

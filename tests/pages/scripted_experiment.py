@@ -11,7 +11,8 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue, Published
+from engine.experiments.issues.issue import Issue, Published, Source
+from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.job import Answer, Job
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -63,8 +64,19 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
             )
             for n in range(claims)
         ),
+        key_figure=KeyFigure(
+            sample="reads 3 1 4, must write · 3 1",
+            question="Change one thing: what happens to the accuracy?",
+            answers=("It falls", "It stays", "It rises"),
+            quantity="Accuracy",
+            subject="the accuracy",
+            change="With a change",
+            before=Row("before", second, "accuracy"),
+            after=Row("after", first, "accuracy"),
+            remedy="Do not change it.",
+        ),
         remedies=("Use it.", "Test it.", "Read it."),
-        sources=("Somebody et al. 2020, A paper, section 3",),
+        sources=(Source("Somebody et al. 2020, A paper, section 3", "https://example.org/paper"),),
         x_label="training length",
         **more,
     )

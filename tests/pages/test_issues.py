@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,13 +17,14 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
 from engine.config.run_config import RunConfig
+from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.running import ExperimentRun
-from engine.experiments.store import latest_verdict
+from engine.experiments.store import latest_finding
 from engine.workers.errors import Refused
 from pages.parts.app import server
-from pages.parts.issues.map import LESSON, in_groups, lesson
+from pages.parts.issues.map import in_groups
 from pages.parts.issues.state import RAN
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.shown import of_run
@@ -65,6 +67,11 @@ def labels(app: AppTest) -> list[str]:
     return [button.label for button in app.button]
 
 
+def unlinked(app: AppTest) -> str:
+    """What a page says, without its links to the glossary."""
+    return re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", said(app))
+
+
 def said(app: AppTest) -> str:
     return " ".join(
         str(box.value) for kind in ("markdown", "caption", "warning", "error", "title") for box in app.get(kind)
@@ -94,15 +101,25 @@ def ran(app: AppTest) -> AppTest:
 
 def test_the_map_has_every_issue_in_its_group_with_its_state(open_page: Open) -> None:
     app = open_page("issues.py")
-    assert [row.value for row in app.subheader] == list(GROUPS.values())
+    assert [row.value for row in app.header] == list(GROUPS.values())
     assert {issue.slug for group in in_groups().values() for issue in group} == set(ISSUES)
     assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
-    assert "not run" in said(app)
+    assert all(issue.key_figure.question in said(app) for issue in ISSUES.values())
 
 
-def test_the_lesson_takes_fifty_minutes_and_names_only_issues_there_are() -> None:
-    assert sum(minutes for _, minutes in LESSON) == 50
-    assert [issue.slug for issue, _ in lesson()] == [slug for slug, _ in LESSON if slug in ISSUES]
+def test_the_map_tells_no_answer_before_a_guess_unless_it_is_asked_for(open_page: Open) -> None:
+    app = open_page("issues.py")
+    assert "**.99 → .11**" not in said(app)
+    app.toggle(key="issues.revealed").set_value(True).run()
+    assert "**.99 → .10**" in said(app)
+    app.toggle(key="issues.revealed").set_value(False).run()
+    assert "**.99 → .10**" not in said(app)
+    app.query_params["issue"] = "missing-skips"
+    app.run().button_group(key="guess.missing-skips").set_value("higher").run()
+    app.query_params.clear()
+    app.run()
+    assert said(app).count("→ .10**") == 1
+    assert not app.exception
 
 
 def test_an_unknown_issue_is_named_and_the_map_stays(open_page: Open) -> None:
@@ -111,26 +128,44 @@ def test_an_unknown_issue_is_named_and_the_map_stays(open_page: Open) -> None:
     assert MASK.title in links(app)
 
 
-def test_an_issue_opens_at_its_link_with_all_its_sections(open_page: Open) -> None:
+def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
+    app.button_group(key=f"issues.tab.{slug}").set_value(tab).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_an_issue_opens_with_its_question_and_nothing_that_gives_it_away(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask")
     assert app.title[0].value == MASK.title
-    headings = [row.value for row in app.subheader]
-    for heading in ("Why it would happen", "The arms", "Your prediction", "The experiment", "What to do about it"):
-        assert heading in headings
-    assert MASK.sources[0] in said(app)
-    assert all(line in said(app) for line in MASK.remedies)
-    assert "Mask fault: None → **Missing**" in said(app)
+    assert app.header[0].value == MASK.key_figure.question
+    assert MASK.key_figure.sample in said(app)
+    for later in (MASK.summary, MASK.key_figure.remedy, *MASK.remedies, *(claim.sentence for claim in MASK.claims)):
+        assert later not in unlinked(app)
+    assert "Run" in labels(app)
+
+
+def test_below_it_each_tab_has_its_part(open_page: Open) -> None:
+    app = open_tab(open_page("issues.py", issue="missing-mask"), "Why")
+    assert MASK.summary in unlinked(app)
+    assert all(line in unlinked(app) for line in MASK.remedies)
+    assert "[causal mask](glossary?term=mask)" in said(app)
+    assert all(claim.sentence in unlinked(open_tab(app, "All claims")) for claim in MASK.claims_of())
+    assert "(glossary?term=" in said(app)
+    assert "Mask fault: None → **Missing**" in said(open_tab(app, "Arms"))
+    assert MASK.sources[0].url in said(open_tab(app, "Sources"))
+    assert all(note in unlinked(open_tab(app, "How measured")) for note in MASK.notes)
 
 
 @pytest.mark.parametrize("slug", ISSUES)
 def test_every_issue_has_its_page(open_page: Open, slug: str) -> None:
     app = open_page("issues.py", issue=slug, extended="true")
     assert app.title[0].value == ISSUES[slug].title
+    open_tab(app, "Arms", slug)
     assert len([label for label in links_of(app) if label == "Open in the lab"]) == len(ISSUES[slug].arms)
 
 
 def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
-    app = open_page("issues.py", issue="missing-mask", first_seed="5")
+    app = open_tab(open_page("issues.py", issue="missing-mask", first_seed="5"), "Arms")
     queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
     found = [from_query(dict(parse_qsl(query))) for query in queries]
     assert found == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
@@ -174,36 +209,54 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     assert len(pool.submitted) == 24
     assert len(set(pool.owners)) == 1
     assert app.query_params["experiment"] == app.session_state[RAN]["scripted"]
-    assert latest_verdict(issue.slug) == experiment.report.verdict == "shown"
-    app.run()
-    assert "on this machine: shown" in said(app)
+    assert latest_finding(issue.slug) == experiment.report.claims[0].finding == "holds"
+    open_tab(app, "Sources", issue.slug)
     ours = [table.value.loc["sinusoidal", "512, ours"] for table in app.dataframe if "512, ours" in table.value]
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
+    open_tab(app, "Numbers", issue.slug)
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
-    assert list(claims["verdict"]) == [claim.weighed.verdict for claim in experiment.report.claims]
+    assert list(claims["finding"]) == [FINDINGS[claim.finding] for claim in experiment.report.claims]
 
 
-def test_a_prediction_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
-    app.button_group(key="predict.scripted.0").set_value("will hold")
-    app.button_group(key="predict.scripted.1").set_value("will not hold")
-    app.number_input(key="predict.scripted.size").set_value(5.0)
-    app.run()
+    app.button_group(key="guess.scripted").set_value("higher").run()
+    app.number_input(key="guess.size.scripted").set_value(0.5).run()
     ran(app)
-    assert "Your prediction: 1 of 3 right" in said(app)
-    assert "You said “5”" in said(app)
-    press(app, "Predict anew")
+    assert "You said: *It rises*, to .50. **Right.**" in said(app)
+    assert app.button_group(key="guess.scripted").proto.disabled
+    assert "What helps:" in said(app)
+    press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
-    assert "Your prediction: 1 of 3 right" not in said(app)
+    assert "You said" not in said(app)
 
 
-def test_a_prediction_changed_after_the_start_does_not_count(
+def test_a_wrong_guess_is_told_what_came_out(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    app.button_group(key="guess.scripted").set_value("lower").run()
+    ran(app)
+    assert "You said: *It falls*. Measured: **it rises**" in said(app)
+
+
+def test_guesses_on_single_claims_are_those_made_before_the_start(
     open_page: Open, scripted: tuple[Issue, ScriptedPool]
 ) -> None:
-    app = open_page("issues.py", issue="scripted", seeds="6")
+    app = open_tab(open_page("issues.py", issue="scripted", seeds="6"), "All claims", "scripted")
+    app.button_group(key="predict.scripted.0").set_value("holds")
+    app.button_group(key="predict.scripted.1").set_value("none")
+    app.run()
     ran(app)
-    assert "Your prediction:" not in said(app)
-    assert app.button_group(key="predict.scripted.0").proto.disabled
+    open_tab(app, "All claims", "scripted")
+    assert "Your guesses on single claims: 1 of 2 right" in said(app)
+    app.session_state["predict.scripted.1"] = "holds"
+    assert "Your guesses on single claims: 1 of 2 right" in said(app.run())
+
+
+def test_too_few_seeds_are_said_beside_the_button(open_page: Open) -> None:
+    assert "nothing can be decided" not in said(open_page("issues.py", issue="missing-mask", seeds="6"))
+    assert "With 5 seeds nothing can be decided: it takes at least six." in said(
+        open_page("issues.py", issue="missing-mask", seeds="5")
+    )
 
 
 def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
@@ -213,7 +266,7 @@ def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
     assert run_of(app).report.verdict == "inconclusive"
-    press(app, "Inconclusive so far: go on to 8 seeds")
+    press(app, "Undecided claims: go on to 8 seeds")
     assert run_of(app).wait(600)
     assert len(run_of(app).report.arms[0].values) == 8
     assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
@@ -228,7 +281,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     app = open_page("issues.py", issue="scripted", seeds="2")
     press(app, "Run")
     experiment = run_of(app)
-    assert "on this machine: running" in said(app)
+    assert "Stop" in labels(app)
     app.query_params["issue"] = MASK.slug
     press(app.run(), "Run")
     assert "You have 1 experiment going" in said(app)
@@ -243,8 +296,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     press(app, "Stop")
     assert experiment.wait(600)
     assert (experiment.state, len(experiment.trials)) == ("stopped", 1)
-    app.run()
-    assert "running" not in said(app)
+    assert "Stop" not in labels(app.run())
 
 
 def test_a_second_run_uses_what_was_stored(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
@@ -260,13 +312,13 @@ def test_a_second_run_uses_what_was_stored(open_page: Open, scripted: tuple[Issu
 
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask", seeds="4", extended="true", hide="first_seed", lock="seeds")
-    assert [box.label for box in app.number_input if not box.label.startswith("How large")] == ["Seeds"]
+    assert [box.label for box in app.number_input] == ["Seeds"]
     assert app.number_input(key="issues.set.seeds").disabled
     query = {"issue": "missing-mask", "seeds": "4", "extended": "true", "hide": "first_seed", "lock": "seeds"}
     assert dict(app.query_params) == query
     app.query_params.clear()
     app.run()
-    assert app.title[0].value == "Issues"
+    assert app.title[0].value == "What goes wrong"
     app.query_params["issue"] = "heads"
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
@@ -282,26 +334,25 @@ def test_a_link_to_an_experiment_finds_it_in_a_new_session(
     ran(first)
     before = len(pool.submitted)
     again = open_page("issues.py", issue="scripted", experiment=first.session_state[RAN]["scripted"])
-    assert "Predict anew" in labels(again)
+    assert "Guess again" in labels(again)
     assert len(pool.submitted) == before, "a link starts nothing"
 
 
 def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
     ran(open_page("issues.py", issue="scripted", seeds="6"))
     app = open_page("issues.py", issue="scripted")
-    assert not app.get("download_button")
-    app.button_group(key="issues.kept").set_value("the last run on this machine").run()
-    assert not app.exception
-    assert app.get("download_button")
+    assert "What helps:" not in said(app)
+    app.button_group(key="issues.kept").set_value("Last run here").run()
+    assert "What helps:" in said(app)
+    assert open_tab(app, "Numbers", "scripted").get("download_button")
 
 
 def test_what_this_version_was_measured_with_shows_only_when_asked(open_page: Open) -> None:
-    app = open_page("issues.py", issue="longer-sequences")
-    assert not app.get("download_button")
+    app = open_tab(open_page("issues.py", issue="longer-sequences"), "Sources", "longer-sequences")
     assert "Ours come with the first run." in said(app)
-    app.button_group(key="issues.kept").set_value("seeds 0 to 7, measured when this version was made").run()
-    assert not app.exception
-    assert app.get("download_button")
+    app.button_group(key="issues.kept").set_value("Seeds 0-7").run()
+    assert "What helps:" in said(app)
+    open_tab(app, "Sources", "longer-sequences")
     assert "Ours come with the first run." not in said(app)
 
 

@@ -11,10 +11,12 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.foundation.visitor import Visitor
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks import players as players_module
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
+from engine.workers.allowances import Allowances
 from engine.workers.limits import Limits
 from pages.parts.notebooks import plays, state
 from pages.parts.notebooks.controls import within
@@ -47,7 +49,8 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     last = NOTEBOOK.steps[7].code[-1].number
     command = ["-c", script(last)]
     monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
-    found = Players(Limits(notebooks=1))
+    allowances = Allowances(Limits(notebooks=1))
+    found = Players(lambda: allowances)
     for module in (plays, state):
         monkeypatch.setattr(module, "PLAYERS", found)
     yield found
@@ -55,7 +58,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
 
 
 def said(app: AppTest) -> str:
-    kinds = ("title", "markdown", "caption", "warning", "info", "error", "code", "subheader")
+    kinds = ("title", "markdown", "caption", "warning", "info", "error", "code", "header")
     return " ".join(str(box.value) for kind in kinds for box in app.get(kind))
 
 
@@ -136,13 +139,25 @@ def test_stop_keeps_what_the_cell_had_printed(
     assert "seed 1 of 10: 3" in said(app)
 
 
+def test_who_sees_a_play_by_a_link_can_neither_stop_nor_clear_it(
+    open_page: Open, played: Players, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", "import time; time.sleep(600)"]))
+    play = played.begin(NOTEBOOK, Visitor("somebody"))
+    play.go(NOTEBOOK.steps[7].code[-1].number)
+    app = open_page("notebook.py", notebook=NOTEBOOK.slug, play=play.id)
+    assert "notebooks.stop" not in [button.key for button in app.button]
+    press(app, "notebooks.clear")
+    assert play.state == "running"
+
+
 def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -> None:
-    played.begin(NOTEBOOKS["fixed-length"], "somebody").until = 0
+    played.begin(NOTEBOOKS["fixed-length"], Visitor("somebody")).until = 0
     busy = played.find(next(iter(played._by_id)))
     assert busy is not None
     busy.state = "running"
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
-    assert "As many notebooks are running as this host allows at once (1); try again in a minute." in said(app)
+    assert "1 notebook of all visitors is going, as many as this host allows. Try again later." in said(app)
     assert set(badges(app)) == {"not run", "text"}
 
 

@@ -5,7 +5,12 @@ To add one: write ``engine/analysis/measurements/<name>.py`` with ``measure(trai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from engine.config.run_config import RunConfig
+from engine.estimate.measuring import Work, measuring_bytes
+from engine.estimate.prediction import Prediction
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,8 @@ class MeasurementRow:
     source: str
     implementation: str
     """``module:function``, an :data:`engine.training.trained.Measure`."""
+    work: Work
+    """What it holds at most, for the predicted peak of a run that takes it."""
 
 
 ROWS: tuple[MeasurementRow, ...] = (
@@ -27,6 +34,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "How well a linear map reads a token's position off the residual stream, layer by layer; layer 0 is the embedding.",
         "Alain and Bengio 2016, Understanding Intermediate Layers Using Linear Classifier Probes",
         "engine.analysis.measurements.position_probe:measure",
+        Work(256, written_out=True, streams=lambda n_layers: n_layers // 2 + 1),
     ),
     MeasurementRow(
         "neighbour_cosine",
@@ -34,6 +42,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "How alike neighbouring positions look at several sequence lengths, as they are and squeezed into a fixed range.",
         "Vaswani et al. 2017, Attention Is All You Need, section 3.5",
         "engine.analysis.measurements.neighbour_cosine:measure",
+        Work(1, length=512, written_out=True),
     ),
     MeasurementRow(
         "decorrelated",
@@ -41,6 +50,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Held-out loss and accuracy on sequences that lack the correlation of training: decorrelated_accuracy.",
         "Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks",
         "engine.analysis.measurements.decorrelated:measure",
+        Work(512),
     ),
     MeasurementRow(
         "shuffle_meters",
@@ -48,6 +58,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Share of predictions that stay when the content is drawn anew, and when the positions are shuffled.",
         "Sinha et al. 2022, The Curious Case of Absolute Position Embeddings (there shifted, here shuffled)",
         "engine.analysis.measurements.shuffle_meters:measure",
+        Work(256),
     ),
     MeasurementRow(
         "accuracy_by_position",
@@ -55,6 +66,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Accuracy at full length, pooled over positions that were met in training about equally often.",
         "Ours: the count follows from the law of lengths",
         "engine.analysis.measurements.accuracy_by_position:measure",
+        Work(512),
     ),
     MeasurementRow(
         "table_structure",
@@ -62,6 +74,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Correlation of the cosine of two rows with minus their distance: 1 is a smooth line, 0 no order.",
         "Wang and Chen 2020, What Do Position Embeddings Learn?",
         "engine.analysis.measurements.table_structure:measure",
+        Work(1),
     ),
     MeasurementRow(
         "token_collapse",
@@ -69,6 +82,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Per block, the mean cosine of two tokens of a sequence, and what is left of them without what all share.",
         "Dong et al. 2021, Attention Is Not All You Need, section 2",
         "engine.analysis.measurements.token_collapse:measure",
+        Work(64, written_out=True, kept=True, streams=lambda _: 5, models=1),
     ),
     MeasurementRow(
         "first_gradients",
@@ -76,6 +90,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Gradient norms by part before the first step, queries and keys apart from values.",
         "Noci et al. 2022, Signal Propagation in Transformers, section 3",
         "engine.analysis.measurements.first_gradients:measure",
+        Work(gradient=True, models=1, data=True),
     ),
     MeasurementRow(
         "dense_difference",
@@ -83,6 +98,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "How differently the blocks' MLPs answer the same input: 0 the same function, 1 nothing in common.",
         "Ours; sharing as in Lan et al. 2020, ALBERT, section 3.1",
         "engine.analysis.measurements.dense_difference:measure",
+        Work(32, written_out=True, kept=True, streams=lambda n_layers: n_layers * (n_layers + 3), models=1),
     ),
     MeasurementRow(
         "saved_bytes",
@@ -90,6 +106,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Bytes that one training step keeps for its backward pass, counted by hooks, beside the formula's.",
         "",
         "engine.analysis.measurements.saved_bytes:measure",
+        Work(gradient=True),
     ),
     MeasurementRow(
         "step_time",
@@ -97,6 +114,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Milliseconds of a training step and of a pass without gradient: the shortest of several.",
         "",
         "engine.analysis.measurements.step_time:measure",
+        Work(gradient=True, models=1),
     ),
     MeasurementRow(
         "training_state",
@@ -104,6 +122,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Parameters by part, and the bytes of weights, gradients and optimizer state.",
         "",
         "engine.analysis.measurements.training_state:measure",
+        Work(2, gradient=True, models=1),
     ),
     MeasurementRow(
         "kv_cache",
@@ -111,6 +130,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Bytes of a decoder's keys and values, and the time of the next token with and without them.",
         "Shazeer 2019, Fast Transformer Decoding, section 2.4",
         "engine.analysis.measurements.kv_cache:measure",
+        Work(1, models=1),
     ),
     MeasurementRow(
         "pointing",
@@ -118,6 +138,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "How often the top token of an explanation is the one that the answer truly came from.",
         "Abnar and Zuidema 2020; Shrikumar et al. 2016; Simonyan et al. 2014; Li et al. 2016",
         "engine.analysis.measurements.pointing:measure",
+        Work(256, gradient=True, written_out=True, kept=True),
     ),
     MeasurementRow(
         "head_pruning",
@@ -125,6 +146,7 @@ ROWS: tuple[MeasurementRow, ...] = (
         "How many heads can go without loss, by gradient importance and in random order.",
         "Michel et al. 2019",
         "engine.analysis.measurements.head_pruning:measure",
+        Work(256, gradient=True),
     ),
     MeasurementRow(
         "other_text",
@@ -132,7 +154,17 @@ ROWS: tuple[MeasurementRow, ...] = (
         "Loss on text that was truly held out, and by how much the run's own validation flatters.",
         "Kaufman et al. 2012, Leakage in Data Mining",
         "engine.analysis.measurements.other_text:measure",
+        Work(256, data=True),
     ),
 )
 
 MEASUREMENTS: dict[str, MeasurementRow] = {row.name: row for row in ROWS}
+
+
+def with_measurements(prediction: Prediction, config: RunConfig, names: Iterable[str]) -> Prediction:
+    """The prediction of a run that takes these measurements at its end: its peak is that of whatever holds most."""
+    works = [
+        MEASUREMENTS[name].work for name in names if name in MEASUREMENTS
+    ]  # others are refused where they are taken
+    peaks = [measuring_bytes(config, prediction.memory, work) for work in works]
+    return replace(prediction, peak=max([prediction.peak, *peaks]))

@@ -13,10 +13,12 @@ Source: Alain and Bengio 2016, Understanding Intermediate Layers Using Linear Cl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
-from engine.model.activations import ActivationCache
+from engine.model.activations import OnlyThese
 from engine.model.mode import in_mode
 from engine.training.evaluation import forward
 from engine.training.trained import Trained
@@ -36,16 +38,16 @@ def measure(trained: Trained) -> dict[str, float]:
     return numbers
 
 
-def residual_stream(trained: Trained) -> list[Tensor]:
+def residual_stream(trained: Trained) -> Iterator[Tensor]:
     """The residual stream on held-out sequences, before the first block and after each: [sequence, position, d_model]."""
     config, model = trained.config, trained.model
     batch = trained.data.validation_batch(size=FITTED + JUDGED).to(trained.device)
-    cache: ActivationCache = {}
-    with in_mode(model, training=False):
-        forward(model, batch, cache)
     stack = "encoder" if config.family == "encoder" else "decoder"
     names = ["embedding", *(f"{stack}.{layer}.out" for layer in range(config.n_layers))]
-    return [cache[name].double().cpu() for name in names]
+    cache = OnlyThese(names)
+    with in_mode(model, training=False):
+        forward(model, batch, cache)
+    return (cache.pop(name).double().cpu() for name in names)
 
 
 def accuracy(fitted: Tensor, judged: Tensor) -> float:

@@ -1,4 +1,4 @@
-"""data-hunger: self-attention needs more data than a recurrent network; on which task, and up to where."""
+"""data-hunger: does self-attention need more data than a recurrent network; on which task, and up to where?"""
 
 from functools import cache
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 BASE: dict[str, Any] = {
     "task": "dyck",
@@ -79,17 +80,23 @@ LONG = SISTER_STEPS + BASE["steps"]
 ISSUE = Issue(
     slug="data-hunger",
     group="attention",
-    title="Attention needs more data than recurrence",
+    title="Does attention need more data?",
     summary=(
-        "Self-attention starts with no notion of order or nearness and has to learn them from examples, so it needs more of them"
-        " than a recurrent network, whose very form says: go through the sequence and keep a state."
+        "A recurrent network reads a sequence step by step and keeps a state; attention may look at every place at once and has to learn "
+        "where to look. Here both train on few sequences and on more, in three tasks, and we measure how well they answer new ones."
     ),
     mechanism=r"""
-A recurrent network computes $h_t = f(h_{t-1}, x_t)$: whatever can be done by a small state moving along the sequence it finds from few
-examples, since the same $f$ serves every position. Attention computes $\sum_j \alpha_{ij} v_j$, a weighted mean over *all* positions whose
-weights it must learn; a running count, clipped at each step, has no such form and is pieced together from position after position.
-Where the answer is a *look-up*, it is the other way round: attention compares a query with every key at once, while the recurrent state
-of $d$ numbers has to hold all pairs until it is asked.
+A recurrent network such as a GRU computes $h_t = f(h_{t-1}, x_t)$. Here $x_t$ is the token at position $t$ and $h_t$ is the state after
+it. The same function $f$ works at every position, so every position of every sequence is an example for it. A rule that updates a small
+state at each step has just this form. The number of open brackets is such a state.
+
+Attention computes $z_i = \sum_j \alpha_{ij} v_j$ at position $i$. This is a weighted mean of the values $v_j$ of *all* positions that it
+may read, and the model must learn the weights $\alpha_{ij}$. A count that may not fall below 0 or rise above 4 is no such mean. The model
+has to put it together from several parts, for one position after another.
+
+For a *look-up* the two change places. Attention compares a query with all keys at once. The recurrent network has to keep all pairs of
+key and value in its state of $d$ numbers until the question comes. A form that suits a task can save examples (an *inductive bias*).
+How many it saves, and on which task, has to be measured.
 """,
     base=BASE,
     arms=(
@@ -111,114 +118,162 @@ of $d$ numbers has to hold all pairs until it is asked.
     ),
     claims=(
         Claim(
-            "From few sequences a GRU learns to count brackets better than a transformer of as many parameters.",
+            "From 32 training sequences, a GRU learns to count open brackets better than a transformer with as many parameters.",
             difference(_name("brackets", "gru", 32), _name("brackets", "decoder", 32), "accuracy"),
-            "accuracy (GRU less transformer)",
+            "accuracy (GRU minus transformer)",
             0.05,
-            condition="bracket depth, 32 sequences",
+            condition="bracket depth, 32 training sequences",
         ),
         Claim(
-            "With more sequences the transformer overtakes the GRU where the answer is a look-up.",
+            "From 512 training sequences, a transformer learns associative recall, a look-up, better than a GRU with as many parameters.",
             difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"),
-            "accuracy (transformer less GRU)",
+            "accuracy (transformer minus GRU)",
             0.1,
-            condition="associative recall, 512 sequences",
+            condition="associative recall, 512 training sequences",
             about="condition",
         ),
         Claim(
-            "More sequences mend it.",
+            "A transformer learns associative recall better from 512 training sequences than from 128.",
             difference(_name("recall", "decoder", 512), _name("recall", "decoder", 128), "accuracy"),
-            "accuracy (512 less 128 sequences)",
+            "accuracy (512 minus 128 sequences)",
             0.1,
             condition="associative recall",
             about="remedy",
         ),
         Claim(
-            "On parity the transformer fails where the GRU learns.",
+            "From 128 training sequences, a GRU learns the parity of eight bits better than a transformer with as many parameters.",
             difference(_name("parity", "gru", 128), _name("parity", "decoder", 128), "accuracy"),
-            "accuracy (GRU less transformer)",
+            "accuracy (GRU minus transformer)",
             0.2,
-            condition="8 bits, 128 sequences",
+            condition="parity of 8 bits, 128 training sequences",
             about="condition",
         ),
         Claim(
-            "There it is not only data: the transformer does not even fit the parity of its training sequences.",
+            "On parity, a transformer ends with a higher loss on its own 128 training sequences than a GRU with as many parameters.",
             difference(_name("parity", "decoder", 128), _name("parity", "gru", 128), "train_loss"),
-            "training loss in nats (transformer less GRU)",
+            "nats, training loss (transformer minus GRU)",
             0.1,
-            condition="8 bits, 128 sequences",
+            condition="parity of 8 bits, 128 training sequences",
             about="condition",
         ),
         Claim(
-            "Training on a sister task first (same rule, other symbols) makes up for few sequences.",
+            "On associative recall, a transformer is more accurate after a sister task (same rule, other symbols) than without it.",
             difference(
                 "recall, transformer, 128, after a sister task", _name("recall", "decoder", 128), "accuracy"
             ),
-            "accuracy (pre-trained less from scratch)",
+            "accuracy (after the sister task minus without it)",
             0.1,
             condition="associative recall, 128 sequences",
             about="remedy",
         ),
         Claim(
-            "Training as long from scratch does not.",
+            "On associative recall, a transformer is more accurate after a sister task than after as many steps on its own task alone.",
             difference(
                 "recall, transformer, 128, after a sister task", f"recall, transformer, 128, {LONG} steps", "accuracy"
             ),
-            "accuracy (pre-trained less as many steps from scratch)",
+            "accuracy (after the sister task minus as many steps without it)",
             0.1,
             condition="associative recall, 128 sequences",
             about="remedy",
             extended=True,
         ),
         Claim(
-            "Pre-training on next tokens, without labels, helps less than the sister task.",
+            "On associative recall, a transformer is more accurate after a sister task than after learning to name next tokens.",
             difference(
                 "recall, transformer, 128, after a sister task", "recall, transformer, 128, after next tokens", "accuracy"
             ),
-            "accuracy (sister task less next tokens)",
+            "accuracy (sister task minus next tokens)",
             0.1,
+            condition="associative recall, 128 training sequences",
             about="remedy",
             extended=True,
         ),
         Claim(
-            "The GRU gains less from the sister task than the transformer.",
+            "On associative recall, the sister task raises the accuracy of the transformer more than the accuracy of the GRU.",
             lambda values: (
                 values("recall, transformer, 128, after a sister task", "accuracy")
                 - values(_name("recall", "decoder", 128), "accuracy")
                 - values("recall, GRU, 128, after a sister task", "accuracy")
                 + values(_name("recall", "gru", 128), "accuracy")
             ),
-            "gain in accuracy (transformer less GRU)",
+            "accuracy gained (transformer minus GRU)",
             0.1,
+            condition="associative recall, 128 training sequences",
             about="remedy",
             extended=True,
         ),
         Claim(
-            "On brackets the sister task helps no more than as much more training does.",
+            "On brackets, a transformer is more accurate after as many steps on its own task alone than after a sister task.",
             difference(
                 "brackets, transformer, 128, as many steps", "brackets, transformer, 128, after a sister task", "accuracy"
             ),
-            "accuracy (longer training less pre-trained)",
+            "accuracy (as many steps minus after the sister task)",
             0.02,
+            condition="bracket depth, 128 training sequences",
             about="remedy",
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="( ( ) ( → 1 2 1 2: how many brackets are open",
+        question=(
+            "With 32 training sequences and as many parameters, use a GRU in place of the transformer: what happens to the accuracy?"
+        ),
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences",
+        subject="accuracy",
+        change="With a GRU in place of the transformer",
+        before=Row("brackets, transformer, 32 sequences", _name("brackets", "decoder", 32), "accuracy"),
+        after=Row("brackets, GRU, 32 sequences", _name("brackets", "gru", 32), "accuracy"),
+        others=(
+            Row("recall, transformer, 128 sequences", _name("recall", "decoder", 128), "accuracy"),
+            Row("recall, transformer, 128 and a sister task", "recall, transformer, 128, after a sister task", "accuracy"),
+            Row("recall, transformer, 512 sequences", _name("recall", "decoder", 512), "accuracy"),
+            Row("recall, GRU, 512 sequences", _name("recall", "gru", 512), "accuracy"),
+        ),
+        remedy="With few sequences and a running count, take a recurrent network.",
+        also=(1, 3),
+    ),
     remedies=(
-        "Pre-train on plenty of related sequences, then fine-tune on the few that are labelled.",
-        "Put the notion of nearness back: relative positions, local windows, a convolution or a recurrent layer among the blocks.",
-        "With few sequences and a running state to follow, use a recurrent or convolutional network instead.",
+        "Train first on plenty of related sequences, then on the few sequences of the task itself (fine-tuning).",
+        "Build nearness into the model: relative positions, local windows, or a convolution or a recurrent layer among the blocks.",
+        "Where sequences are few and the answer follows a running state, use a recurrent or a convolutional network instead.",
     ),
     sources=(
-        "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models",
-        "Bhattamishra et al. 2020, On the Ability and Limitations of Transformers to Recognize Formal Languages",
-        "Dosovitskiy et al. 2021, An Image is Worth 16x16 Words, section 4.3: attention overtakes convolution with more data",
-        "Arora et al. 2024, Zoology: Measuring and Improving Recall in Efficient Language Models",
+        Source(
+            "Ezen-Can 2020, A Comparison of LSTM and BERT for Small Corpus: recurrence ahead on a small data set",
+            "https://arxiv.org/abs/2009.05451",
+        ),
+        Source(
+            "Tran et al. 2018, The Importance of Being Recurrent for Modeling Hierarchical Structure",
+            "https://arxiv.org/abs/1803.03585",
+        ),
+        Source(
+            "Bhattamishra et al. 2020, On the Ability and Limitations of Transformers to Recognize Formal Languages",
+            "https://arxiv.org/abs/2009.11264",
+        ),
+        Source(
+            "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models: parity",
+            "https://arxiv.org/abs/1906.06755",
+        ),
+        Source(
+            "Dosovitskiy et al. 2021, An Image is Worth 16x16 Words, section 4.3: attention overtakes convolution with more data",
+            "https://arxiv.org/abs/2010.11929",
+        ),
+        Source(
+            "Arora et al. 2024, Zoology: Measuring and Improving Recall in Efficient Language Models",
+            "https://arxiv.org/abs/2312.04927",
+        ),
     ),
     x_label="Training sequences",
     notes=(
-        "All models have the transformer's number of parameters to within 3 %, and see the same sequences for as many steps.",
-        "Accuracy is on sequences that were never trained on, with fresh answers.",
-        "The sister task has its own symbols, for question and answer, drawn afresh at each step.",
+        "In each task all models have the transformer's number of parameters to within 3 %. They see the same sequences for as many steps.",
+        "Accuracy is measured on sequences that were never trained on.",
+        "Bracket depth is counted from 0 to 4: a closing bracket at 0 and an opening bracket at 4 change nothing.",
+        "Associative recall shows pairs of a key and a value and then asks for the value of one key. Parity asks whether the number of "
+        "ones is odd.",
+        "On parity, learning by heart can give an accuracy below one half: the trained sequences most like a new one differ from it in "
+        "one bit and so have the other answer.",
+        "The sister task has symbols of its own for questions and answers. Its sequences are drawn afresh at each step.",
     ),
 )  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 Settings = Mapping[str, object]
 PERMUTATION: Settings = {"task": "permutation"}
@@ -22,20 +23,29 @@ def _arm(
 ISSUE = Issue(
     slug="fixed-encoding",
     group="encoding",
-    title="A fixed encoding for a relation that is no shift",
+    title="Sinusoids and a fixed shuffle",
     summary=(
-        "Sinusoids make looking a fixed number of places back easy. Where each position has to look to a place of its own, a "
-        "fixed encoding learns slowly what a learned table learns at once."
+        "Sinusoids are made for looking a fixed number of places back, the same number at every position. Here we ask how well they serve "
+        "where each position has to look at a place of its own, as in a fixed shuffle."
     ),
     mechanism=r"""
-Sinusoids satisfy $P_{i-k} = R_k P_i$ with one rotation $R_k$ for all $i$ (Vaswani et al. 2017, section 3.5): one matrix
-$W_q^\top W_k \approx R_k$ answers every position of "$k$ back". Under a permutation the answer is $y_i = x_{\pi(i)}$, and the matrix has to
-satisfy, for all $i$ at once,
-$$P_i^\top W_q^\top W_k\, P_{\pi(i)} > P_i^\top W_q^\top W_k\, P_j \qquad \text{for every } j \ne \pi(i).$$
-Neighbouring rows of a sinusoid are alike (cosine .957 at width 32), so that positions which must look to quite different
-places start from nearly the same query. The rows of a learned table start out nearly orthogonal and can move. An encoding of
-offsets alone (RoPE, T5, Shaw) has no $i$ to look up $\pi(i)$ by, except what it infers from the edges. Where instead the *content*
-names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the query chooses among offsets.
+Let $P_i$ be the encoding of position $i$, and let the matrices $W_Q$ and $W_K$ make the queries and keys. As far as positions decide,
+query $i$ looks at the key $j$ with the largest score $P_i^\top M P_j$, where $M = W_Q^\top W_K$.
+
+**Three back.** Sinusoids satisfy $P_{i-k} = R_k P_i$ with one rotation $R_k$ for all $i$ (Vaswani et al. 2017, section 3.5). So one
+matrix, $M = R_k^\top$, is right at every position: the score is then $P_{i-k}^\top P_j$, which is largest at $j = i - k$.
+
+**A fixed shuffle.** A shuffle (permutation) $\pi$ asks for $y_i = x_{\pi(i)}$: the answer at position $i$ is the symbol at position
+$\pi(i)$. Now $M$ has to satisfy for all $i$ at once
+$$P_i^\top M P_{\pi(i)} > P_i^\top M P_j \qquad \text{for every } j \ne \pi(i).$$
+Neighbouring sinusoids are alike: their cosine is .957 at width 32. Positions that must look at quite different places therefore
+start from nearly the same query, and training is slow. The rows of a learned table start nearly orthogonal and can move. An encoding of
+offsets alone (RoPE, T5's bias, Shaw's vectors) does not hand the model the position $i$ that it needs to find $\pi(i)$. The model can
+only guess $i$ from the ends of the sequence.
+
+**An offset told by the content.** In a third task each token says how far back to look: $y_i = c_{i - o_i}$, where $c_i$ is the symbol
+and $o_i$ the offset at position $i$. Here an encoding that puts the offset into the score fits best, because the query can choose among
+offsets.
 """,
     base={
         "family": "encoder",
@@ -68,21 +78,21 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
     ),
     claims=(
         Claim(
-            "On a fixed permutation sinusoids do worse than on 3 back, with everything else equal.",
+            "A model with sinusoids is less accurate on a fixed shuffle than on looking three places back.",
             difference("sinusoidal", "3 back, sinusoidal", "accuracy"),
             "accuracy",
             0.2,
             "less",
         ),
         Claim(
-            "A learned table learns the permutation.",
+            "On a fixed shuffle, a model with a learned table is more accurate than a model with sinusoids.",
             difference("learned table", "sinusoidal", "accuracy"),
             "accuracy",
             0.2,
             about="remedy",
         ),
         Claim(
-            "An encoding of offsets does not learn it either: RoPE against the learned table.",
+            "On a fixed shuffle, a model with RoPE, which encodes offsets only, is less accurate than a model with a learned table.",
             difference("RoPE", "learned table", "accuracy"),
             "accuracy",
             0.2,
@@ -90,7 +100,7 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
             about="condition",
         ),
         Claim(
-            "Nor does T5's bias.",
+            "On a fixed shuffle, a model with T5's bias, which encodes offsets only, is less accurate than one with a learned table.",
             difference("T5 bias", "learned table", "accuracy"),
             "accuracy",
             0.2,
@@ -99,7 +109,7 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
             extended=True,
         ),
         Claim(
-            "It is speed: at twice the learning rate sinusoids learn much more of the permutation.",
+            "On a fixed shuffle, a model with sinusoids is more accurate with twice the learning rate.",
             difference("sinusoidal, rate .01", "sinusoidal", "accuracy"),
             "accuracy",
             0.2,
@@ -107,7 +117,7 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
             condition="learning rate .01 instead of .005",
         ),
         Claim(
-            "On a fixed permutation a learned table does worse than on 3 back.",
+            "A model with a learned table is less accurate on a fixed shuffle than on looking three places back.",
             difference("learned table", "3 back, learned table", "accuracy"),
             "accuracy",
             0.05,
@@ -116,21 +126,21 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
             extended=True,
         ),
         Claim(
-            "Where the content tells the offset the order turns: RoPE does better than a learned table.",
+            "Where the content tells how far back to look, a model with RoPE is more accurate than a model with a learned table.",
             difference("content offset, RoPE", "content offset, learned table", "accuracy"),
             "accuracy",
             0.2,
             about="condition",
         ),
         Claim(
-            "There sinusoids do better than a learned table.",
+            "Where the content tells how far back to look, a model with sinusoids is more accurate than a model with a learned table.",
             difference("content offset, sinusoidal", "content offset, learned table", "accuracy"),
             "accuracy",
             0.05,
             about="condition",
         ),
         Claim(
-            "It is speed, not incapacity: with three times the steps sinusoids come close to the learned table.",
+            "On a fixed shuffle, a model with sinusoids is more accurate after three times as many training steps.",
             difference("sinusoidal, 900 steps", "sinusoidal", "accuracy"),
             "accuracy",
             0.3,
@@ -139,17 +149,42 @@ names the offset, $y_i = c_{i - o_i}$, an encoding in the score serves best: the
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 7 5 4, must write 4 7 5: always third, first, second",
+        question="A model with sinusoids learns to look three places back. Give it a fixed shuffle instead: what happens to the accuracy?",
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences",
+        subject="the accuracy",
+        change="With a fixed shuffle in place of looking three places back,",
+        before=Row("Three back, sinusoids", "3 back, sinusoidal", "accuracy"),
+        after=Row("Fixed shuffle, sinusoids", "sinusoidal", "accuracy"),
+        others=(
+            Row("Fixed shuffle, learned table", "learned table", "accuracy"),
+            Row("Fixed shuffle, RoPE", "RoPE", "accuracy"),
+            Row("Fixed shuffle, sinusoids, twice the learning rate", "sinusoidal, rate .01", "accuracy"),
+        ),
+        remedy="Use a learned table where each position has a role of its own, or train with a higher learning rate.",
+        also=(1, 4),
+    ),
     remedies=(
-        "Where positions have roles of their own (fields of a record, squares of a board) use a learned table.",
-        "Where the relation is an offset, fixed or told by the content, use RoPE.",
-        "Before blaming a fixed encoding, give it a higher learning rate or three times the steps.",
+        "If each position has a role of its own (the fields of a record, the squares of a board), use a learned table.",
+        "If the answer stands at an offset, fixed or told by the content, use RoPE.",
+        "Before you blame a fixed encoding, train it with a higher learning rate or for three times as many steps.",
     ),
     sources=(
-        "Vaswani et al. 2017, Attention Is All You Need, section 3.5",
-        "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
+        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.5", "https://arxiv.org/abs/1706.03762"),
+        Source(
+            "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
+            "https://arxiv.org/abs/1705.03122",
+        ),
+        Source(
+            "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding",
+            "https://arxiv.org/abs/2104.09864",
+        ),
     ),
     notes=(
-        "The permutation is the same for all seeds; seeds differ in first weights and sequences. `--permutation-seed` gives another.",
-        "Tokens, sinusoids and table have the same scale at the start.",
+        "The shuffle orders 16 symbols and is the same in all runs. Seeds differ in the first weights and in the sequences. The setting "
+        "“Permutation” of the lab gives another shuffle.",
+        "The embeddings of the symbols, the sinusoids and the learned table have the same scale at the start.",
     ),
 )

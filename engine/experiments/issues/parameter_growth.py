@@ -3,8 +3,9 @@
 from typing import Any
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
+from engine.experiments.key_figure import KeyFigure, Row
 
 DEPTHS = (1, 2, 4, 8)
 WIDTHS = (16, 32, 64, 128)
@@ -31,18 +32,25 @@ BLOCKS, TIME = "parameters.blocks", "train_ms"
 ISSUE = Issue(
     slug="parameter-growth",
     group="attention",
-    title="Parameters grow, and training pays for each",
+    title="What do depth and width cost?",
     summary=(
-        "Deep and wide transformers have enormous numbers of parameters, and training has to store each of them several times"
-        " and compute with it. Depth multiplies the blocks; width squares them."
+        "A transformer grows in two ways: it gets more blocks (depth), or its vectors get longer (width). Training has to store several "
+        "numbers for each parameter and to compute with it, so here we count parameters, bytes and milliseconds for both ways."
     ),
     mechanism=r"""
-A block of width $d$ with heads that split the width and an MLP of $fd$ hidden units has
+Let $d$ be the width of a block whose heads share the width among them, and let its MLP have $fd$ hidden units. The block then has
 $$\underbrace{4d^2 + 4d}_{\text{attention}} + \underbrace{2f d^2 + (f + 1)\,d}_{\text{MLP}} + \underbrace{4d}_{\text{two norms}}$$
-parameters ($12d^2 + 13d$ with $f = 4$): $L$ blocks have $L$ times as many, and twice the width has four times as many. The number of heads
-does not appear. Embedding and head have $2Vd$ for $V$ tokens, a larger share the narrower the model. Training keeps
-four numbers for each parameter: the weight, its gradient, and AdamW's two moments; a step multiplies with each weight about $6N$
-times for $N$ tokens. While writing, a decoder keeps $2 L d$ numbers a token, its key-value cache.
+parameters. This is $8d^2 + 11d$ with $f = 2$, as here, and $12d^2 + 13d$ with $f = 4$. Twice as many blocks have twice as many parameters,
+but twice the width gives nearly four times as many. The number of heads does not appear. Embedding and head together have about
+$2Vd$ parameters for $V$ different tokens, a larger share of all the narrower the model is.
+
+Training with AdamW keeps four numbers for each parameter: the weight, its gradient, and two running means (of the gradient and of its
+square). A training step on $N$ tokens takes about $6N$ additions and multiplications for each parameter of the blocks: $2N$ on the way
+forward and $4N$ on the way back. The time need not follow this count: small matrices do not use a processor fully, so the time
+of a small model can grow less than its computation.
+
+While it writes, a decoder of $L$ blocks keeps $2 L d$ numbers for each token, the keys and values of the *key-value cache*. With the
+cache it need not compute the earlier tokens again.
 """,
     base={
         "task": "k_back",
@@ -68,132 +76,161 @@ times for $N$ tokens. While writing, a decoder keeps $2 L d$ numbers a token, it
     ),
     claims=(
         Claim(
-            "The blocks' parameters grow nearly with the square of the width.",
+            "The number of parameters in the blocks grows nearly with the square of the width.",
             exponent(WIDE, BLOCKS),
-            "exponent (parameters of the blocks over width)",
+            "exponent of parameters over width",
             1.8,
             condition=f"width {WIDTHS[0]} to {WIDTHS[-1]}, {DEPTH} layers",
         ),
         Claim(
-            "They grow in proportion to the depth.",
+            "The number of parameters in the blocks grows in proportion to the number of layers.",
             exponent(DEEP, BLOCKS),
-            "exponent (parameters of the blocks over depth)",
+            "exponent of parameters over layers",
             0.9,
             condition=f"1 to {DEPTHS[-1]} layers of width {WIDTH}",
         ),
         Claim(
-            "Training keeps four numbers for each parameter.",
+            "Training with AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.",
             above("width 128", "numbers_per_parameter", 1.0),
-            "numbers kept for each, beside the weight itself",
+            "numbers kept for each parameter, beside the weight",
             2.9,
             condition="AdamW",
         ),
         Claim(
-            "A training step's time grows with the depth.",
+            "The time of a training step grows with the number of layers.",
             exponent(DEEP, TIME),
-            "exponent (milliseconds over depth)",
+            "exponent of time over layers",
             0.5,
-            condition="one CPU core",
+            condition=f"1 to {DEPTHS[-1]} layers of width {WIDTH}, one CPU core",
         ),
         Claim(
-            "The time grows by less than the number of parameters does when the model gets wider.",
+            "When the model gets wider, the time of a training step grows less than the number of parameters.",
             minus(exponent(WIDE, BLOCKS), exponent(WIDE, TIME)),
-            "difference of exponents over width (parameters less milliseconds)",
+            "exponent of parameters minus exponent of time, over width",
             0.3,
-            condition="small models, one CPU core",
+            condition=f"width {WIDTHS[0]} to {WIDTHS[-1]}, one CPU core",
             about="condition",
         ),
         Claim(
-            "In a narrow model embedding and head hold a larger share than in a wide one.",
+            "Embedding and head hold a larger share of all parameters in a model of width 16 than in a model of width 128.",
             lambda values: (
                 values("width 16", "share.embedding") + values("width 16", "share.head")
                 - values("width 128", "share.embedding") - values("width 128", "share.head")
             ),
-            "difference of their share of all parameters",
+            "share of all parameters (narrow minus wide)",
             0.05,
-            condition=f"width {WIDTHS[0]} against {WIDTHS[-1]}",
+            condition=f"{DEPTH} layers",
             about="condition",
         ),
         Claim(
-            "With d_ff twice the width, MLP and attention are of equal size: attention is half of a block, not most of it.",
+            "An MLP whose hidden layer is twice the width has about as many parameters as the attention of its block.",
             lambda values: values("width 128", "parameters.mlp") / values("width 128", "parameters.attention"),
-            "the MLP's parameters over attention's",
+            "parameters of the MLP divided by those of the attention",
             0.9,
             about="condition",
         ),
         Claim(
-            "A training step takes well over twice as long as a pass without gradient.",
+            "A training step takes more than twice as long as a pass without gradient on the same batch.",
             log2_ratio("width 128", "width 128", "train_ms", "inference_ms"),
-            "doublings of the time (training over inference)",
+            "doublings of the time (training step over pass)",
             1.0,
             condition=f"width 128, {DEPTH} layers, one CPU core",
             about="condition",
         ),
         Claim(
-            "The next token takes less time with a key-value cache.",
+            "After 512 tokens, the next token takes less time with a key-value cache than without one.",
             log2_ratio("tokens 512", "tokens 512", "recomputed_ms", "cached_ms"),
-            "doublings of the time of one token without it",
+            "doublings of the time (without over with the cache)",
             0.5,
-            condition=f"after 512 tokens, {DEPTH} layers, one CPU core",
+            condition=f"{DEPTH} layers, one CPU core",
             about="condition",
         ),
         Claim(
-            "One block used at every depth keeps the number from growing.",
+            "The number of parameters grows less with depth where one block is used at every depth than where each depth has its own.",
             minus(exponent(_along("depth", (1, 8)), BLOCKS), exponent(SHARED, BLOCKS)),
-            "difference of exponents over depth (parameters)",
+            "difference of two exponents of parameters over layers",
             0.9,
             about="remedy",
         ),
         Claim(
-            "It does not save time: a step takes as much longer with depth as without sharing.",
+            "The time of a training step grows with depth where one block is used at every depth, too.",
             exponent(SHARED, TIME),
-            "exponent (milliseconds over depth, shared block)",
+            "exponent of time over layers, shared block",
             0.5,
             about="remedy",
         ),
         Claim(
-            "Plain SGD keeps two numbers fewer for each parameter.",
+            "Training with plain SGD keeps two numbers fewer for each parameter than training with AdamW.",
             difference("width 128", "SGD, width 128", "numbers_per_parameter"),
-            "numbers kept for each parameter",
+            "numbers kept for each parameter (AdamW minus SGD)",
             1.9,
             about="remedy",
         ),
         Claim(
-            "The key-value cache grows in proportion to the text.",
+            "The key-value cache grows in proportion to the number of tokens.",
             exponent(TOKENS, "kv_cache_bytes"),
-            "exponent (bytes over tokens)",
+            "exponent of bytes over tokens",
             0.9,
             about="condition",
             extended=True,
         ),
         Claim(
-            "Computing the past again for each token gets slower as the text grows; with the cache less so.",
+            "As the text grows, the time of the next token grows more without a key-value cache than with one.",
             minus(
                 exponent(TOKENS, "recomputed_ms"),
                 exponent(TOKENS, "cached_ms"),
             ),
-            "difference of exponents over tokens (milliseconds a token)",
+            "difference of two exponents of time over tokens",
             0.2,
             condition="64 to 512 tokens",
             about="condition",
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="2 blocks of width 32 have 2 × 8,544 = 17,088 parameters",
+        question="Double the width of this model instead of its depth: does that give the blocks fewer or more parameters?",
+        answers=("Fewer", "As many", "More"),
+        quantity="Parameters of the blocks",
+        subject="the number of parameters in the blocks",
+        change="With twice the width instead of twice the depth",
+        before=Row("twice the depth: 4 layers, width 32", "depth 4", BLOCKS),
+        after=Row("twice the width: 2 layers, width 64", "width 64", BLOCKS),
+        others=(
+            Row("the start: 2 layers, width 32", "depth 2", BLOCKS),
+            Row("8 layers, width 32", "depth 8", BLOCKS),
+            Row("8 layers that share one block, width 32", "shared block, depth 8", BLOCKS),
+        ),
+        remedy="Use one block at every depth where memory for parameters is scarce.",
+        scale="log",
+        also=(2, 4),
+    ),
     remedies=(
-        "Train in mixed precision and shard optimizer state, gradients and weights over the accelerators (ZeRO, FSDP).",
-        "Fine-tune a few low-rank numbers instead of all weights (LoRA), or keep the optimizer's state in 8 bits.",
-        "Spend parameters where they are cheap: experts of which each token uses a few, shared blocks, a tied embedding.",
+        "Train in mixed precision, and divide weights, gradients and the optimizer's numbers among several accelerators (ZeRO, FSDP).",
+        "Fine-tune a few low-rank numbers in place of all weights (LoRA), or keep the optimizer's numbers in 8 bits.",
+        "Spend parameters where they cost little: experts of which each token uses only a few, shared blocks, or one table for "
+        "embedding and head.",
     ),
     sources=(
-        "Vaswani et al. 2017, Attention Is All You Need, table 3",
-        "Kaplan et al. 2020, Scaling Laws for Neural Language Models, table 1",
-        "Rajbhandari et al. 2020, ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, section 3",
-        "Shazeer 2019, Fast Transformer Decoding: One Write-Head is All You Need, section 2.4",
+        Source("Vaswani et al. 2017, Attention Is All You Need, table 3", "https://arxiv.org/abs/1706.03762"),
+        Source("Kaplan et al. 2020, Scaling Laws for Neural Language Models, table 1", "https://arxiv.org/abs/2001.08361"),
+        Source(
+            "Rajbhandari et al. 2020, ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, section 3",
+            "https://arxiv.org/abs/1910.02054",
+        ),
+        Source("Hu et al. 2022, LoRA: Low-Rank Adaptation of Large Language Models", "https://arxiv.org/abs/2106.09685"),
+        Source(
+            "Shazeer 2019, Fast Transformer Decoding: One Write-Head is All You Need, section 2.4",
+            "https://arxiv.org/abs/1911.02150",
+        ),
     ),
     x_label="Layers, width or tokens",
     notes=(
-        "Counts and bytes are exact and the same for every seed, so their interval is a point; times differ.",
-        "A time is the shortest of several goes, taken with the worker to itself, on batches of 16 sequences of 32 tokens.",
+        "Parameters and bytes are counted. Every seed gives the same count; only times differ from seed to seed.",
+        "An exponent says how a cost grows: with 1 in proportion, with 2 with the square. One doubling of the time means twice as long, "
+        "two doublings mean four times as long.",
+        "A time is the shortest of several repetitions on batches of 16 sequences of 32 tokens, measured while nothing else runs in the "
+        "same worker.",
     ),
     evaluations=1,
 )  # fmt: skip

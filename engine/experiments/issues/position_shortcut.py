@@ -1,7 +1,8 @@
 """position-shortcut: a model that can answer by position need not read the data."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 LACKING = "decorrelated_accuracy"
 MEASURED = ("decorrelated", "shuffle_meters")
@@ -16,20 +17,30 @@ def _arm(name: str, role: str, encoding: str, rho: float, extended: bool = False
 ISSUE = Issue(
     slug="position-shortcut",
     group="encoding",
-    title="Positions instead of data",
+    title="The position as a shortcut",
     summary=(
-        "Where the answer usually goes with the position, a model learns the positions and ignores the data. Validation data with "
-        "the same habit shows nothing; sequences without it do."
+        "Sometimes the right answer in the training data can be told from the position alone, without reading the data: a shortcut. A "
+        "model that takes it looks good as long as the shortcut is there, so we also test without it."
     ),
     mechanism=r"""
-A key $K_j$ stands somewhere among symbols $x_i$, and the answer is $y_i = (x_i + j) \bmod 4$. In training $y_i = g(i)$ holds as well, with
-probability $\rho$ at each position, for one fixed $g$. Two ways lead to a low loss: fetch $j$ from the key, or use the positions, either
-outright ($y_i = g(i)$) or to vote for the key, since every position says $j = g(i') - x_{i'}$ and is right with probability $\rho$. With
-an absolute encoding the second way is one look-up,
-$$h_i = E[x_i] + P[i], \qquad P[i] \mapsto g(i),$$
-and the gradient finds it first. At $\rho = 1/4$ the position says nothing. A relative encoding sees $i - j$ alone: $g(i)$ then has to be
-worked out from the sequence's ends. The two meters: the share of predictions that stay when the symbols are drawn anew (a model that reads
-the data keeps a quarter, by chance), and the share that stays when the positions are shuffled (a model that reads the data keeps all).
+A key $K_j$ stands somewhere among the symbols $x_i$, which are 0 to 3. The answer at position $i$ is $y_i = (x_i + j) \bmod 4$. The
+shortcut: in training the answer is also $y_i = g(i)$ with probability $\rho$ at each position, where $g$ is one fixed list of answers.
+With $\rho = 1/4$ the position says nothing, because any answer is right that often by chance.
+
+Two ways lead to a low training loss:
+
+- **Read the data.** Find the key, take its value $j$ and add it to the symbol.
+- **Use the position.** Answer $g(i)$ directly. Or let the positions vote for the key: each position suggests $j = g(i) - x_i$ (modulo
+  4), and each is right with probability $\rho$. Then the symbols are still read, but the key is not.
+
+With an absolute encoding, position $i$ reads $h_i = E_{x_i} + P_i$: the embedding of its symbol plus the encoding of its position. To
+answer by position, the model only has to turn $P_i$ into $g(i)$. This is easier than finding the key, so training tends to find it
+first. A relative encoding tells attention only the offset between two positions. The position itself then has to be worked out from
+the ends of the sequence.
+
+Two measurements tell which way a model took. In the first, all symbols are drawn anew. A model that answers by position keeps all its
+predictions; a model that reads the data keeps about a quarter, by chance. In the second, the positions are shuffled. A model that reads
+the data keeps all its predictions; a model that uses the position loses many.
 """,
     base={
         "task": "key_token",
@@ -61,102 +72,131 @@ the data keeps a quarter, by chance), and the share that stays when the position
     ),
     claims=(
         Claim(
-            "A shortcut that is right nine times of ten costs a learned table its accuracy wherever the shortcut is missing.",
+            "On data without the shortcut, a learned table is less accurate if it was trained with the shortcut than without it.",
             difference("learned, ρ .25", "learned, ρ .9", LACKING),
-            "accuracy lost, without the shortcut",
+            "accuracy lost on data without the shortcut",
             0.3,
-            condition="ρ .9 against ρ .25, a learned table",
+            condition="shortcut right 9 times out of 10 (ρ .9), or by chance only (ρ .25)",
         ),
         Claim(
-            "The model then goes by positions: shuffling them changes its predictions.",
+            "When positions are shuffled, a learned table keeps fewer predictions if it was trained with the shortcut than without it.",
             difference("learned, ρ .25", "learned, ρ .9", "unchanged_by_positions"),
-            "share of predictions that no longer stay",
+            "share of predictions that stay, ρ .25 minus ρ .9",
             0.3,
-            condition="ρ .9 against ρ .25, a learned table",
+            condition="shortcut right 9 times out of 10 (ρ .9), or by chance only (ρ .25)",
         ),
         Claim(
-            "It ignores the data: drawing the symbols anew leaves its predictions as they were.",
+            "When symbols are drawn anew, a learned table keeps more predictions if its shortcut was always right than without a shortcut.",
             difference("learned, ρ 1", "learned, ρ .25", "unchanged_by_content"),
-            "share of predictions more that stay",
+            "share of predictions that stay, ρ 1 minus ρ .25",
             0.3,
-            condition="only a shortcut without exceptions, ρ 1",
+            condition="learned table; shortcut always right (ρ 1), or by chance only (ρ .25)",
             about="condition",
         ),
         Claim(
-            "With exceptions the data are still read: drawing the symbols anew changes the predictions, though positions mislead them.",
+            "When symbols are drawn anew, a learned table keeps more predictions if its shortcut was always right than if it had "
+            "exceptions.",
             difference("learned, ρ 1", "learned, ρ .9", "unchanged_by_content"),
-            "share of predictions fewer that stay",
+            "share of predictions that stay, ρ 1 minus ρ .9",
             0.3,
-            condition="ρ .9 against ρ 1",
+            condition="learned table; ρ 1 or ρ .9",
             about="condition",
         ),
         Claim(
-            "Validation data drawn like the training data show nothing.",
+            "On data with the same shortcut as in training, a learned table is far more accurate than chance.",
             above("learned, ρ .9", "accuracy", 0.25),
-            "accuracy above chance, with the shortcut",
+            "accuracy above chance, on data with the shortcut",
             0.7,
-            condition="the same model as in the first claim",
+            condition="shortcut right 9 times out of 10 (ρ .9), as in the first claim",
             about="condition",
         ),
         Claim(
-            "Sinusoids, though absolute too, fall for it less than a learned table.",
+            "Trained with the shortcut and tested without it, sinusoids are more accurate than a learned table.",
             difference("sinusoidal, ρ .9", "learned, ρ .9", LACKING),
-            "accuracy gained, without the shortcut",
+            "accuracy gained on data without the shortcut",
             0.2,
             about="condition",
         ),
         Claim(
-            "A relative encoding (RoPE) makes the shortcut hard to take.",
+            "Trained with the shortcut and tested without it, RoPE is more accurate than a learned table.",
             difference("RoPE, ρ .9", "learned, ρ .9", LACKING),
-            "accuracy gained, without the shortcut",
+            "accuracy gained on data without the shortcut",
             0.3,
             about="remedy",
         ),
         Claim(
-            "Randomized positions in training unlearn the shortcut.",
+            "Trained with the shortcut and tested without it, a learned table is more accurate with randomized positions in training.",
             difference("learned, randomized positions, ρ .9", "learned, ρ .9", LACKING),
-            "accuracy gained, without the shortcut",
+            "accuracy gained on data without the shortcut",
             0.2,
             about="remedy",
         ),
         Claim(
-            "Leaving the positions out of half of the training sequences helps.",
+            "Trained with the shortcut and tested without it, a learned table is more accurate with position dropout in training.",
             difference("learned, position dropout, ρ .9", "learned, ρ .9", LACKING),
-            "accuracy gained, without the shortcut",
+            "accuracy gained on data without the shortcut",
             0.2,
             about="remedy",
         ),
         Claim(
-            "No encoding makes up for data without exceptions: RoPE falls for the shortcut too.",
+            "On data without the shortcut, RoPE is less accurate if it was trained with a shortcut that is always right than without one.",
             difference("RoPE, ρ .25", "RoPE, ρ 1", LACKING),
-            "accuracy lost, without the shortcut",
+            "accuracy lost on data without the shortcut",
             0.2,
-            condition="ρ 1",
+            condition="shortcut always right (ρ 1), or by chance only (ρ .25)",
             about="condition",
             extended=True,
         ),
         Claim(
-            "A learned bias on distances (T5) makes the shortcut hard to take.",
+            "Trained with the shortcut and tested without it, T5's bias is more accurate than a learned table.",
             difference("T5 bias, ρ .9", "learned, ρ .9", LACKING),
-            "accuracy gained, without the shortcut",
+            "accuracy gained on data without the shortcut",
             0.3,
             about="remedy",
             extended=True,
         ),
+    ),
+    key_figure=KeyFigure(
+        sample="reads 3 1 K2, must write 1 3: each symbol plus 2, modulo 4",
+        question=(
+            "In training, the position alone now gives the answer 9 times out of 10: what happens to the accuracy without this shortcut?"
+        ),
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on data without the shortcut",
+        subject="the accuracy on data without it",
+        change="With a shortcut in training",
+        before=Row("Learned table, no shortcut", "learned, ρ .25", LACKING),
+        after=Row("Learned table, shortcut", "learned, ρ .9", LACKING),
+        others=(
+            Row("Sinusoids, shortcut", "sinusoidal, ρ .9", LACKING),
+            Row("RoPE, shortcut", "RoPE, ρ .9", LACKING),
+            Row("Randomized positions, shortcut", "learned, randomized positions, ρ .9", LACKING),
+            Row("Position dropout, shortcut", "learned, position dropout, ρ .9", LACKING),
+        ),
+        remedy="Break the shortcut in the data, or use a relative encoding, and always test without the shortcut.",
+        also=(1, 4),
     ),
     remedies=(
-        "Break the habit in the data: shuffle, shift or crop, so that no answer goes with a position.",
-        "Choose a relative encoding (RoPE, T5 bias), or draw positions at random while training.",
-        "Test on data without the habit, and shuffle positions and content: a model that minds only one of them has a shortcut.",
+        "Break the shortcut in the data: shuffle, shift or crop the sequences, so that no answer belongs to a position.",
+        "Use a relative encoding, such as RoPE or T5's bias. Randomized positions or position dropout in training can help too.",
+        "Test on data without the shortcut. Also shuffle the positions, or draw the symbols anew, and see how many predictions change.",
     ),
     sources=(
-        "Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks",
-        "Sinha et al. 2022, The Curious Case of Absolute Position Embeddings",
-        "Ruoss et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers",
+        Source("Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks", "https://arxiv.org/abs/2004.07780"),
+        Source(
+            "Sinha et al. 2022, The Curious Case of Absolute Position Embeddings", "https://arxiv.org/abs/2210.12574"
+        ),
+        Source(
+            "Ruoss et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers",
+            "https://arxiv.org/abs/2305.16843",
+        ),
     ),
     x_label="How often the shortcut is right in training (ρ)",
     notes=(
-        "g(i) is drawn once and is the same in every run. Held-out sequences of the validation follow the training distribution.",
-        "Randomized positions: drawn from four times the length in training, spread out evenly over it in evaluation.",
+        "The list g(i) of answers by position is drawn once and is the same in every run. The validation data have the same shortcut as "
+        "the training data. The data without the shortcut are drawn apart.",
+        "Randomized positions: in training, the positions of a sequence are drawn from a range four times as long. In the test they are "
+        "spread evenly over this range.",
+        "Position dropout: half of the training sequences are read without any position.",
     ),
 )

@@ -1,4 +1,4 @@
-"""quadratic-cost: time and memory of self-attention grow with the square of the length, those of an RNN or CNN with it."""
+"""quadratic-cost: how time and memory of self-attention grow with the length, beside those of an RNN and a CNN."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,9 @@ import numpy as np
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, Values
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
+from engine.experiments.key_figure import KeyFigure, Row
 
 LENGTHS = (128, 256, 512)
 LONGEST = LENGTHS[-1]
@@ -58,6 +59,9 @@ WRITTEN, FUSED, BIASED, DROPPED = "scores written out", "fused", "fused, learned
 GRU, CNN = "GRU", "dilated CNN"
 ENDS = (LENGTHS[0], LONGEST)
 MEMORY, TIME = "saved_bytes", "train_ms"
+GROWTH_OF_MEMORY = "difference of two exponents of memory over length"
+GROWTH_OF_TIME = "exponent of time over length, above 1"
+DOUBLINGS = "doublings of the time of a training step"
 
 
 def _share_that_agrees(values: Values) -> np.ndarray:
@@ -69,18 +73,24 @@ def _share_that_agrees(values: Values) -> np.ndarray:
 ISSUE = Issue(
     slug="quadratic-cost",
     group="attention",
-    title="Cost grows with the square of the length",
+    title="What does a long text cost?",
     summary=(
-        "Every position compares itself with every other: with n tokens attention computes n² scores a head, while a recurrent"
-        " or a convolutional network does the same work once a token. Twice the text, four times the time and memory."
+        "Attention compares every token with every other token, while a recurrent network (GRU) or a convolution does a fixed amount of "
+        "work per token. Here we measure how memory and time of a training step grow with the length of the text."
     ),
     mechanism=r"""
-The scores of one head are a matrix $QK^\top \in \mathbb{R}^{T \times T}$: $T^2 d_h$ multiplications to compute and, if it is written out
-and kept for the backward pass, $4T^2$ bytes a head in float32. For a pre-LN block with $N = BT$ tokens, $h$ heads and an MLP of width $fd$
-$$\text{saved bytes} = 4\big[(8 + 2f)\,N d + 4N + B\,h\,T^2\big],$$
-with GELU. *Fused* attention computes the scores block by block, keeps one number a query (the logarithm of the softmax's denominator)
-and computes the rest again in the backward pass: $T$ takes the place of $T^2$. The time stays quadratic. A GRU keeps a fixed number
-of values a token, but its $T$ steps must wait for each other.
+For a sequence of $T$ tokens, the scores of one head are a matrix $QK^\top$ with $T$ rows and $T$ columns. It takes $T^2 d_h$
+multiplications, where $d_h$ is the width of a head. If the matrix is stored for the backward pass, it takes $4T^2$ bytes a head in float32.
+A block reads a batch of $B$ sequences, so $N = BT$ tokens. Let $d$ be the width of the model, $h$ the number of heads and $fd$ the hidden
+width of the MLP. With GELU and with layer normalisation before each branch, the block keeps
+$$\text{saved bytes} = 4\big[(8 + 2f)\,N d + 4N + B\,h\,T^2\big].$$
+The first two terms grow in proportion to the length, the last one with its square. Twice the length therefore means between two and four
+times the memory, and the factor comes nearer to four the longer the text is. The number of computations grows in the same way.
+
+*Fused* attention computes the scores in pieces. It keeps only one number for each query (the logarithm of the softmax's denominator) and
+computes the scores again in the backward pass. In the formula $T$ then takes the place of $T^2$. The multiplications stay, so the time of
+this part still grows with the square of the length. A GRU keeps a fixed number of values for each token, but each of its $T$ steps
+has to wait for the step before.
 """,
     base=BASE,
     arms=(
@@ -98,97 +108,129 @@ of values a token, but its $T$ steps must wait for each other.
     ),
     claims=(
         Claim(
-            "With the scores written out, memory grows faster with the length than a GRU's.",
+            "The memory of attention that stores all its scores grows faster with the length of the text than the memory of a GRU.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(GRU), MEMORY)),
-            "difference of exponents (bytes saved)",
+            GROWTH_OF_MEMORY,
             0.5,
             condition=f"{LENGTHS[0]} to {LONGEST} tokens, as many parameters",
         ),
         Claim(
-            "With the scores written out, the time of a training step grows faster than in proportion.",
+            "The time of a training step grows faster than in proportion to the length where attention stores all its scores.",
             minus(exponent(_along(WRITTEN), TIME), 1.0),
-            "exponent above 1 (milliseconds a step)",
+            GROWTH_OF_TIME,
             0.2,
             condition=f"{LENGTHS[0]} to {LONGEST} tokens, one CPU core",
         ),
         Claim(
-            "Memory grows faster than a dilated convolution's, too.",
+            "The memory of attention that stores all its scores grows faster with the length than the memory of a dilated convolution.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(CNN), MEMORY)),
-            "difference of exponents (bytes saved)",
+            GROWTH_OF_MEMORY,
             0.5,
+            condition=f"{LENGTHS[0]} to {LONGEST} tokens, as many parameters",
         ),
         Claim(
-            "A GRU, for all that, takes longer than attention.",
+            "At 512 tokens, a training step of a GRU takes longer than a training step of fused attention.",
             log2_ratio(_name(GRU, LONGEST), _name(FUSED, LONGEST), TIME),
-            "doublings of the time of a training step",
+            DOUBLINGS,
             0.5,
-            condition=f"{LONGEST} tokens, one CPU core, fused attention",
+            condition=f"{LONGEST} tokens, one CPU core",
             about="condition",
         ),
         Claim(
-            "Fused attention's time still grows faster than in proportion: it saves memory, not multiplications.",
+            "The time of a training step grows faster than in proportion to the length with fused attention, too.",
             minus(exponent(_along(FUSED), TIME), 1.0),
-            "exponent above 1 (milliseconds a step)",
+            GROWTH_OF_TIME,
             0.2,
             condition=f"{LENGTHS[0]} to {LONGEST} tokens, one CPU core",
             about="condition",
         ),
         Claim(
-            "Fused attention's memory grows quadratically again with a learned bias on the scores.",
+            "The memory of fused attention grows faster with the length where a learned bias is added to the scores than without a bias.",
             minus(exponent(_along(BIASED, ENDS), MEMORY), exponent(_along(FUSED, ENDS), MEMORY)),
-            "difference of exponents (bytes saved)",
+            GROWTH_OF_MEMORY,
             0.5,
-            condition="T5 bias, CPU kernels",
+            condition="T5's bias, on a CPU",
             about="condition",
         ),
         Claim(
-            "Fused attention's memory grows quadratically again with dropout on the weights.",
+            "The memory of fused attention grows faster with the length where dropout acts on the attention weights than without dropout.",
             minus(exponent(_along(DROPPED, ENDS), MEMORY), exponent(_along(FUSED, ENDS), MEMORY)),
-            "difference of exponents (bytes saved)",
+            GROWTH_OF_MEMORY,
             0.5,
-            condition="dropout 0.1, CPU kernels",
+            condition="dropout 0.1, on a CPU",
             about="condition",
         ),
         Claim(
-            "The formula above counts what autograd keeps, to the byte.",
+            "The formula for the saved bytes gives exactly the number of bytes that PyTorch keeps for the backward pass.",
             _share_that_agrees,
-            "share of six shapes in which both agree",
+            "share of six models in which both agree to the byte",
             0.9,
             about="condition",
         ),
         Claim(
-            "Fused attention's memory grows in proportion to the length: its exponent is lower than with scores written out.",
+            "The memory of fused attention grows more slowly with the length than the memory of attention that stores all its scores.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(FUSED), MEMORY)),
-            "difference of exponents (bytes saved)",
+            GROWTH_OF_MEMORY,
             0.5,
             about="remedy",
         ),
         Claim(
-            "Fused attention takes less time, too.",
+            "At 512 tokens, a training step takes less time with fused attention than with attention that stores all its scores.",
             log2_ratio(_name(WRITTEN, LONGEST), _name(FUSED, LONGEST), TIME),
-            "doublings of the time of a training step",
+            DOUBLINGS,
             0.3,
-            condition=f"{LONGEST} tokens",
+            condition=f"{LONGEST} tokens, one CPU core",
             about="remedy",
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 512 symbols, 7 2 9 4 …, must write · 7 2 9 …",
+        question=(
+            "Replace a GRU by an equally large transformer that stores its scores, at 512 tokens: what happens to the memory a training "
+            "step keeps?"
+        ),
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Bytes kept for the backward pass",
+        subject="the memory that a training step keeps",
+        change="At 512 tokens, with a transformer that stores its scores in place of a GRU,",
+        before=Row("GRU, 512 tokens", _name(GRU, LONGEST), MEMORY),
+        after=Row("scores stored, 512 tokens", _name(WRITTEN, LONGEST), MEMORY),
+        others=(
+            Row("fused attention, 512 tokens", _name(FUSED, LONGEST), MEMORY),
+            Row("GRU, 128 tokens", _name(GRU, LENGTHS[0]), MEMORY),
+            Row("scores stored, 128 tokens", _name(WRITTEN, LENGTHS[0]), MEMORY),
+            Row("fused attention, 128 tokens", _name(FUSED, LENGTHS[0]), MEMORY),
+        ),
+        remedy="Use fused attention, which does not store the scores.",
+        scale="log",
+        unit="bytes",
+        also=(1, 3),
+    ),
     remedies=(
-        "Use a fused kernel (FlashAttention, PyTorch's scaled_dot_product_attention) and check that bias and dropout let it be used.",
-        "Look at fewer pairs: a sliding window with a few global tokens, or a linear or state-space layer in most of the depth.",
-        "Keep less: fewer key-value heads (grouped queries), lower precision, or recompute blocks in the backward pass.",
+        "Use fused attention (FlashAttention, PyTorch's scaled_dot_product_attention). Check that bias and dropout still allow it.",
+        "Compare fewer pairs of tokens: use a sliding window with a few global tokens, or a linear or state-space layer in most blocks.",
+        "Keep less for the backward pass: use fewer heads for keys and values (grouped queries) or lower precision, or compute blocks "
+        "a second time in the backward pass.",
     ),
     sources=(
-        "Vaswani et al. 2017, Attention Is All You Need, table 1",
-        "Dao et al. 2022, FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness, theorems 1 and 2",
-        "Rabe and Staats 2021, Self-attention Does Not Need O(n²) Memory",
-        "Tay et al. 2022, Efficient Transformers: A Survey",
+        Source("Vaswani et al. 2017, Attention Is All You Need, table 1", "https://arxiv.org/abs/1706.03762"),
+        Source(
+            "Dao et al. 2022, FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness, theorems 1 and 2",
+            "https://arxiv.org/abs/2205.14135",
+        ),
+        Source("Rabe and Staats 2021, Self-attention Does Not Need O(n²) Memory", "https://arxiv.org/abs/2112.05682"),
+        Source("Tay et al. 2022, Efficient Transformers: A Survey", "https://arxiv.org/abs/2009.06732"),
     ),
     x_label="Tokens",
     notes=(
-        "Bytes are those saved for the backward pass, each storage once, without parameters and masks; the peak has transients on"
-        " top. They do not depend on the seed, so their interval is a point.",
-        "A time is the shortest of several goes, taken with the worker to itself.",
-        "The baselines have as many parameters as the transformer; the CNN has two layers.",
+        "Memory means the bytes that one training step saves for the backward pass, each counted once, without parameters and masks. "
+        "The highest memory during a step is larger, because some numbers are needed only for a moment.",
+        "The saved bytes do not depend on the seed, so every seed gives the same number.",
+        "An exponent says how a cost grows with the length: with 1 in proportion to it, with 2 with its square. One doubling of the time "
+        "means twice as long, two doublings mean four times as long.",
+        "A time is the shortest of several repetitions, measured while nothing else runs in the same worker.",
+        "GRU and CNN have as many parameters as the transformer; the CNN has two layers. The time of a GRU also depends on the library, "
+        "which on a CPU runs it in a loop over the tokens.",
     ),
     evaluations=1,
 )  # fmt: skip

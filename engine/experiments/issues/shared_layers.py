@@ -1,7 +1,8 @@
-"""shared-layers: are the dense layers different in each block, and what does it cost to use one block at every depth?"""
+"""shared-layers: are the MLPs different in each block, and what does it cost to use one block at every depth?"""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 OWN, SHARED, WIDE, ONCE = (
     "own block at each depth",
@@ -21,19 +22,24 @@ DIFFERENCE = ("dense_difference",)
 ISSUE = Issue(
     slug="shared-layers",
     group="depth",
-    title="Are the dense layers different in each block?",
+    title="Does every block need its own weights?",
     summary=(
-        "In an ordinary stack each block has dense layers and attention of its own. They can also be shared, one block used at "
-        "every depth, for a fraction of the parameters; what that costs depends on whether depth or parameters were needed."
+        "In a usual transformer every block has attention and an MLP with weights of its own. Here one block is used at every depth, "
+        "which needs fewer parameters, and we measure what this costs and whether the MLPs of different blocks do different things."
     ),
     mechanism=r"""
-A stack computes $x_{l+1} = x_l + f_{\theta_l}(x_l)$. Ordinarily each $\theta_l$ is its own: the dense layers are the same at each
-*position* but different in each *block*. Sharing sets $\theta_1 = \dots = \theta_L = \theta$, as in the Universal Transformer and
-ALBERT: the stack becomes one map iterated, a recurrence over depth instead of time. Parameters fall from $L \cdot 8 d^2$ to
-$8 d^2$, the computation stays. At the same number of parameters the shared block may be $\sqrt{L}$ times as wide, and then costs
-$L$ times the computation. To see whether two blocks do the same, give both dense layers the same input $x$ and compare
-$$\frac{\lVert f_i(x) - f_j(x) \rVert}{\sqrt{\lVert f_i(x) \rVert^2 + \lVert f_j(x) \rVert^2}},$$
-which is 0 for equal functions and 1 for ones that have nothing in common.
+A stack of $L$ blocks computes $x_{l+1} = x_l + f_{\theta_l}(x_l)$, where $x_l$ is the input of block $l$ and $\theta_l$ are its weights.
+Usually each block has its own $\theta_l$: the MLP is the same at each *position* but different in each *block*. Sharing sets
+$\theta_1 = \dots = \theta_L = \theta$, as in the Universal Transformer and in ALBERT. The stack then repeats one function, like a
+recurrent network whose steps are the depths and not the positions.
+
+Sharing changes the number of parameters from about $L \cdot 8 d^2$ to $8 d^2$, where $d$ is the width of the model. The computation
+stays the same. With as many parameters as the $L$ blocks together, the shared block can be $\sqrt{L}$ times as wide, and then it takes
+$L$ times the computation.
+
+To see whether the MLPs $f_i$ and $f_j$ of two blocks do the same, we give both the same input $x$ and compute
+$$\frac{\lVert f_i(x) - f_j(x) \rVert}{\sqrt{\lVert f_i(x) \rVert^2 + \lVert f_j(x) \rVert^2}}.$$
+This relative difference is 0 for equal outputs and 1 for outputs at right angles, as unrelated functions have them.
 """,
     base={
         "task": "markov",
@@ -59,65 +65,63 @@ which is 0 for equal functions and 1 for ones that have nothing in common.
     ),
     claims=(
         Claim(
-            "After training, the dense layers of different blocks compute different things.",
+            "After training, the MLPs of different blocks give different outputs for the same input.",
             above(OWN, "dense_difference"),
-            "relative difference (0 same, 1 nothing in common)",
+            "relative difference (0: the same, 1: unrelated)",
             0.5,
-            condition="4 layers, Markov source",
+            condition="4 blocks, Markov source",
         ),
         Claim(
-            "At the same depth, one shared block ends at a higher loss than own blocks.",
+            "One block used at all four depths ends with a higher loss on new sequences than four blocks with weights of their own.",
             difference(SHARED, OWN, "loss"),
             "nats, validation loss",
             0.05,
-            condition="Markov source, 29 % of the parameters",
+            condition="Markov source; the shared block has 29 % of the parameters",
         ),
         Claim(
-            "At the same number of parameters too, the shared block ends at a higher loss.",
+            "One wide block used at all four depths ends with a higher loss on new sequences than four blocks with as many parameters.",
             difference(WIDE, OWN, "loss"),
             "nats, validation loss",
             0.05,
-            condition="Markov source, shared block twice as wide and four times the computation",
+            condition="Markov source; the shared block is twice as wide and takes four times the computation",
             about="condition",
         ),
         Claim(
-            "Using the one block four times is better than using it once.",
+            "One block used four times in a row ends with a lower loss on new sequences than one block used once.",
             difference(SHARED, ONCE, "loss"),
             "nats, validation loss",
             0.05,
             "less",
-            condition="Markov source, same parameters",
+            condition="Markov source, the same number of parameters",
             about="condition",
         ),
         Claim(
-            "On a task that one block can do, sharing costs accuracy.",
+            "On the task 3 back, one block used at all four depths is less accurate than four blocks with weights of their own.",
             difference(BACK_SHARED, BACK_OWN, "accuracy"),
             "accuracy",
             0.05,
             "less",
-            condition="3 back",
             about="condition",
         ),
         Claim(
-            "Sharing saves more than half of the parameters.",
+            "One block used at all four depths saves more than half of the parameters of four blocks.",
             lambda values: 1 - values(SHARED, "parameters") / values(OWN, "parameters"),
             "share of the parameters",
             0.5,
-            condition="4 layers",
             about="condition",
         ),
         Claim(
-            "With few sequences the shared block has the smaller gap between validation and training loss.",
+            "With 128 training sequences, one shared block has a smaller gap between validation and training loss than four own blocks.",
             difference(FEW_SHARED, FEW_OWN, "gap"),
             "nats",
             0.1,
             "less",
-            condition="128 sequences",
+            condition="Markov source",
             about="condition",
             extended=True,
         ),
         Claim(
-            "Trained three times as long, the shared block still ends at a higher loss.",
+            "After three times as many steps, one block used at all four depths still ends with a higher loss than four own blocks.",
             difference(LONG_SHARED, LONG_OWN, "loss"),
             "nats, validation loss",
             0.05,
@@ -126,20 +130,37 @@ which is 0 for equal functions and 1 for ones that have nothing in common.
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        claim=1,
+        sample="reads 5 5 2 4, must write · 2 4 5: the next symbol",
+        question="Use one block at all four depths in place of four own blocks: what happens to the loss on new sequences?",
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Loss on new sequences (nats)",
+        subject="the loss on new sequences",
+        change="With one block at all four depths",
+        before=Row("four own blocks", OWN, "loss"),
+        after=Row("one block at four depths", SHARED, "loss"),
+        others=(Row("one wide block at four depths", WIDE, "loss"), Row("one block, used once", ONCE, "loss")),
+        remedy="Give each block its own weights, or make the shared block wider.",
+        unit="nats",
+        also=(1, 3),
+    ),
     remedies=(
-        "Own weights in each block are the default; share where memory for weights is what is scarce.",
-        "When sharing, widen the block with the parameters saved, and expect to pay in computation.",
-        "In between: share the attention or the dense layers only, or share among neighbouring blocks (Lan et al. 2020).",
+        "Give each block its own weights. Share weights only where the memory for them is scarce.",
+        "If you share a block, make it wider with the parameters that you saved, and expect to pay for this in computation.",
+        "Between the two, you can share only the attention or only the MLP, or share among neighbouring blocks (Lan et al. 2020).",
     ),
     sources=(
-        "Vaswani et al. 2017, Attention Is All You Need, section 3.3",
-        "Dehghani et al. 2019, Universal Transformers, section 2",
-        "Lan et al. 2020, ALBERT, section 3.1 and table 4",
+        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.3", "https://arxiv.org/abs/1706.03762"),
+        Source("Dehghani et al. 2019, Universal Transformers, section 2", "https://arxiv.org/abs/1807.03819"),
+        Source("Lan et al. 2020, ALBERT, section 3.1 and table 4", "https://arxiv.org/abs/1909.11942"),
     ),
     notes=(
-        "Arms of one task train with the same learning rate and the same sequences, drawn fresh at every step. On the Markov source "
-        "0.003, 0.005, 0.01 and 0.02 were tried on three seeds; the last is the best of them for every arm.",
-        "Own blocks have 9,382 parameters, the wide shared one 9,510, the shared one and the single layer 2,710.",
-        "Blocks with their own first weights differ before training as well; sharing makes the difference 0 by construction.",
+        "All models of one task train with the same learning rate and on the same sequences, drawn afresh at every step. On the Markov "
+        "source the learning rates 0.003, 0.005, 0.01 and 0.02 were tried on three seeds; 0.02 was the best for every model.",
+        "The four own blocks have 9,382 parameters with embedding and head. The wide shared block has 9,510; the shared block and the "
+        "single block have 2,710.",
+        "The MLPs of own blocks differ before training too, because each starts with random weights of its own. With one shared block "
+        "the difference is always 0.",
     ),
 )

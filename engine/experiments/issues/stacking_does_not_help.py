@@ -1,7 +1,8 @@
 """stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
 
 from engine.experiments.experiment import Arm, Claim, difference, rise
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 
 def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:
@@ -19,21 +20,27 @@ def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:
 ISSUE = Issue(
     slug="stacking-does-not-help",
     group="encoding",
-    title="Stacking layers instead of telling positions better",
+    title="More layers or another encoding?",
     summary=(
-        "Where a model finds its positions hard to use, more layers of the same may hardly help; another encoding does, with a "
-        "single layer."
+        "When a model uses its positions badly, one can add layers or change the positional encoding. Here up to four layers with "
+        "sinusoids compete with a single layer with RoPE."
     ),
     mechanism=r"""
-To look two places back with sinusoids, a head needs $W_q, W_k$ under which $P_i^\top W_q^\top W_k P_j$ is largest at $j = i - 2$. Such a
-rotation exists, since $P_{i-2} = R\,P_i$ with one fixed $R$; but it has to be found, through embeddings in which the token's part is
-as large, and every added layer has to find it too, or work on what the layer below has not found. RoPE has the offset in the
-score from the first step: $q_i^\top R_{j-i}\, k_j$.
+**Using the position.** The answer is the symbol two places back. With sinusoids, the score of query $i$ and key $j$ contains the term
+$$P_i^\top W_Q^\top W_K\, P_j,$$
+where $P_i$ is the encoding of position $i$, and the matrices $W_Q$ and $W_K$ make the queries and keys. This term has to be largest at
+$j = i - 2$. Such matrices exist, because $P_{i-2} = R\,P_i$ with one rotation $R$ for all $i$. But training has to find them, while the
+embedding of the symbol, which is as large as $P_i$, is added to it. More layers do not make this step easier: each of them has the same
+thing to find, or works with the output of a layer that did not find it. RoPE has the offset in the score from the first step,
+$$q_i^\top R_{j-i}\, k_j,$$
+where $q_i$ is the query, $k_j$ the key, and the rotation $R_{j-i}$ depends on the offset alone.
 
-It is *not* that neighbouring sinusoids blur as sequences grow: their cosine
-$$\cos(P_i, P_{i+1}) = \tfrac{2}{d} \textstyle\sum_j \cos(b^{-2j/d})$$
-contains neither $i$ nor the length $n$. What does blur is a position squeezed into a fixed range, $i \to i L / n$: there the cosine is
-$\tfrac{2}{d} \sum_j \cos(b^{-2j/d} L / n)$, which goes to 1.
+**Telling neighbours apart.** One could suspect another reason: that neighbouring sinusoids become alike as sequences grow. But their
+cosine is
+$$\cos(P_i, P_{i+1}) = \frac{2}{d} \sum_{m=0}^{d/2-1} \cos\big(b^{-2m/d}\big)$$
+for a model of width $d$ and waves with the base $b = 10\,000$. It contains neither the position $i$ nor the length $n$ of the
+sequence. It would be different if the $n$ positions were squeezed into a fixed range of length $L$, so that $i$ becomes $i L / n$. Then
+the cosine is $\frac{2}{d} \sum_m \cos(b^{-2m/d} L / n)$, which goes to 1 as $n$ grows.
 """,
     base={
         "task": "k_back",
@@ -59,35 +66,35 @@ $\tfrac{2}{d} \sum_j \cos(b^{-2j/d} L / n)$, which goes to 1.
     ),
     claims=(
         Claim(
-            "Four sinusoidal layers stay behind a single layer with RoPE.",
+            "Four layers with sinusoids are less accurate than a single layer with RoPE.",
             difference("4 sinusoidal layers", "one RoPE layer", "accuracy"),
             "accuracy",
             0.2,
             "less",
         ),
         Claim(
-            "In place of more layers another encoding helps: one layer with RoPE against one with sinusoids.",
+            "A single layer with RoPE is more accurate than a single layer with sinusoids.",
             difference("one RoPE layer", "one sinusoidal layer", "accuracy"),
             "accuracy",
             0.2,
             about="remedy",
         ),
         Claim(
-            "Four sinusoidal layers do much better than one.",
+            "Four layers with sinusoids are much more accurate than a single layer with sinusoids.",
             difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"),
             "accuracy",
             0.2,
             about="condition",
         ),
         Claim(
-            "Four sinusoidal layers do better than two.",
+            "Four layers with sinusoids are more accurate than two layers with sinusoids.",
             difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"),
             "accuracy",
             0.1,
             about="condition",
         ),
         Claim(
-            "It is a matter of training, not of what a layer can do: a higher learning rate alone helps one sinusoidal layer.",
+            "With a higher learning rate and nothing else changed, a single layer with sinusoids is more accurate.",
             difference("one sinusoidal layer, rate .01", "one sinusoidal layer", "accuracy"),
             "accuracy",
             0.2,
@@ -95,29 +102,29 @@ $\tfrac{2}{d} \sum_j \cos(b^{-2j/d} L / n)$, which goes to 1.
             condition="learning rate .01 instead of .003",
         ),
         Claim(
-            "The position becomes harder to read off the stream, layer by layer.",
+            "A linear probe reads the position less accurately after the last of four layers with sinusoids than at the embedding.",
             rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"),
-            "accuracy of the probe, last layer minus embedding",
+            "accuracy of the probe, after the last layer minus at the embedding",
             0.1,
             "less",
             about="condition",
         ),
         Claim(
-            "Neighbouring sinusoids look more alike as sequences grow.",
+            "The sinusoids of neighbouring positions are more alike in sequences of length 512 than of length 8.",
             rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"),
             "cosine at length 512 minus at 8",
             0.005,
             about="condition",
         ),
         Claim(
-            "They do where positions are squeezed into a fixed range.",
+            "If positions are squeezed into a fixed range, the sinusoids of neighbours are more alike at length 512 than at length 8.",
             rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"),
             "cosine at length 512 minus at 8",
             0.005,
             about="condition",
         ),
         Claim(
-            "Six sinusoidal layers do better than four.",
+            "Six layers with sinusoids are more accurate than four layers with sinusoids.",
             difference("6 sinusoidal layers", "4 sinusoidal layers", "accuracy"),
             "accuracy",
             0.1,
@@ -125,19 +132,44 @@ $\tfrac{2}{d} \sum_j \cos(b^{-2j/d} L / n)$, which goes to 1.
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 5 8 1 6 3, must write · · 5 8 1",
+        question="Replace four layers with sinusoids by a single layer with RoPE: what happens to the accuracy?",
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences",
+        subject="the accuracy",
+        change="With one layer with RoPE in place of four layers with sinusoids,",
+        before=Row("4 layers with sinusoids", "4 sinusoidal layers", "accuracy"),
+        after=Row("1 layer with RoPE", "one RoPE layer", "accuracy"),
+        others=(
+            Row("2 layers with sinusoids", "2 sinusoidal layers", "accuracy"),
+            Row("1 layer with sinusoids", "one sinusoidal layer", "accuracy"),
+            Row("1 layer with sinusoids, higher learning rate", "one sinusoidal layer, rate .01", "accuracy"),
+        ),
+        remedy="Before you add layers, try another encoding, and try a higher learning rate.",
+        also=(2, 4),
+    ),
     remedies=(
-        "Change the encoding before the depth: RoPE, or another that puts the offset into the score.",
-        "Tune learning rate and warm-up for the encoding you have before you call it incapable.",
-        "Probe the position layer by layer: if it can be read, the encoding is there and its use is what is missing.",
+        "Change the encoding before you add layers: use RoPE, or another encoding that puts the offset into the score.",
+        "Tune the learning rate and the warm-up for the encoding that you have before you call it unable.",
+        "Probe the position layer by layer. If it can be read, the model has the position and only fails to use it.",
     ),
     sources=(
-        "Vaswani et al. 2017, Attention Is All You Need, section 3.5",
-        "Su et al. 2021, RoFormer, section 3",
-        "Alain and Bengio 2016, Understanding Intermediate Layers Using Linear Classifier Probes",
+        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.5", "https://arxiv.org/abs/1706.03762"),
+        Source(
+            "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, section 3",
+            "https://arxiv.org/abs/2104.09864",
+        ),
+        Source(
+            "Alain and Bengio 2016, Understanding Intermediate Layers Using Linear Classifier Probes",
+            "https://arxiv.org/abs/1610.01644",
+        ),
     ),
     x_label="layer (0 is the embedding)",
     notes=(
-        "The probe is linear, in closed form, fitted on 192 held-out sequences and judged on 64 others; chance is 1/64.",
-        "Length 64, batches of 8 and 200 steps are a small budget; the comparison is at this budget.",
+        "The probe is a linear classifier that reads the position from the output of a layer. It is fitted on 192 new sequences and "
+        "tested on 64 others. Chance is 1/64.",
+        "The training is short: 200 steps with batches of 8 sequences of 64 symbols. With more training the numbers can differ.",
+        "How alike two encodings are is the cosine between them: 1 means the same direction. The fixed range is that of 8 positions.",
     ),
 )

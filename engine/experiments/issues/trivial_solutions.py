@@ -1,26 +1,35 @@
-"""trivial-solutions: every token in direct reach, also the one that gives the answer away."""
+"""trivial-solutions: does a model learn the rule if one token gives the answer away?"""
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 BALANCED = "decorrelated_accuracy"
 MEASURED = ("decorrelated",)
+LOST = "accuracy lost on sequences with a random cue"
+GAINED = "accuracy gained on sequences with a random cue"
 
 ISSUE = Issue(
     slug="trivial-solutions",
     group="attention",
-    title="The trivial solution",
+    title="When one token gives the answer away",
     summary=(
-        "Self-attention connects everything with everything, so if one token gives the answer away, a model attends to that token and "
-        "never learns the rule. Validation data with the same giveaway do not show it."
+        "Sometimes one token in the training data, a cue, almost always agrees with the answer. Here we measure whether a model then "
+        "learns the rule or only the cue, and whether its accuracy on validation data tells which."
     ),
     mechanism=r"""
-The rule: are most of eleven symbols high? The last position answers. In front stands a cue that agrees with the answer with probability
-$\rho$. Counting needs weight on all symbols,
-$$z_n = \sum_j \alpha_{nj} v_j \quad\text{with } \alpha_{nj} \approx \tfrac{1}{11},$$
-and leaves an uncertain answer wherever the count is close. The cue needs one large weight, $\alpha_{n0} \to 1$: it is one step away, like
-every token, and explains $\rho$ of all answers at once. As the loss falls so does the gradient
-that would have taught counting; at $\rho = 1$ nothing of it is left. At $\rho = \tfrac12$ the cue says nothing.
+The rule asks whether most of eleven symbols are high (5 to 9). The last position answers. In front of the symbols stands a cue, which
+agrees with the answer with probability $\rho$. At $\rho = \tfrac12$ it says nothing. The model can use two ways to lower its loss:
+
+- **Counting** needs weight on all eleven symbols. The output of attention at the last position $n$ is
+  $z_n = \sum_j \alpha_{nj} v_j$, where $v_j$ is the value of position $j$ and the weights must be $\alpha_{nj} \approx \tfrac{1}{11}$ on
+  every symbol. The answer stays uncertain where the count is close.
+- **The cue** stands at position 0. It needs one large weight, $\alpha_{n0} \to 1$, and answers a share $\rho$ of all sequences correctly
+  at once.
+
+The cue is the easier way. When it has lowered the loss, less gradient is left to teach counting, and at $\rho = 1$ in the end none.
+Validation data with the same cue reward the cue in the same way. This is not special to attention: every model can take such a shortcut,
+and here no model without attention is tested. Attention makes it short, since every token is one step away.
 """,
     base={
         "task": "cue_majority",
@@ -58,77 +67,99 @@ that would have taught counting; at $\rho = 1$ nothing of it is left. At $\rho =
     ),
     claims=(
         Claim(
-            "A model that may look at the cue goes by it: where the cue says nothing, its accuracy falls.",
+            "Training with a cue that is right nine times of ten costs a model accuracy on sequences with a random cue.",
             difference("cue says nothing", "cue right 9 of 10", BALANCED),
-            "accuracy lost, cue balanced",
+            LOST,
             0.1,
-            condition="a cue that is right 9 times of 10",
+            condition="against training with a random cue",
         ),
         Claim(
-            "With a cue that is always right the rule is not learned at all.",
+            "Training with a cue that is always right costs a model much accuracy on sequences with a random cue.",
             difference("cue says nothing", "cue always right", BALANCED),
-            "accuracy lost, cue balanced",
+            LOST,
             0.3,
-            condition="a cue without exceptions",
+            condition="against training with a random cue",
         ),
         Claim(
-            "Validation data with the same cue make the worst model look best.",
+            "On validation data like its training data, a model looks better if its cue was always right than if its cue was random.",
             difference("cue always right", "cue says nothing", "accuracy"),
-            "accuracy gained, drawn as in training",
+            "accuracy gained on validation data like the training data",
             0.03,
             about="condition",
         ),
         Claim(
-            "Randomising the cue in the training sequences brings the rule back.",
+            "Drawing the cue of every training sequence at random makes a model more accurate on sequences with a random cue.",
             difference("cue randomised", "cue right 9 of 10", BALANCED),
-            "accuracy gained, cue balanced",
+            GAINED,
             0.1,
             about="remedy",
         ),
         Claim(
-            "Blanking the cue in half of the training sequences helps.",
+            "Blanking the cue in half of the training sequences makes a model more accurate on sequences with a random cue.",
             difference("cue blanked half the time", "cue right 9 of 10", BALANCED),
-            "accuracy gained, cue balanced",
+            GAINED,
             0.05,
             about="remedy",
         ),
         Claim(
-            "But blanking helps only partly: where a cue stands, it is still followed.",
+            "A model is less accurate on sequences with a random cue if the cue was blanked in half of its training than if it was random.",
             difference("cue randomised", "cue blanked half the time", BALANCED),
-            "accuracy missing against a randomised cue",
+            LOST,
             0.03,
             about="condition",
         ),
         Claim(
-            "Blanking leaves a cue that is always right in command.",
+            "Training with a cue that is always right costs accuracy on sequences with a random cue even if half of the cues are blanked.",
             difference("cue says nothing", "cue always right, blanked half the time", BALANCED),
-            "accuracy lost, cue balanced",
+            LOST,
             0.3,
             about="condition",
             extended=True,
         ),
         Claim(
-            "More sequences of the same kind do not help: the shortcut is in all of them.",
+            "Training with a cue that is always right costs accuracy on sequences with a random cue even with many more sequences.",
             difference("cue says nothing", "cue always right, fresh sequences", BALANCED),
-            "accuracy lost, cue balanced",
+            LOST,
             0.3,
-            condition="6,400 sequences instead of 1,024",
+            condition="6,400 sequences, against 1,024 with a random cue",
             about="condition",
             extended=True,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="↑ 3 7 1 4 2 8 0 6 1 9 3: most are low",
+        question="In training the cue (↑ or ↓) is right nine times of ten, not five: what happens to accuracy with a random cue?",
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences with a random cue",
+        subject="accuracy on sequences with a random cue",
+        change="With a cue that was right nine times of ten in training,",
+        before=Row("cue right 5 of 10", "cue says nothing", BALANCED),
+        after=Row("cue right 9 of 10", "cue right 9 of 10", BALANCED),
+        others=(
+            Row("cue right 9 of 10, then randomised", "cue randomised", BALANCED),
+            Row("cue right 9 of 10, half of them blanked", "cue blanked half the time", BALANCED),
+            Row("cue always right", "cue always right", BALANCED),
+        ),
+        remedy="Randomise the cue in the training data.",
+        also=(2, 3),
+    ),
     remedies=(
         "Randomise what may give the answer away, or balance the data so that it agrees with no answer.",
-        "Keep a test set that was collected otherwise, and believe that one.",
-        "Take away the suspected token and look: if accuracy collapses, the model has learned the token.",
+        "Keep a test set that was collected in another way, and believe its result.",
+        "Take the suspected token away and look: if the accuracy falls far, the model has learned this token.",
     ),
     sources=(
-        "Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks",
-        "McCoy et al. 2019, Right for the Wrong Reasons: Diagnosing Syntactic Heuristics in Natural Language Inference",
+        Source("Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks", "https://arxiv.org/abs/2004.07780"),
+        Source(
+            "McCoy et al. 2019, Right for the Wrong Reasons: Diagnosing Syntactic Heuristics in Natural Language Inference",
+            "https://arxiv.org/abs/1902.01007",
+        ),
     ),
     x_label="How often the cue is right in training (ρ)",
     notes=(
-        "Cue balanced: held-out sequences whose cue is drawn without regard to the answer, half right and half wrong.",
-        "Attention sinks vary so much from seed to seed that nothing is claimed about them here.",
+        "A random cue means new sequences whose cue is drawn without regard to the answer: it is right in about half of them.",
+        "Randomising keeps the cue in its place but draws it anew; blanking puts a blank in its place.",
+        "How much weight goes to the first token without need (an attention sink) differs much from seed to seed, so no claim is made "
+        "about it.",
     ),
 )

@@ -53,6 +53,12 @@ def show_frame(address: str) -> None:
             _glossary(place.title if place else "", names.get(address, ""))
 
 
+def unseen_title(words: str) -> None:
+    """The title of a page that has no room for one, for those who find their way by headings."""
+    with st.container(key="frame-unseen"):
+        st.title(words, anchor=False)
+
+
 @st.fragment
 def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""

@@ -25,7 +25,7 @@ def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
     """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first."""
     if first is not None and not words:
         _show(TERMS[first])
-        st.subheader("All terms", anchor=False)
+        st.header("All terms", anchor=False)
     found = [term for term in TERMS.values() if _matches(term, words) and (words or term.slug != first)]
     if not found:
         st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")

@@ -125,6 +125,8 @@ class PageSettings(ABC):
         }
 
     def _take(self, name: str) -> None:
+        if self.widget_key(name) not in st.session_state:
+            return  # what was done just before has set it anew, and its widget is not drawn again yet
         value = st.session_state[self.widget_key(name)]
         self.take(name, tuple(value) if isinstance(value, list) else value)
 

@@ -30,5 +30,12 @@ def here(visitor_id: str) -> bool:
     return any(_active(session) for session, whose in list(_visitors.items()) if whose == visitor_id)
 
 
+def others_here(visitor_id: str) -> bool:
+    """Whether anybody else has a page open; False where no server runs."""
+    if not runtime.exists():
+        return False
+    return any(whose != visitor_id and _active(session) for session, whose in list(_visitors.items()))
+
+
 def _active(session: str) -> bool:
     return runtime.get_instance().is_active_session(session)

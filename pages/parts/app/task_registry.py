@@ -88,6 +88,7 @@ class TaskRegistry(Generic[T]):
             keep(name)
         except OSError as error:
             LOG.warning("What a task found could not be kept: %s", error.strerror or type(error).__name__)
+            task.unsaved = f"The {self._kind} is over, and its result cannot be saved: {error.strerror or error}."
         finally:
             with self._lock:
                 if self._by_name.get(name) is task:  # otherwise its owners have asked for it again meanwhile

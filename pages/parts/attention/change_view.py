@@ -50,7 +50,7 @@ def show(at: LookedAt) -> None:
                 height=330, alt=f"The largest change of one weight is {abs(after['pattern'] - before['pattern']).max():.2f}.", link=CELLS,
             ),
         ],
-        key="attention.change", name="attention changed", subject=at.subject, least=300,
+        key="attention.change", name="attention changed", subject=at.subject, least=300, level=2,
     )  # fmt: skip
     show_each_head(at)
     show_scores(at)
@@ -99,7 +99,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
 
 
 def show_each_head(at: LookedAt) -> None:
-    st.subheader("Each head switched off in turn", anchor=False)
+    st.header("Each head switched off in turn", anchor=False)
     seen = ask(SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
@@ -127,7 +127,7 @@ def show_each_head(at: LookedAt) -> None:
 
 
 def show_scores(at: LookedAt) -> None:
-    st.subheader("Other ways to compare the same q and k", anchor=False)
+    st.header("Other ways to compare the same q and k", anchor=False)
     seen = ask(CompareScores(at.model, at.sample, at.place))
     items = []
     for name, (title, formula) in SCORES.items():

@@ -27,7 +27,12 @@ def show(at: LookedAt) -> None:
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     show_badges(after["checks"])
     panels(
-        figures(at, before, after, bool(faults)), key="attention.faults", name="faults", subject=at.subject, least=440
+        figures(at, before, after, bool(faults)),
+        key="attention.faults",
+        name="faults",
+        subject=at.subject,
+        least=440,
+        level=2,
     )
     show_tests(after["checks"])
 
@@ -115,4 +120,4 @@ def show_tests(checks: list[CheckResult]) -> None:
         value = f"{check['value']:.3g} {check['unit']}, allowed is {check['bound']}"
         with st.expander(f":{color}[{icon} {check['label']}]", expanded=check["passed"] is False):
             st.caption(f"Measured: {value}.")
-            st.code(check["code"], language="python")
+            st.code(check["code"], language="python", wrap_lines=True)

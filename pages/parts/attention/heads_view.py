@@ -39,7 +39,13 @@ def show(at: LookedAt) -> None:
             )
         )  # fmt: skip
     panels(
-        items, key="attention.heads", name="heads", subject=at.subject, least=narrowest(at.config.n_heads), on_pick=pick
+        items,
+        key="attention.heads",
+        name="heads",
+        subject=at.subject,
+        least=narrowest(at.config.n_heads),
+        level=2,
+        on_pick=pick,
     )
     st.caption(
         f"This sequence above; the numbers are means over {seen['sequences']} held-out sequences. A head is named by its best score from "
@@ -98,7 +104,7 @@ def show_rollout(at: LookedAt, seen: Heads) -> None:
     if which not in seen["rollout"]:
         st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
         return
-    st.subheader("Roll-out: what reaches each position through all layers", anchor=False)
+    st.header("Roll-out: what reaches each position through all layers", anchor=False)
     flow, mean = seen["rollout"][which]["flow"][-1], seen["rollout"][which]["mean"][-1]
     queries, keys = at.queries, at.keys
     panels(

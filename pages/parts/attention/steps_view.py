@@ -44,7 +44,15 @@ def show(at: LookedAt) -> None:
         f"Query {at.query} (token **{escaped(at.queries[at.query])}**) reads most from key {best} (token **{escaped(at.keys[best])}**), "
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
-    panels(figures(at, s), key="attention.steps", name="attention", subject=at.subject, least=440, on_pick=pick_query)
+    panels(
+        figures(at, s),
+        key="attention.steps",
+        name="attention",
+        subject=at.subject,
+        least=440,
+        level=2,
+        on_pick=pick_query,
+    )
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")

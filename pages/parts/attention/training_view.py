@@ -67,7 +67,8 @@ def show(at: LookedAt) -> None:
                 note="Effective number: the exponential of the entropy, mean over the queries of this sequence.", term="entropy",
             ),
         ],
-        key="attention.training", name="attention through training", subject=at.subject, least=440, on_pick=pick_query,
+        key="attention.training", name="attention through training", subject=at.subject, least=440, level=2,
+        on_pick=pick_query,
     )  # fmt: skip
     st.caption(where_from(bool(kept), samples))
 

@@ -58,10 +58,12 @@ def panels(
     name: str,
     subject: str = "",
     least: int = 320,
+    level: int = 3,
     on_pick: Callable[[Picked], None] | None = None,
 ) -> Picked | None:
     """Show the figures, or update them on the same nodes; returns the pick that caused this rerun.
 
+    ``level`` is that of the figures' headings: 2 directly below the page's title, 3 below a heading.
     ``on_pick`` is called before the script is rerun, so that widgets above the board can follow. ``least`` is the smallest
     width of a panel in pixels. Figures keep zoom and legend as long as the ``subject`` is the same. ``name`` is a part of the
     names of downloads.
@@ -71,10 +73,10 @@ def panels(
     section = {"id": key, "title": "", "note": "", "width": least, "table": None, "panels": plain}
 
     def tell() -> None:
-        if on_pick is not None and (picked := _picked(st.session_state.get(key))) is not None:
+        if on_pick is not None and (picked := picked_in(key)) is not None:
             on_pick(picked)
 
-    return _picked(mount(key, subject or key, version, [section], name=name, on_picked=tell))
+    return _picked(mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell))
 
 
 def mount(
@@ -84,15 +86,17 @@ def mount(
     sections: list[Plain],
     *,
     name: str = "",
+    level: int = 3,
     status: Plain | None = None,
     on_picked: Callable[[], None] = nothing,
 ) -> Any:
     """Send the sections to the board of that key: id, title, note, width, table, and panels as plain data.
 
     Figures keep zoom and legend as long as the ``subject`` is the same; nothing is redrawn while the ``version`` is.
-    ``name`` is a part of the names of downloads.
+    ``name`` is a part of the names of downloads; ``level`` is that of the highest headings, those of sections or, where a
+    section has no title, of its panels.
     """
-    data = {"subject": subject, "version": version, "sections": sections, "name": name}
+    data = {"subject": subject, "version": version, "sections": sections, "name": name, "level": level}
     return show(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
 
 
@@ -113,6 +117,11 @@ def _axes(link: str | tuple[str, str]) -> list[str]:
 def _without_template(figure: Plain) -> Plain:
     figure["layout"].pop("template", None)
     return figure
+
+
+def picked_in(key: str) -> Picked | None:
+    """The pick in the board of that key, inside a listener of that board."""
+    return _picked(st.session_state.get(key))
 
 
 def _picked(told: object) -> Picked | None:

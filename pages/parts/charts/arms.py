@@ -17,6 +17,8 @@ ROLE_COLORS: dict[Role, str] = {
     "comparison": "#7A5AE0",
 }
 """Orange, blue, teal, violet: distinguishable also with red-green colour blindness."""
+MORE_COLORS = ("#A8357D", "#5A6578", "#8A6A00")
+"""Magenta, grey, ochre: for comparisons beside the first, which are often many in one figure."""
 IN_WORDS = {
     "finite": "every step finite (1) or not (0)",
     "init_token_residual": "what tells tokens apart, before training",
@@ -27,6 +29,7 @@ IN_WORDS = {
     "pointing.last": "pointing of the last layer's attention",
 }
 """Labels of numbers whose own names are unclear."""
+WEIGHTS = {"q": "queries", "k": "keys", "v": "values"}
 IN_NATS = ("loss", "gap", "other_text.flattery")
 SHARES = ("accuracy", "finite", "pointing")
 """Words in the names of numbers that lie between 0 and 1."""
@@ -35,8 +38,13 @@ SPREAD = 30.0
 
 
 def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
-    """The role's colour; where several arms of a role share a figure, each is darker than the one before."""
-    return shade(ROLE_COLORS[role], 0.7 * place / max(1, of - 1))
+    """The role's colour; where several arms of a role share a figure, each is darker than the one before, and comparisons have
+    further colours."""
+    tone = 0.7 * place / max(1, of - 1)
+    if role != "comparison":
+        return shade(ROLE_COLORS[role], tone)
+    colors = (ROLE_COLORS[role], *MORE_COLORS)
+    return shade(colors[place % len(colors)], 0.5 * (place // len(colors)))
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
@@ -53,9 +61,19 @@ def metric_label(name: str) -> str:
     if kind == "validation":
         return f"validation {metric_label(rest)}"
     if kind == "grad":
-        return f"gradient norm, {rest}"
+        return f"gradient norm, {_part_in_words(rest)}"
     quantity, _, length = name.replace("_", " ").replace(".", ", ").partition("@")
     return f"{quantity} at length {length}" if length else quantity
+
+
+def _part_in_words(part: str) -> str:
+    """The part of a model whose gradient is meant, layers counted from 1: ``7.q`` is "layer 8, queries"."""
+    layer, _, weights = part.partition(".")
+    number = layer.removeprefix("e")
+    if not number.isdigit():
+        return part
+    named = f"{'encoder ' if layer != number else ''}layer {int(number) + 1}"
+    return f"{named}, {WEIGHTS[weights]}" if weights in WEIGHTS else named
 
 
 def with_unit(name: str) -> str:

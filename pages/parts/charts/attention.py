@@ -7,9 +7,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import axis, figure
+from pages.parts.charts.base import axis, color_bar, figure
 from pages.parts.charts.colors import sequential
 from pages.parts.charts.heat import labels
+
+MOST_TOKENS = 12
+"""The most tokens written along an axis of a panel of the lab, which is small."""
 
 
 def gap(side: int) -> int:
@@ -26,13 +29,13 @@ def mosaic_figure(layers: int, heads: int, queries: int, keys: int, color: str, 
             "head",
             tickvals=[h * wide + (keys - 1) / 2 for h in range(heads)],
             ticktext=[f"H{h + 1}" for h in range(heads)],
-            range=[-0.5, heads * wide - gap(keys) - 0.5], showgrid=False, side="top", ticks="",
+            range=[-0.5, heads * wide - gap(keys) - 0.5], showgrid=False, side="top", ticks="", constrain="domain",
         ),
         yaxis=axis(
             "layer",
             tickvals=[n * high + (queries - 1) / 2 for n in range(layers)],
             ticktext=[f"L{n + 1}" for n in range(layers)],
-            range=[layers * high - gap(queries) - 0.5, -0.5], showgrid=False, ticks="",
+            range=[layers * high - gap(queries) - 0.5, -0.5], showgrid=False, ticks="", scaleanchor="x", constrain="domain",
         ),
         margin={"l": 40, "r": 8, "t": 40, "b": 8},
         dragmode="zoom",
@@ -47,11 +50,11 @@ def pattern_figure(
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
         xaxis=axis(
-            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys) | upright(keys)
+            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys, MOST_TOKENS) | upright(keys)
         ),
         yaxis=axis(
             "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
-            **labels(queries) | small(queries),
+            **labels(queries, MOST_TOKENS),
         ),
         margin={"l": 44, "r": 8, "t": 44, "b": 8},
     )  # fmt: skip
@@ -59,12 +62,7 @@ def pattern_figure(
 
 def upright(names: Sequence[str]) -> dict[str, Any]:
     """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
-    return ({"tickangle": -90} if max(map(len, names), default=0) > 3 else {}) | small(names)
-
-
-def small(names: Sequence[str]) -> dict[str, Any]:
-    """Axis settings that make many names small."""
-    return {"tickfont": {"size": 10}} if len(names) > 12 else {}
+    return {"tickangle": -90} if max(map(len, names), default=0) > 3 else {}
 
 
 def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
@@ -79,6 +77,6 @@ def _heatmap(color: str, meta: dict[str, object]) -> go.Heatmap:
     scale = sequential(color)
     return go.Heatmap(
         zmin=0, zmax=1, colorscale=scale["light"], hoverinfo="none",
-        colorbar={"title": {"text": "weight", "side": "right"}, "thickness": 10, "outlinewidth": 0, "tickvals": [0, 0.5, 1]},
+        colorbar=color_bar("weight", tickvals=[0, 0.5, 1]),
         meta={**meta, "scale": scale},
     )  # fmt: skip

@@ -16,19 +16,25 @@ Trace = dict[str, Any]
 Axis = dict[str, Any]
 VALIDATE = False
 """Whether Plotly validates every property of a figure, which takes three quarters of the time. The tests turn it on."""
+FONT = 14
+"""The size of all letters in pixels; the browser adds to it where the page's own letters are larger."""
+LEGEND = {
+    "orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "bgcolor": "rgba(0,0,0,0)", "indentation": -4,
+    "maxheight": 0.35,
+}  # fmt: skip
+"""Above the plot, and never larger than it: at most that share of the figure, beyond which it scrolls."""
 GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
 
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
     """A figure in the house style, without a Plotly template; the browser applies the theme."""
-    legend = {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "bgcolor": "rgba(0,0,0,0)"}
     style: dict[str, Any] = {
         "template": go.layout.Template(),
-        "font": {"color": INK["light"], "size": 12},
+        "font": {"color": INK["light"], "size": FONT},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "margin": {"l": 52, "r": 12, "t": 8, "b": 40},
-        "legend": legend,
+        "legend": LEGEND,
         "hoverlabel": {"align": "left"},
     }
     return go.Figure(data=traces, layout=style | layout, _validate=VALIDATE)
@@ -36,12 +42,17 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
     return {
-        "title": {"text": title, "standoff": 6},
+        "title": {"text": title, "standoff": 6, "font": {"size": FONT}},
         "gridcolor": GRID_LINE,
         "linecolor": MUTED["light"],
         "zeroline": False,
         "automargin": True,
     } | more
+
+
+def color_bar(unit: str, **more: Any) -> dict[str, Any]:
+    """The key of a heatmap's colours, with its unit."""
+    return {"title": {"text": unit, "side": "right", "font": {"size": FONT}}, "thickness": 10, "outlinewidth": 0} | more
 
 
 def steps_axis(steps: int) -> dict[str, Any]:
@@ -73,7 +84,7 @@ def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
         "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": value, "y1": value,
         "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}, "layer": "below", "name": text,
         "label": {
-            "text": text, "textposition": "end", "yanchor": "bottom" if above else "top", "font": {"size": 11, "color": MUTED["light"]},
+            "text": text, "textposition": "end", "yanchor": "bottom" if above else "top", "font": {"size": FONT, "color": MUTED["light"]},
         },
     }  # fmt: skip
 

@@ -12,7 +12,7 @@ from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
-from pages.parts.charts.base import axis, figure, uid_of
+from pages.parts.charts.base import LEGEND, axis, figure, uid_of
 from pages.parts.charts.colors import muted, shade
 from pages.parts.charts.memory import part_colors, parts_of
 
@@ -161,7 +161,7 @@ def parts_figure(
         yaxis=axis(f"memory of a training step ({unit})", rangemode="tozero"),
         hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
-        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
+        legend={**LEGEND, "traceorder": "normal"},
     )
 
 

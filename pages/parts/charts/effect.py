@@ -14,7 +14,7 @@ from pages.parts.charts.strip import upright
 COLOR = "#2A5BD7"
 CLOSE = 0.07
 """The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
-HEIGHT, LINE, WIDTH = 118, 16, 48
+HEIGHT, LINE, WIDTH = 128, 18, 44
 """Pixels of a figure whose unit takes one line; pixels of each further line; letters in a line on a phone."""
 
 
@@ -54,7 +54,7 @@ def effect_figure(
         xaxis=axis(title, range=[low, high], nticks=6),
         yaxis={"visible": False, "range": [0, 0.85], "fixedrange": True},
         showlegend=False,
-        margin={"l": 12, "r": 12, "t": 20, "b": 38 + effect_height(unit) - HEIGHT},
+        margin={"l": 12, "r": 12, "t": 24, "b": 44 + effect_height(unit) - HEIGHT},
         hovermode="closest",
         shapes=[
             upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from pages.parts.charts.attention import gap
-from pages.parts.charts.base import axis, figure
+from pages.parts.charts.base import axis, color_bar, figure
 from pages.parts.charts.colors import diverging
 
 WHAT = {
@@ -83,6 +83,6 @@ def _heatmap(unit: str, meta: dict[str, object], **more: float) -> go.Heatmap:
     scale = diverging()
     return go.Heatmap(
         colorscale=scale["light"], hoverinfo="none",
-        colorbar={"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0},
+        colorbar=color_bar(unit),
         meta={**meta, "scale": scale}, **more,
     )  # fmt: skip

@@ -47,7 +47,7 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Col
     return figure(
         traces,
         xaxis=steps_axis(steps),
-        yaxis=axis("gradient norm", type="log", exponentformat="power", dtick=1),
+        yaxis=axis("gradient norm", type="log", exponentformat="power", nticks=3),
         hovermode="x unified",
     )
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Axis, Trace, axis, figure
+from pages.parts.charts.base import Axis, Trace, axis, color_bar, figure
 from pages.parts.charts.colors import ScalePair
 from pages.parts.charts.grids import CELLS, coarsen
 
 WHOLE = 600_000
 """The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
-MOST_LABELS = 32
+MOST_LABELS = 24
 """The number of labels above which an axis shows only some."""
 Places = Mapping[str, Sequence[int | None] | np.ndarray]
 """The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [0, 1, 0, 1]}``."""
@@ -54,7 +54,7 @@ def heat(
         "meta": {"scale": scale, "label": label, "rows": rows, "columns": columns},
         "x0": x0, "dx": dx, "y0": y0, "dy": dy, "hoverongaps": False,
         "hovertemplate": f"{row}, {column}{largest}: %{{z:{digits}}}<extra></extra>",
-        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0}, **more,
+        "colorbar": color_bar(unit), **more,
     }  # fmt: skip
 
 
@@ -102,9 +102,9 @@ def heat_figure(
     )
 
 
-def labels(names: Sequence[str]) -> dict[str, Any]:
+def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
     """Axis settings that write names at 0, 1, 2 ... instead of numbers, every second or third where there are many."""
     if not names:
         return {}
-    shown = list(range(0, len(names), -(-len(names) // MOST_LABELS)))
+    shown = list(range(0, len(names), -(-len(names) // most)))
     return {"tickvals": shown, "ticktext": [names[place] for place in shown], "tickangle": 0}

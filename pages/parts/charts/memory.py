@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from engine.settings.costs import Memory
-from pages.parts.charts.base import axis, figure, uid_of
+from pages.parts.charts.base import FONT, LEGEND, axis, figure, uid_of
 from pages.parts.charts.colors import INK, MUTED, Pair, shade
 
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30))
@@ -26,20 +26,20 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
                 hovertemplate=f"{part}: %{{x:.3~f}} {unit}<extra></extra>",
             )
         )  # fmt: skip
-    notes = []
+    notes, title = [], f"memory of a training step ({unit})"
     if predicted is not None and predicted.saved is None:
         notes.append(_note("predicted", "saved for backward: no formula, measured only"))
     if measured is None:
         notes.append(_note("measured", "when the run has finished"))
     elif measured.peak is not None:
-        notes.append(_note("measured", f"highest during a step: {measured.peak / size:.3g} {unit}", shift=-26))
+        title += f"<br>highest during a step: {measured.peak / size:.3g} {unit}"
     return figure(
         traces,
         barmode="stack",
         bargap=0.5,
-        xaxis=axis(f"memory of a training step ({unit})", rangemode="tozero"),
+        xaxis=axis(title, rangemode="tozero"),
         yaxis=axis("", autorange="reversed", ticks="", showgrid=False, automargin=True),
-        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
+        legend={**LEGEND, "traceorder": "normal"},
         annotations=notes,
     )
 
@@ -68,8 +68,8 @@ def part_colors(color: str) -> dict[str, Pair]:
     }
 
 
-def _note(bar: str, text: str, shift: int = 0) -> dict[str, object]:
+def _note(bar: str, text: str) -> dict[str, object]:
     return {
-        "x": 0, "y": bar, "xref": "paper", "yref": "y", "text": text, "showarrow": False, "xanchor": "left", "yshift": shift,
-        "font": {"size": 11, "color": MUTED["light"]}, "xshift": 4,
+        "x": 0, "y": bar, "xref": "paper", "yref": "y", "text": text, "showarrow": False, "xanchor": "left",
+        "font": {"size": FONT, "color": MUTED["light"]}, "xshift": 4,
     }  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.charts.attention import gap
-from pages.parts.charts.base import Axis, Trace, axis, figure
+from pages.parts.charts.base import FONT, Axis, Trace, axis, figure
 from pages.parts.charts.colors import MUTED, diverging, mix, sequential, shade
 from pages.parts.charts.heat import Places, heat, heat_figure
 
@@ -144,7 +144,7 @@ def across_line(along: str, at: float, text: str) -> dict[str, Any]:
         "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"},
         "label": {
             "text": text, "textposition": "end", "textangle": 0, "yanchor": "top", "xanchor": "left", "padding": 3,
-            "font": {"size": 11, "color": MUTED["light"]},
+            "font": {"size": FONT, "color": MUTED["light"]},
         },
     }  # fmt: skip
 

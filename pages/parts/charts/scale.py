@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_bytes
-from pages.parts.charts.base import axis, figure, uid_of
+from pages.parts.charts.base import LEGEND, axis, figure, uid_of
 from pages.parts.charts.colors import INK, MUTED, Pair, shade
 
 GIB = 2**30
@@ -39,7 +39,7 @@ def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:
         xaxis=axis("memory of a training step (GiB), predicted", range=[0, 1.06 * largest]),
         yaxis=axis("", autorange="reversed", showgrid=False),
         hovermode="closest",
-        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
+        legend={**LEGEND, "traceorder": "normal"},
         margin={"l": 90, "r": 12, "t": 34, "b": 40},
         shapes=[
             {

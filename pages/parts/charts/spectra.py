@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Trace, axis, figure
+from pages.parts.charts.base import Trace, axis, color_bar, figure
 from pages.parts.charts.colors import MUTED, muted, sequential, shade
 from pages.parts.charts.portrait import WHAT, Portrait, across_line, end_marks, plain_scatter, short
 
@@ -83,7 +83,7 @@ def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
                 hovertemplate=WHAT[portrait["kind"]][1] + " %{text}<extra></extra>", meta={"scale": scale},
                 marker={
                     "color": at.tolist(), "size": 7, "colorscale": scale["light"], "showscale": True,
-                    "colorbar": {"title": {"text": WHAT[portrait["kind"]][1], "side": "right"}, "thickness": 10, "outlinewidth": 0},
+                    "colorbar": color_bar(WHAT[portrait["kind"]][1]),
                 },
             ),
         ],

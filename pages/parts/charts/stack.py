@@ -22,7 +22,7 @@ BY_GROUP = {
     "Block": "stack", "Shape": "stack", "Training": "training",
 }  # fmt: skip
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
-WIDTH, LEFT, BOX, HIGH = 350, 34, 150, 30
+WIDTH, LEFT, BOX, HIGH = 408, 38, 190, 30
 
 
 def part_of(setting: Setting) -> str:
@@ -70,7 +70,7 @@ def stack_svg(experiment: Experiment) -> str:
     title = f"The model as a stack of boxes, from task to answer. The arms change: {words}."
     return (
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
-        f'style="display:block;width:100%;max-width:{WIDTH + 30}px;margin:0 auto" font-size="12" fill="none">{"".join(parts)}</svg>'
+        f'style="display:block;width:100%;max-width:{WIDTH}px;margin:0 auto" font-size="16" fill="none">{"".join(parts)}</svg>'
     )
 
 
@@ -105,24 +105,24 @@ def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) 
     box = (
         f'<rect x="{LEFT}" y="{y}" width="{BOX}" height="{HIGH}" rx="7" stroke="{color}" stroke-width="{stroke}" '
         f'stroke-opacity="{1 if mark else 0.45}" fill="{color}" fill-opacity="{fill}"/>'
-        f'<text x="{LEFT + BOX / 2}" y="{y + 19}" text-anchor="middle" fill="currentColor">{escape(text)}</text>'
+        f'<text x="{LEFT + BOX / 2}" y="{y + 20}" text-anchor="middle" fill="currentColor">{escape(text)}</text>'
     )
-    return box + (_names(y + 19, color, labels) if mark and named else "")
+    return box + (_names(y + 20, color, labels) if mark and named else "")
 
 
 def _names(y: float, color: str, labels: list[str]) -> str:
     """The labels of the changed settings beside the box, on at most two lines."""
     shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
-    start = y - 7.5 * (len(shown) - 1)
+    start = y - 9 * (len(shown) - 1)
     x = LEFT + BOX + 22
     line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'
     return line + "".join(
-        f'<text x="{x}" y="{start + 15 * place}" fill="currentColor" font-weight="600">{escape(_cut(label))}</text>'
+        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(_cut(label))}</text>'
         for place, label in enumerate(shown)
     )
 
 
-def _cut(label: str, most: int = 22) -> str:
+def _cut(label: str, most: int = 19) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 

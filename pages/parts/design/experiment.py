@@ -13,9 +13,10 @@ from engine.experiments.running import ExperimentRun
 from engine.experiments.store import find_comparison
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.unsaved import say_result_unsaved
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked, design
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.controls import WIDTH, run_and_stop, show_forecast, show_refusal, start
+from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, show_refusal, start
 from pages.parts.stage.evidence import follow, in_step_with, show_stored
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.shown import Shown, of_evidence
@@ -33,6 +34,7 @@ def show_experiment() -> None:
             if run is not None:
                 _heading(run.experiment)
                 shown = follow(name, run)
+                say_result_unsaved(run)
             elif found := find_comparison(name):
                 comparison, evidence = found
                 shown = of_evidence(comparison.experiment, evidence)
@@ -70,7 +72,7 @@ def _settings(run: ExperimentRun | None) -> None:
             )  # fmt: skip
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             SETTINGS.widget("seeds", disabled=running, width=WIDTH)
-            run_and_stop(SETTINGS.values()[EXPERIMENT] or "", run, _begin, ready=experiment is not None)
+            run_or_stop(SETTINGS.values()[EXPERIMENT] or "", run, _begin, ready=experiment is not None)
         if experiment is None:
             st.caption(f":material/block: {problem}")
         else:

@@ -13,7 +13,7 @@ from pages.parts.design.state import PARTS, SETTINGS, design, parts
 
 
 def show_guide() -> None:
-    st.subheader("Go on in Python", anchor=False)
+    st.header("Go on in Python", anchor=False)
     st.markdown(
         "The parts above come to this class. Put it into a checkout of the project and change what no part offers; it is then in the "
         "lab, in links, on the command line and in the tests, like every other encoding."
@@ -22,16 +22,20 @@ def show_guide() -> None:
     st.markdown(
         "1. A folder of its own, `engine/encodings/my_encoding/`, with an empty `__init__.py` and the torch module in `layer.py`:"
     )
-    st.code(code.layer, language="python")
+    st.code(code.layer, language="python", wrap_lines=True)
     st.markdown(
         "2. Beside it what is known without running it, in `spec.py`. `parameter_shapes` is there so that parameters are counted "
         "beforehand; `has_memory_formula` says that nobody has a formula for its memory yet; if it multiplies matrices, its neighbours "
         "show how `flops` counts that:"
     )
-    st.code(code.spec, language="python")
+    st.code(code.spec, language="python", wrap_lines=True)
     st.markdown('3. A line in the registry, `NAMES` of `engine/encodings/__init__.py`: `"my_encoding",`')
     st.markdown("4. See whether everything that holds for encodings holds for yours:")
-    st.code("pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding", language="bash")
+    st.code(
+        "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding",
+        language="bash",
+        wrap_lines=True,
+    )
 
 
 def show_ways() -> None:
@@ -52,6 +56,8 @@ def show_ways() -> None:
         )  # fmt: skip
         with st.popover("Share", icon=":material/share:"):
             st.caption("This link opens the page with these parts. It starts nothing.")
-            st.code(SETTINGS.share_link(SETTINGS.query()), language=None)
+            st.code(SETTINGS.share_link(SETTINGS.query()), language=None, wrap_lines=True)
             st.caption("The same design on the command line:")
-            st.code(" ".join(["python -m engine train --pos-encoding designed", *options]), language="bash")
+            st.code(
+                " ".join(["python -m engine train --pos-encoding designed", *options]), language="bash", wrap_lines=True
+            )

@@ -55,7 +55,7 @@ def choose() -> None:
         return
     if needs:
         _show_ranking(rows, needs)
-    st.subheader("The evidence", anchor="evidence")
+    st.header("The evidence", anchor="evidence")
     st.table(evidence_styled(rows), border="horizontal", alt="The evidence on each encoding")
     st.caption(LEGEND)
     with st.container(horizontal=True):

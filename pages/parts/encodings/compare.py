@@ -58,7 +58,13 @@ def compare() -> None:
         # Sent before anything else is written or asked for, which would slow it down.
         if seen:
             with board:
-                panels(_pictures(_told(configs, seen), shown), key="encodings.compare", name="encodings", least=440)
+                panels(
+                    _pictures(_told(configs, seen), shown),
+                    key="encodings.compare",
+                    name="encodings",
+                    least=440,
+                    level=2,
+                )
         if at_once:
             _controls(top)
         write_address()
@@ -66,7 +72,7 @@ def compare() -> None:
     with words:
         _words(configs, found, problems, shown)
     if found:
-        panels(_lines(_told(configs, found)), key="encodings.lines", name="encodings", least=440)
+        panels(_lines(_told(configs, found)), key="encodings.lines", name="encodings", least=440, level=2)
 
 
 def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:

@@ -110,7 +110,11 @@ def _along(run: Run) -> None:
         return
     _facts(run, first, then, scales, step, layer if layers > 1 else None)
     panels(
-        _board(run, steps, step, first, then, numbers), key="encodings.training", name="encoding-in-training", least=440
+        _board(run, steps, step, first, then, numbers),
+        key="encodings.training",
+        name="encoding-in-training",
+        least=440,
+        level=2,
     )
 
 

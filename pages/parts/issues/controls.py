@@ -1,10 +1,9 @@
-"""The controls of an issue's experiment: seeds, first seed, extended arms; Run and Stop; more seeds."""
+"""The controls of an issue's experiment: seeds, first seed, extended arms; its start; more seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
 
 import streamlit as st
 
@@ -12,9 +11,10 @@ from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
+from engine.foundation.formatting import counted
 from pages.parts.issues.prediction import Prediction, prediction_of
 from pages.parts.issues.state import SETTINGS, shown_runs
-from pages.parts.stage.controls import WIDTH, run_and_stop, show_forecast, show_refusal, start
+from pages.parts.stage.controls import start
 
 PREDICTED = "issues.predicted"
 """Session key: the predictions by run, as they were when it started."""
@@ -30,19 +30,14 @@ def extended() -> bool:
     return bool(SETTINGS.values()["extended"])
 
 
-def run_settings(issue: Issue, run: ExperimentRun | None) -> None:
-    """Widgets for seeds and arms, and the buttons Run and Stop."""
-    running = run is not None and run.state == "running"
+def settings(issue: Issue, disabled: bool) -> None:
+    """Seeds and arms, behind a button that says how many seeds are set."""
     slow = any(arm.extended for arm in issue.arms) or any(claim.extended for claim in issue.claims)
-    with st.container(border=True):
-        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            SETTINGS.widget("seeds", disabled=running, width=WIDTH)
-            SETTINGS.widget("first_seed", disabled=running, width=WIDTH)
-            told = "Also the arms that take longer." if slow else "This issue has no longer arms."
-            SETTINGS.widget("extended", disabled=running or not slow, help=told)
-            run_and_stop(shown_runs().get(issue.slug, ""), run, partial(begin, issue))
-        show_forecast(asked(issue), extended())
-    show_refusal()
+    with st.popover(counted(asked(issue).seeds, "seed"), icon=":material/tune:", disabled=disabled):
+        SETTINGS.widget("seeds", disabled=disabled)
+        SETTINGS.widget("first_seed", disabled=disabled)
+        told = "Also the arms that take longer." if slow else "This issue has no longer arms."
+        SETTINGS.widget("extended", disabled=disabled or not slow, help=told)
 
 
 def begin(issue: Issue, stored: Sequence[Trial] = ()) -> None:
@@ -50,21 +45,22 @@ def begin(issue: Issue, stored: Sequence[Trial] = ()) -> None:
     name = start(asked(issue), extended=extended(), stored=stored)
     if name is not None:
         shown_runs()[issue.slug] = name
-        st.session_state.setdefault(PREDICTED, {})[name] = asdict(prediction_of(issue))
+        st.session_state.setdefault(PREDICTED, {})[name] = prediction_of(issue)
 
 
 def predicted(name: str) -> Prediction:
     """The predictions made before this run started; empty where another session started it."""
-    return Prediction(**st.session_state.get(PREDICTED, {}).get(name, {"guesses": {}}))
+    found: Prediction = st.session_state.get(PREDICTED, {}).get(name, {})
+    return found
 
 
 def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:
     """A button for more seeds, where the present ones could not decide a claim."""
-    open_claims = [claim for claim in run.report.claims if claim.weighed.verdict == "inconclusive"]
+    open_claims = [claim for claim in run.report.claims if claim.finding == "undecided"]
     more = min(MOST_SEEDS, 2 * max(4, len(run.seeds)))
     if run.trials and open_claims and more > len(run.seeds):
         st.button(
-            f"Inconclusive so far: go on to {more} seeds", icon=":material/add:", on_click=_go_on, args=(issue, run, more),
+            f"Undecided claims: go on to {more} seeds", icon=":material/add:", on_click=_go_on, args=(issue, run, more),
             help="Trials that have finished are not trained again.",
         )  # fmt: skip
 

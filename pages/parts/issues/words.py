@@ -11,40 +11,37 @@ from engine.experiments.frames import published_frame
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.trial import Trial
+from pages.parts.app.linked_terms import with_terms
 from pages.parts.charts.stack import stack_svg
 from pages.parts.issues.drawing import show_drawing
-from pages.parts.issues.map import PAGE, issue_link, wrapping
-from pages.parts.issues.states import COLORS, ICONS, State
+from pages.parts.issues.map import PAGE, issue_link
 
 
 def show_way(issue: Issue) -> None:
     """Links to the map, the issue before and the one after."""
     order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
     place = order.index(issue)
-    with wrapping("issues-way", horizontal=True):
-        st.page_link(PAGE, label="All issues", icon=":material/apps:", query_params={})
+    with st.container(key="issues-way", horizontal=True, gap="xsmall", width="content"):
+        st.page_link(PAGE, label="All", icon=":material/apps:", query_params={}, help="All issues")
         if place > 0:
-            issue_link(order[place - 1], f"Previous: {order[place - 1].title}", ":material/arrow_back:")
+            issue_link(order[place - 1], "Previous", ":material/arrow_back:")
         if place + 1 < len(order):
-            issue_link(order[place + 1], f"Next: {order[place + 1].title}", ":material/arrow_forward:")
+            issue_link(order[place + 1], "Next", ":material/arrow_forward:")
 
 
-def show_claim(issue: Issue, state: State) -> None:
-    st.title(issue.title, anchor=False)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.badge(GROUPS[issue.group], color="blue")
-        st.badge(f"on this machine: {state}", icon=ICONS[state], color=COLORS[state])
-    st.markdown(issue.summary)
+def show_why(issue: Issue) -> None:
+    """The explanation and what to do about it, with links to the terms in them."""
+    summary, mechanism, *remedies = with_terms(issue.summary, issue.mechanism, *issue.remedies)
+    st.markdown(summary)
+    _show_mechanism(issue, mechanism)
+    st.subheader("What to do about it", anchor=False)
+    st.markdown("\n".join(f"- {line}" for line in remedies))
 
 
-def show_mechanism(issue: Issue) -> None:
+def _show_mechanism(issue: Issue, mechanism: str) -> None:
     words, drawing = st.columns([2.2, 1], gap="large")
     with words:
-        st.subheader("Why it would happen", anchor=False)
-        st.html("<style>.st-key-issues-mechanism .katex-display { overflow: auto hidden; }</style>")
-        with st.container(key="issues-mechanism"):  # its style lets a long formula scroll on a phone
-            st.markdown(with_formulas_apart(issue.mechanism))
-        st.caption(sources_in_words(issue.sources))
+        st.markdown(with_formulas_apart(mechanism))
     with drawing:
         show_drawing(stack_svg(issue), key=f"drawing.{issue.slug}")
         st.caption("Coloured: what the arms change.", text_alignment="center")
@@ -55,21 +52,13 @@ def with_formulas_apart(text: str) -> str:
     return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
 
 
-def sources_in_words(sources: Sequence[str]) -> str:
-    """One sentence; it gets a full stop unless a title ends with a question mark."""
-    words = "Sources: " + "; ".join(sources)
-    return words if words.endswith((".", "?", "!")) else f"{words}."
-
-
-def show_remedies(issue: Issue) -> None:
-    st.subheader("What to do about it", anchor=False)
-    st.markdown("\n".join(f"- {line}" for line in issue.remedies))
+def show_sources(issue: Issue) -> None:
+    st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
 
 
 def show_notes(issue: Issue) -> None:
     if issue.notes:
-        st.subheader("How it is measured", anchor=False)
-        st.markdown("\n".join(f"- {note}" for note in issue.notes))
+        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
 
 
 def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:

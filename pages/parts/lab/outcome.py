@@ -36,7 +36,7 @@ def show_lengths(run: Run) -> None:
     finished = run.ending
     if not isinstance(finished, Finished) or not finished.by_length:
         return
-    st.subheader("Beyond the trained length", help="Held-out sequences at each test length, after training.")
+    st.header("Beyond the trained length", help="Held-out sequences at each test length, after training.")
     frame = lengths_frame(finished).rename(columns=lambda name: name.replace("_", " "))
     frame["trained"] = frame["trained"].map({True: "trained", False: "never trained"})
     metrics = {str(name): st.column_config.NumberColumn(format="%.4g") for name in frame.select_dtypes("float")}

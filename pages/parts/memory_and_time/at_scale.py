@@ -19,7 +19,7 @@ from pages.parts.memory_and_time.view import View
 
 
 def show_models(view: View) -> None:
-    st.subheader("The same numbers for well-known models", anchor=False)
+    st.header("The same numbers for well-known models", anchor=False)
     st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
     models()
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -55,6 +55,7 @@ def show(result: Result, plan: Plan, view: View) -> None:
         name="memory and time",
         subject=f"{plan.axis} {plan.places}",
         least=400,
+        level=2,
     )
     show_laws(result)
     show_skips(result)

@@ -10,7 +10,8 @@ from engine.foundation.formatting import in_time
 from engine.notebooks import Notebook
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Play
-from pages.parts.notebooks.plays import REFUSED, badge, forget, run_to, step_state
+from pages.parts.app.visitor import mine
+from pages.parts.notebooks.plays import REFUSED, badge, forget, run_to, step_state, stop
 from pages.parts.notebooks.steps import TICK, anchor
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
@@ -26,7 +27,6 @@ STYLE = """<style>
 [class*="st-key-notebooks-ways"] :is(a, a *) { font-weight: normal }
 .st-key-notebooks-contents a { color: inherit; text-decoration: none }
 .st-key-notebooks-contents a:hover { text-decoration: underline }
-.st-key-notebooks-body .katex-display { overflow: auto hidden }
 </style>"""
 
 
@@ -45,14 +45,15 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
 
 
 def _show_buttons(notebook: Notebook, play: Play | None) -> None:
-    running = play is not None and play.state == "running"
+    own = play if play is not None and mine(play.owner) else None
+    running = own is not None and own.state == "running"
     last = max(cell.number for cell in notebook.cells if cell.kind == "code")
     with st.container(horizontal=True, gap="small"):
-        if play is not None and running:
-            st.button("Stop", icon=":material/stop:", on_click=play.stop, key="notebooks.stop")
+        if running:
+            st.button("Stop", icon=":material/stop:", on_click=stop, args=(notebook,), key="notebooks.stop")
         else:
             st.button(
-                "Run all" if play is None or play.state == "ended" else "Run the rest", icon=":material/play_arrow:",
+                "Run all" if own is None or own.state == "ended" else "Run the rest", icon=":material/play_arrow:",
                 type="primary", on_click=run_to, args=(notebook, last), key="notebooks.all",
             )  # fmt: skip
         st.button(

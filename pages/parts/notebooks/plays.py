@@ -9,10 +9,13 @@ import streamlit as st
 from engine.notebooks import Notebook
 from engine.notebooks.cells import Step
 from engine.notebooks.player import Play
-from engine.notebooks.players import PLAYERS
+from engine.notebooks.players import Players
 from engine.workers.errors import NoRoom
-from pages.parts.app.visitor import visitor
+from pages.parts.app import server
+from pages.parts.app.visitor import mine, visitor
 
+PLAYERS = Players(lambda: server.pool().allowances)
+"""The one registry of this process."""
 PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"
 """Session keys: the play's id by the notebook's slug, and the reason why the last play did not start."""
 
@@ -40,21 +43,26 @@ def play_of(notebook: Notebook) -> Play | None:
 
 
 def run_to(notebook: Notebook, cell: int) -> None:
-    """Continue to this cell, or start again where the last play has ended."""
+    """Continue to this cell, or start again where the last play has ended or is somebody else's."""
     play = play_of(notebook)
     try:
-        if play is None or play.state == "ended":
-            play = PLAYERS.begin(notebook, visitor().id)
+        if play is None or play.state == "ended" or not mine(play.owner):
+            play = PLAYERS.begin(notebook, visitor())
             st.session_state[PLAYS][notebook.slug] = play.id
         play.go(cell)
     except NoRoom as error:
         st.session_state[REFUSED] = str(error)
 
 
-def forget(notebook: Notebook) -> None:
-    """Discard the outputs; the next play starts from the first step."""
-    if (play := play_of(notebook)) is not None:
+def stop(notebook: Notebook) -> None:
+    """End the visitor's play; the outputs stay. Somebody else's, which a link shows, goes on."""
+    if (play := play_of(notebook)) is not None and mine(play.owner):
         play.stop()
+
+
+def forget(notebook: Notebook) -> None:
+    """Discard the outputs; the next play starts from the first step. Somebody else's play goes on."""
+    stop(notebook)
     st.session_state[PLAYS].pop(notebook.slug, None)
 
 

@@ -10,10 +10,9 @@ from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
 from engine.notebooks import NOTEBOOKS, Notebook
-from engine.notebooks.players import PLAYERS
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.notebooks.plays import PLAYS, play_of
+from pages.parts.notebooks.plays import PLAYERS, PLAYS, play_of
 
 PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
 

@@ -19,14 +19,14 @@ def show_introduction(notebook: Notebook) -> None:
 
 
 def show_step(notebook: Notebook, step: Step, play: Play | None) -> None:
-    st.subheader(f"{step.number}. {step.title}", anchor=anchor(step))
+    st.header(f"{step.number}. {step.title}", anchor=anchor(step))
     if step.code:
         show_state(notebook, step, play)
     for cell in step.cells:
         if cell.kind == "markdown":
             st.markdown(cell.source)
         else:
-            st.code(cell.source, language="python")
+            st.code(cell.source, language="python", wrap_lines=True)
             _show_output(notebook, cell, play)
 
 

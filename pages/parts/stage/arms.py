@@ -1,4 +1,4 @@
-"""The arms of an experiment: the settings that each changes against the control, and links to the lab."""
+"""The arms of an experiment: what two of them differ in, and links to the lab."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import streamlit as st
 
 from engine.config.link import to_query
+from engine.config.run_config import changes_between
 from engine.experiments.experiment import Arm, Experiment, Role
+from engine.foundation.formatting import counted
 from engine.settings.fields import Setting, to_text
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.arms import goes_without_saying
@@ -18,40 +20,56 @@ ROLE_MARKS: dict[Role, str] = {
     "remedy": ":green-badge[remedy]",
     "comparison": ":violet-badge[comparison]",
 }
-WIDTHS = [3, 4, 1.6]
+WIDTHS = [3, 1.6]
 
 
-def show_arms(experiment: Experiment, extended: bool, seed: int) -> None:
-    st.subheader("The arms", anchor=False, help=f"Ways to train that are compared. {experiment.matched}")
+def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str, str] | None = None) -> None:
+    """``pair``: the names of the two arms that are compared first; by default the first two."""
+    arms = experiment.arms_of(extended)
+    st.caption(f"An arm is one way to train. {experiment.matched}")
+    _show_pair(experiment, arms, pair or (arms[0].name, arms[-1].name))
     with st.container(border=True, gap="small"):
-        for arm in experiment.arms_of(extended):
-            name, changes, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
+        for arm in arms:
+            name, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
             name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**")
-            changes.markdown(changes_in_words(experiment, arm))
             with way:
                 st.page_link(
                     "lab.py", label="Open in the lab", icon=":material/science:",
                     query_params=to_query(experiment.config(arm, seed)),
                     help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
                 )  # fmt: skip
-    hidden = len(experiment.arms) - len(experiment.arms_of(extended))
+    hidden = len(experiment.arms) - len(arms)
     if hidden:
-        st.caption(f"{hidden} more take longer; “Extended” adds them.")
+        st.caption(f"{counted(hidden, 'arm')} more take longer; “Extended” adds them.")
 
 
-def changes_in_words(experiment: Experiment, arm: Arm) -> str:
-    """ "Mask fault: None → Missing" for each changed setting; for the control, a sentence that the others change it."""
-    changes = experiment.changes(arm)
-    if not changes:
-        return ":gray[what the others are compared with]"
-    return " · ".join(_change(*change) for change in changes if not goes_without_saying(*change))
+def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:
+    """Two arms to choose, and the settings in which they differ."""
+    names = [arm.name for arm in arms]
+    left, right = st.columns(2)
+    first = left.selectbox(
+        "What differs between", names, index=names.index(pair[0]), key=f"arms.first.{experiment.slug}"
+    )
+    second = right.selectbox("and", names, index=names.index(pair[1]), key=f"arms.second.{experiment.slug}")
+    st.markdown(differences(experiment, experiment.arm(first), experiment.arm(second)))
+
+
+def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
+    """ "Mask fault: None → Missing" for each setting that differs, in Markdown."""
+    changes = changes_between(experiment.config(first), experiment.config(second))
+    found = [_change(*change) for change in changes if not goes_without_saying(*change)]
+    return " · ".join(found) if found else ":gray[Nothing: they are the same training, measured in two ways.]"
 
 
 def _change(row: Setting, there: Any, here: Any) -> str:
-    if there is None and not row.optional:  # a parameter that the control's task or encoding does not have
+    if there is None and not row.optional:  # a parameter that the first arm's task or encoding does not have
         return f"{row.label} **{_shown(row, here)}**"
+    if here is None and not row.optional:
+        return f"{row.label} {_shown(row, there)} → **none**"
     return f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**"
 
 
 def _shown(row: Setting, value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return escaped(row.label_of(to_text(value)) if row.kind == "choice" else to_text(value))

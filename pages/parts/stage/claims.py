@@ -1,7 +1,8 @@
-"""The claims of an experiment: verdict, numbers, and a figure of the effect."""
+"""The claims of an experiment: what was found, numbers, and a figure of the effect."""
 
 from __future__ import annotations
 
+from engine.experiments.finding import FINDINGS, in_words
 from engine.experiments.report import ClaimReport
 from engine.experiments.statistics import Weighed
 from pages.parts.charts.effect import effect_figure, effect_height
@@ -25,11 +26,12 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     row, name = claim.weighed, f"claim.{place}"
     facts = facts_of(claim)
     over = shown.state not in ("running", "none")
+    chip, tone = _chip(claim, over)
     return {
-        "id": name, "title": claim.claim, "chip": _chip(row, over), "kind": ABOUT[claim.about], "height": effect_height(claim.unit),
-        "lines": [*([f"Condition: {claim.condition}"] if claim.condition else []), *([row.why] if row.seeds or over else [])],
+        "id": name, "title": claim.claim, "chip": chip, "chip_tone": tone, "kind": ABOUT[claim.about],
+        "height": effect_height(claim.unit), "lines": [f"Condition: {claim.condition}"] if claim.condition else [],
         "facts": [f"{label} {value}" for label, value in facts],
-        "alt": f"{claim.claim} {row.verdict}. " + ", ".join(f"{label} {value}" for label, value in facts),
+        "alt": f"{claim.claim} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": remember(
             name, (tuple(claim.effects), row),
             lambda: effect_figure(claim.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
@@ -37,21 +39,19 @@ def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remembe
     }  # fmt: skip
 
 
-def _chip(row: Weighed, over: bool) -> str:
+def _chip(claim: ClaimReport, over: bool) -> tuple[str, str]:
+    """The words on the claim's chip, and its tone; no tone before there is a finding."""
+    row = claim.weighed
     if over:
-        return row.verdict if row.seeds else "not measured"
-    return f"so far {row.verdict}" if row.seeds > 1 else "waiting for seeds"
+        return (in_words(claim.finding, row.seeds), claim.finding) if row.seeds else ("Not measured", "")
+    return (f"So far: {FINDINGS[claim.finding].lower()}", claim.finding) if row.seeds > 1 else ("Waiting for seeds", "")
 
 
 def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:
-    """The numbers behind a verdict, as label and value."""
+    """The effect in numbers. Interval and p stand in the table of the claims."""
     row: Weighed = claim.weighed
     sign = "" if claim.direction == "more" else "−"
     facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
-    if row.ci is not None:
-        facts.append(("95 % interval", f"{signed(row.ci[0])} to {signed(row.ci[1])}"))
-    if row.p is not None:
-        facts.append(("p", f"{row.p:.2g}"))
     return [*facts, ("worth naming from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
 
 

@@ -36,21 +36,16 @@ def seeds_setting() -> Any:
     )
 
 
-def run_and_stop(name: str, run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:
-    """The two buttons for the experiment of that name; ``start`` is called for Run. Stop is its owners'; what several asked for
-    goes on until the last of them stops it."""
-    running = run is not None and run.state == "running" and EXPERIMENTS.owned(name, visitor())
-    st.button(
-        "Run", type="primary", icon=":material/play_arrow:", disabled=running or not ready, on_click=start, width=WIDTH
-    )
-    st.button(
-        "Stop",
-        icon=":material/stop:",
-        disabled=not running,
-        on_click=EXPERIMENTS.leave,
-        args=(name, visitor()),
-        width=WIDTH,
-    )
+def run_or_stop(name: str, run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:
+    """The button for the experiment of that name: Run, or while it runs Stop. ``start`` is called for Run. Stop is its owners';
+    what several asked for goes on until the last of them stops it."""
+    if run is None or run.state != "running":
+        icon = ":material/play_arrow:"
+        st.button("Run", type="primary", icon=icon, disabled=not ready, on_click=start, width=WIDTH)
+    else:
+        own = EXPERIMENTS.owned(name, visitor())
+        leave, args = EXPERIMENTS.leave, (name, visitor())
+        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=WIDTH)
 
 
 def show_forecast(experiment: Experiment, extended: bool = False) -> None:

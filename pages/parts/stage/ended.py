@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from engine.experiments.experiment import Arm
+import numpy as np
+
+from engine.experiments.experiment import Arm, Claim, Experiment
 from pages.parts.charts.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.colors import Pair
-from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure, strip_height
+from pages.parts.charts.over_x import OverX, over_x_figure, over_x_height
+from pages.parts.charts.strip import Ended, strip_figure, strip_height
 from pages.parts.stage.plain import Plain, Remember, levels_of
 from pages.parts.stage.shown import Shown
-
-LINE_HEIGHT = 300
 
 
 def ended_section(shown: Shown, remember: Remember) -> Plain:
     """Arms side by side as rows, and arms of one line as lines over x."""
-    rows = {arm.name: _row_of(shown, arm) for arm in shown.arms}
+    rows = {arm.name: row_of(shown, arm) for arm in shown.arms}
     metrics = dict.fromkeys(arm.metric for arm in shown.arms)
     panels = [
         *(panel for metric in metrics for panel in _panels(shown, metric, rows, remember)),
@@ -42,16 +43,20 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
     levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     along = _along_a_line(arms)
-    lines, alone = _lines_of(along, rows), [rows[arm.name] for arm in arms if arm not in along]
+    lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
         drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
         in_line = [rows[arm.name] for arm in along]
-        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), label, in_line, drawn)
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
-        drawn = remember(name, stamp, lambda: strip_figure(alone, label, chance))
-        yield _panel(name, label, strip_height(len(alone)), label, alone, drawn)
+        compared = beside(shown.experiment, alone, metric, extended=shown.report.extended)
+        in_rows = [
+            row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
+        ]
+        drawn = remember(name, stamp, lambda: strip_figure(in_rows, label, chance))
+        yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
 
 
 def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
@@ -61,14 +66,14 @@ def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
     for kind in kinds:
         arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
         lines = [
-            OverX(arm.name, _color_in(arms, arm), {x: _row_of(shown, arm, metric) for x, metric in arm.points})
+            OverX(arm.name, _color_in(arms, arm), {x: row_of(shown, arm, metric) for x, metric in arm.points})
             for arm in arms
         ]
         label, name = with_unit(kind), f"points.{kind}"
         drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
         ends = [line.points[max(line.points)] for line in lines]
         words = f"{label} at the last {in_a_sentence(x_label)}"
-        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", line_height(lines), words, ends, drawn)
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), words, ends, drawn)
 
 
 def _color_in(arms: Sequence[Arm], arm: Arm) -> Pair:
@@ -80,29 +85,52 @@ def in_a_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
-def line_height(lines: Sequence[OverX]) -> int:
-    """The height in pixels, with room for a legend of several rows in a panel of usual width."""
-    rows = sum(8 * len(line.name) + 50 for line in lines) // 400
-    return LINE_HEIGHT + 20 * rows
-
-
 def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
     titled = title[:1].upper() + title[1:]
     return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
 
 
-def _row_of(shown: Shown, arm: Arm, metric: str = "") -> Ended:
+def row_of(shown: Shown, arm: Arm, metric: str = "", name: str = "") -> Ended:
+    """An arm's numbers by seed; by default its own metric, under its own name."""
     metric = metric or arm.metric
     by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
     values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
     without = sum(metric not in trial.numbers for trial in by_seed.values())
-    return Ended(arm.name, role_color(arm.role), values, shown.seeds, without)
+    return Ended(name or arm.name, role_color(arm.role), values, shown.seeds, without)
 
 
 def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
-    """The arms that belong on lines; none if there is only one x, as when the extended arms are left out."""
-    along = [arm for arm in arms if arm.line and arm.x is not None]
-    return along if len({arm.x for arm in along}) > 1 else []
+    """The arms on lines of several places. A line of one place would be a mark among others at the same x: its arm is a row."""
+    places: dict[str, set[float]] = {}
+    for arm in arms:
+        if arm.line and arm.x is not None:
+            places.setdefault(arm.line, set()).add(arm.x)
+    return [arm for arm in arms if len(places.get(arm.line, ())) > 1]
+
+
+def beside(experiment: Experiment, arms: Sequence[Arm], metric: str, *, extended: bool = False) -> list[Arm]:
+    """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
+    compared = [compared_by(claim) for claim in experiment.claims_of(extended)]
+    found: dict[str, Arm] = {}
+    for arm in arms:
+        for pairs in compared:
+            names = [name for name, by in pairs if by == metric]
+            if len(names) == 2 and arm.name in names:
+                found |= {name: experiment.arm(name) for name in names if name != arm.name}
+        found[arm.name] = arm
+    return list(found.values())
+
+
+def compared_by(claim: Claim) -> list[tuple[str, str]]:
+    """The arms that a claim compares, each with its number: (arm, metric)."""
+    asked: dict[tuple[str, str], None] = {}
+
+    def note(arm: str, metric: str) -> np.ndarray:
+        asked[arm, metric] = None
+        return np.full(1, np.nan)
+
+    claim.effect(note)
+    return list(asked)
 
 
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import streamlit as st
 
 from engine.estimate.layout import metric_names
 from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun
-from pages.parts.charts.arms import metric_label
-from pages.parts.stage.board import experiment_board, kept_board
+from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both
 from pages.parts.stage.shown import Shown, of_run
 
 CURVE = "stage.curve"
@@ -20,13 +21,17 @@ CURVE = "stage.curve"
 def follow(name: str, run: ExperimentRun) -> Shown:
     """The board of a run of this server process, filling in until it ends."""
     shown = of_run(run)
-    experiment_board(name, run, curve=choose_curve(shown))
+    experiment_board(_evidence(choose_curve(shown)), name, run)
     return shown
 
 
 def show_stored(name: str, shown: Shown) -> None:
     """The board of stored evidence; ``name``: under which its figures are kept."""
-    kept_board(name, shown, curve=choose_curve(shown))
+    kept_board(_evidence(choose_curve(shown)), name, shown)
+
+
+def _evidence(curve: str) -> Drawing:
+    return Drawing("evidence", partial(sections, curve), curve)
 
 
 @contextmanager
@@ -45,11 +50,12 @@ def choose_curve(shown: Shown) -> str:
     options = curve_names(shown.experiment)
     chosen: str = st.segmented_control(
         "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
-        format_func=lambda name: "Training loss" if name == "loss" else metric_label(name).capitalize(),
+        format_func=lambda name: curve_label(shown.experiment, name).capitalize(),
     ) or "loss"  # fmt: skip
     return chosen if chosen in options else "loss"
 
 
 def curve_names(experiment: Experiment) -> list[str]:
     config = experiment.config(experiment.arms[0])
-    return ["loss", "validation.loss", *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
+    losses = ["loss"] if shows_both(experiment, "loss") else ["loss", VALIDATION]
+    return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]

@@ -28,4 +28,4 @@ def forecast(experiment: Experiment, extended: bool = False, stored: Sequence[Tr
     if not times or len(stored) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
-    return f"{words}, about {in_time(seconds)} of training on this machine if it has nothing else to do; measuring comes on top."
+    return f"{words}, about {in_time(seconds)} here and the time for measuring."

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from engine.experiments.experiment import Arm
+from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
 from pages.parts.charts.arms import metric_label, role_color
-from pages.parts.charts.curves import Frame, curves_figure, frame_of
+from pages.parts.charts.curves import Frame, Stopped, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section
 from pages.parts.stage.ended import ended_section
 from pages.parts.stage.plain import Plain, Remember, levels_of, make
 from pages.parts.stage.shown import Shown, TrialSoFar
 
-CURVE_HEIGHT = 150
+CURVE_HEIGHT = 176
+VALIDATION = "validation.loss"
 
 
-def sections(shown: Shown, curve: str = "loss", remember: Remember = make) -> list[Plain]:
+def sections(curve: str, shown: Shown, remember: Remember = make) -> list[Plain]:
+    """Training curves of that name, where the arms ended, and the claims."""
     if shown.state != "running" and not shown.trials:
         return []  # stopped before any trial ended: nothing to show
     curves = [_curves(shown, curve, remember)] if shown.curves else []
@@ -32,6 +34,8 @@ def status(shown: Shown) -> Plain:
 
 
 def status_words(shown: Shown) -> str:
+    if shown.state == "waiting":
+        return "each seed will be a dot"
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
     before = f", {shown.reused} of them from before" if shown.reused else ""
     trials = f"{ended} of {total} trials{before}"
@@ -52,11 +56,12 @@ def status_words(shown: Shown) -> str:
 
 
 def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
-    label = {"loss": "training loss"}.get(curve, metric_label(curve))
+    label, both = curve_label(shown.experiment, curve), shows_both(shown.experiment, curve)
     by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
     running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
-    all_curves = [curves.get(curve, []) for curves in _all_curves(shown)]
+    drawn = [curve, VALIDATION] if both else [curve]
+    all_curves = [curves.get(name, []) for curves in _framed(shown) for name in drawn]
     frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
     panels = [
         _curve_panel(shown, arm, by_arm[arm.name], running[arm.name], curve, frame, levels[arm.name], remember)
@@ -66,15 +71,42 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
     return {
         "id": "curves",
         "title": "While they train",
-        "note": f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all.",
+        "note": f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all."
+        + (" Training solid, validation dashed." if both else ""),
         "panels": panels,
         "width": 250,
         "table": None,
     }
 
 
-def _all_curves(shown: Shown) -> list[dict[str, Curve]]:
-    return [trial.curves for trial in shown.trials] + [trial.curves for trial in shown.running]
+def curve_label(experiment: Experiment, curve: str) -> str:
+    if shows_both(experiment, curve):
+        return "training and validation loss"
+    return "training loss" if curve == "loss" else metric_label(curve)
+
+
+def shows_both(experiment: Experiment, curve: str) -> bool:
+    """Whether validation losses stand beside training losses: where the gap between them is what is asked about."""
+    return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
+
+
+def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
+    """Where the trials that did not finish broke off: at the step that is not finite, or with the last one of their curve."""
+    without = [trial for trial in trials if trial.outcome]
+    if not without:
+        return None
+    ends = {trial.seed: trial.curves.get(curve) or [(0, 0.0)] for trial in without}
+    reasons = dict.fromkeys(
+        "not a finite number" if "finite" in trial.outcome else trial.outcome.rstrip(".") for trial in without
+    )
+    steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in without}
+    return Stopped(steps, "; ".join(reasons))
+
+
+def _framed(shown: Shown) -> list[dict[str, Curve]]:
+    """The curves for which the axis has room: those of all trials that did not break off, if there are any."""
+    sound = [trial.curves for trial in shown.trials if not trial.outcome] + [trial.curves for trial in shown.running]
+    return sound or [trial.curves for trial in shown.trials]
 
 
 def _curve_panel(
@@ -83,6 +115,13 @@ def _curve_panel(
 ) -> Plain:  # fmt: skip
     done = {trial.seed: trial.curves.get(curve, []) for trial in trials}
     so_far = {trial.seed: trial.curves.get(curve, []) for trial in running}
+    dashed = None
+    if shows_both(shown.experiment, curve):
+        dashed = (
+            {trial.seed: trial.curves.get(VALIDATION, []) for trial in trials},
+            {trial.seed: trial.curves.get(VALIDATION, []) for trial in running},
+        )
+    stopped = stopped_of(trials, curve)
     steps = shown.experiment.config(arm).steps
     stamp = (curve, frame, len(trials), tuple((g.seed, g.share) for g in running), tuple(levels.items()))
     name = f"curves.{arm.name}"
@@ -90,8 +129,11 @@ def _curve_panel(
     return {
         "id": name, "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
         "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
-        "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}",
-        "figure": remember(name, stamp, lambda: curves_figure(done, so_far, frame, steps, role_color(arm.role), levels)),
+        "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
+        "figure": remember(
+            name, stamp,
+            lambda: curves_figure(done, so_far, frame, steps, role_color(arm.role), levels, dashed=dashed, stopped=stopped),
+        ),
     }  # fmt: skip
 
 

@@ -31,7 +31,8 @@ class Shown:
     trials: Sequence[Trial]
     running: Sequence[TrialSoFar]
     state: str
-    """The state of the experiment; ``kept`` for stored evidence, ``shipped`` for evidence that comes with this version."""
+    """The state of the experiment; ``waiting`` before the first run, ``kept`` for stored evidence, ``shipped`` for evidence that
+    comes with this version."""
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
@@ -99,10 +100,3 @@ def of_latest(experiment: Experiment) -> Shown | None:
 
 def of_shipped(experiment: Experiment, report: Report) -> Shown:
     return Shown(experiment, report, trials_of(report), (), "shipped")
-
-
-def fits(experiment: Experiment, report: Report) -> bool:
-    """Whether a report matches the arms and claims that the experiment has today."""
-    claims = [claim.sentence for claim in experiment.claims_of(report.extended)]
-    arms = [arm.name for arm in experiment.arms_of(report.extended)]
-    return claims == [claim.claim for claim in report.claims] and arms == [arm.name for arm in report.arms]

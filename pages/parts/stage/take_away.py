@@ -37,14 +37,26 @@ def show_claims(shown: Shown) -> None:
     """A row for each claim, to sort, search and download."""
     number = st.column_config.NumberColumn
     numbers = {
+        "before": number(
+            "Before", format="%.3g", help="The mean of the number that the effect starts from, where it is one."
+        ),
+        "after": number("After", format="%.3g", help="The mean of the number that it leads to."),
         "effect": number("Effect", format="%+.3g", help="The mean over the paired seeds."),
-        "low": number("From", format="%+.3g", help="The lower end of the 95 % interval."),
+        "low": number(
+            "From",
+            format="%+.3g",
+            help="The lower end of the 95 % interval; empty where every seed has the same effect.",
+        ),
         "high": number("To", format="%+.3g", help="The upper end of the 95 % interval."),
-        "p": number("p", format="%.2g", help="Of the exact sign-flip test, two-sided."),
+        "p": number(
+            "p",
+            format="%.2g",
+            help="Of the exact sign-flip test, two-sided; empty where every seed has the same effect.",
+        ),
         "smallest effect": number("Worth naming from", format="%g", help="Declared before the run."),
     }
-    words = {"claim": "Claim", "condition": "Condition", "verdict": "Verdict", "direction": "Claimed", "unit": "Unit"}
-    frame = effects_frame(shown.report)
+    words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
+    frame = effects_frame(shown.experiment, shown.report, shown.trials)
     empty = [] if frame["condition"].any() else ["condition"]
     st.dataframe(
         frame.drop(columns=empty), hide_index=True, placeholder="",

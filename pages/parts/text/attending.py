@@ -11,7 +11,7 @@ from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.attention import small, upright
+from pages.parts.charts.attention import upright
 from pages.parts.charts.colors import sequential
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.heat import heat, heat_figure
@@ -25,7 +25,7 @@ FIRST = "To be, or not to be: that is the question"
 def show_attending(run: Run) -> None:
     if not run.config.architecture.attends:
         return
-    st.subheader("Attention on a sentence", anchor=False)
+    st.header("Attention on a sentence", anchor=False)
     st.session_state.setdefault(SENTENCE, _first_sentence(run))
     words, which = st.columns([3, 1], gap="medium", vertical_alignment="bottom")
     with words:
@@ -65,7 +65,7 @@ def _head(found: SentenceAttention, layer: int, head: int, color: str) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
     trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
     drawn = heat_figure(
-        trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens, across=upright(tokens), down=small(tokens)
+        trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens, across=upright(tokens)
     )  # fmt: skip
     strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
     return Panel(

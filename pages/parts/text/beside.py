@@ -100,7 +100,7 @@ def show_text_facts(run: Run) -> None:
 
 def show_beside(run: Run) -> None:
     """The losses on all held-out tokens: words and layout separately, and by the number of tokens read."""
-    st.subheader("Beside counting models, on all held-out text", anchor=False)
+    st.header("Beside counting models, on all held-out text", anchor=False)
     try:
         with st.spinner("Reading all held-out text"):
             found = beside_counting_models(run)

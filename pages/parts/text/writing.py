@@ -29,7 +29,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def show_writing(run: Run) -> None:
-    st.subheader("Write on", anchor=False)
+    st.header("Write on", anchor=False)
     for key, value in (DEFAULTS | _own_words(run)).items():
         st.session_state.setdefault(key, value)
     left, right = st.columns([1, 1.6], gap="medium")

@@ -38,6 +38,8 @@ PATIENCE = 60.0
 """Seconds after which a stream is ended whose reader takes nothing."""
 GRACE = 2.0
 """Seconds that a stream has to end by itself when the server stops."""
+REFUSED_AFTER = 2.0
+"""Seconds after which a stream is refused: who asks again at once would keep the server busy with refusals."""
 MAKERS = 4
 """The most threads that make messages at once; pages need the others."""
 MOST_EVENTS = 10**9
@@ -63,6 +65,23 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
     messages, makers = MessagesOfRuns(), CapacityLimiter(MAKERS)
 
     async def live(request: Request) -> Response:
+        try:
+            leave = admit(visitor_of(request))
+        except NoRoom as error:
+            await asyncio.sleep(REFUSED_AFTER)
+            return PlainTextResponse(str(error), 429)
+        try:
+            answer = await _answer(request)
+        except BaseException:
+            leave()
+            raise
+        if isinstance(answer, tuple):
+            return Streamed(messages.of(answer[0]), answer[1], makers, leave)
+        leave()
+        return answer
+
+    async def _answer(request: Request) -> tuple[ReadableRun, int] | Response:
+        """The run that is asked for and the event to begin with, or why there is no stream."""
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
             return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
@@ -72,11 +91,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
             return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
         if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not reconnect after this.
-        try:
-            leave = await to_thread.run_sync(admit, visitor_of(request))
-        except NoRoom as error:
-            return PlainTextResponse(str(error), 429)
-        return Streamed(messages.of(run), after, makers, leave)
+        return run, after
 
     return Route(f"{prefix}/live/{{run}}", live, methods=["GET"])
 
@@ -103,7 +118,8 @@ class Streamed(EventSourceResponse):
 async def stream(
     messages: Messages, after: int, stopping: Event, makers: CapacityLimiter | None = None, beat: float = BEAT
 ) -> AsyncIterator[bytes]:
-    """One message at once, then one whenever there are new events, until the run has ended and all are sent.
+    """One message at once, then one whenever there are new events, until the run has ended and all are sent. Of a run that goes
+    on at another server there is one message, and the browser asks again.
 
     ``stopping`` is set when the server is asked to stop; the server then waits until every stream has ended.
     """

@@ -15,6 +15,8 @@ from pages.parts.boards.live.readable_run import ReadableRun
 
 RECONNECT = 1000
 """Milliseconds after which a browser whose connection broke asks again."""
+RECONNECT_ELSEWHERE = 3000
+"""The same for a run that goes on at another server: each time its folder is read anew."""
 KEPT = 32
 """The most messages of a run that are kept for the next who ask."""
 KEPT_BYTES = 4 * 2**20
@@ -39,7 +41,7 @@ class Message:
     """A server-sent event; its id is the number of events."""
     upto: Moment
     last: bool
-    """Whether the run has ended and no message follows."""
+    """Whether no message follows: the run has ended, or it goes on at another server and is as it was when it was read."""
 
 
 class Messages:
@@ -72,8 +74,10 @@ class Messages:
             payload, events = feed(self.run, heard.events)
             status = payload["status"]
             text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-            body = ServerSentEvent(text, id=str(events), retry=RECONNECT).encode()
-            message = Message(body, Moment(events, status["state"], status["queue_place"]), payload["end"])
+            retry = RECONNECT_ELSEWHERE if self.run.elsewhere else RECONNECT
+            body = ServerSentEvent(text, id=str(events), retry=retry).encode()
+            upto = Moment(events, status["state"], status["queue_place"])
+            message = Message(body, upto, payload["end"] or self.run.elsewhere)
             self._keep(heard, message)
             return message
 

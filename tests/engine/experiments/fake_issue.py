@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 
 def fake_issue(**changes: Any) -> Issue:
@@ -28,7 +29,19 @@ def fake_issue(**changes: Any) -> Issue:
                 "Longest ones end lower.", difference("longest", "long", "loss"), "nats", 1e-4, "less", extended=True
             ),
         ),
+        "key_figure": KeyFigure(
+            sample="reads 1, must write 1",
+            question="Train for one step: what happens to the loss?",
+            answers=("It falls", "It stays", "It rises"),
+            quantity="Loss (nats)",
+            subject="the loss",
+            change="With one step",
+            before=Row("nine steps", "long", "loss"),
+            after=Row("one step", "short", "loss"),
+            remedy="Train longer.",
+            unit="nats",
+        ),
         "remedies": ("a", "b", "c"),
-        "sources": ("Nobody 2000",),
+        "sources": (Source("Nobody 2000", "https://example.org/"),),
     }
     return Issue(**{**facts, **changes})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.experiments.experiment import Claim, above
@@ -12,28 +14,54 @@ from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue
 
 
-def test_a_claim_is_a_row_with_its_effect_interval_and_verdict() -> None:
+def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
     issue = fake_issue(seeds=6)
     trials = [
         Trial(arm, seed, {"loss": loss + 0.01 * seed})
         for arm, loss in (("short", 0.9), ("long", 0.1))
         for seed in range(6)
     ]
-    frame = effects_frame(report(issue, trials, range(6)))
+    trials = [
+        replace(trial, numbers={"loss": trial.number("loss") + trial.seed * (trial.arm == "short")}) for trial in trials
+    ]
+    frame = effects_frame(issue, report(issue, trials, range(6)), trials)
     assert list(frame["claim"]) == [claim.sentence for claim in issue.claims_of()]
     first = frame.iloc[0]
-    assert first["effect"] == pytest.approx(0.8)
+    assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.125, 0.925 + 2.5, 3.3))
+    assert frame["before"][1] == 1, "a level known beforehand"
     assert first["low"] <= first["effect"] <= first["high"]
     assert first["p"] == pytest.approx(2 / 2**6)
-    assert (first["verdict"], first["seeds"], first["unit"], first["smallest effect"]) == ("shown", 6, "nats", 0.01)
+    assert (first["finding"], first["seeds"], first["unit"], first["smallest effect"]) == ("Holds", 6, "nats", 0.01)
 
 
 def test_too_few_seeds_leave_empty_cells() -> None:
     never = Claim("Nothing has this.", above("long", "nothing"), "nats", 1.0)
     issue = fake_issue(claims=(*fake_issue().claims, never))
-    frame = effects_frame(report(issue, [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})], range(1)))
+    trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
+    frame = effects_frame(issue, report(issue, trials, range(1)), trials)
     assert frame["effect"].isna().tolist() == [False, False, True]
+    assert frame["after"].isna().tolist() == [False, False, True]
     assert frame[["low", "high", "p"]].isna().all(axis=None)
+    assert set(frame["finding"]) == {"Undecided (needs at least six seeds)"}
+
+
+def test_what_every_seed_gives_alike_has_neither_interval_nor_p() -> None:
+    issue = fake_issue(seeds=6)
+    trials = [Trial(arm, seed, {"loss": loss}) for arm, loss in (("short", 0.9), ("long", 0.1)) for seed in range(6)]
+    frame = effects_frame(issue, report(issue, trials, range(6)), trials)
+    assert list(frame["finding"]) == ["Holds", "Holds"]
+    assert frame[["low", "high", "p"]].isna().all(axis=None)
+
+
+def test_an_effect_that_is_no_difference_has_no_two_numbers() -> None:
+    ratio = Claim(
+        "One is the double of the other.", lambda values: values("short", "loss") / values("long", "loss"), "", 1.0
+    )
+    issue = fake_issue(claims=(ratio,))
+    trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
+    frame = effects_frame(issue, report(issue, trials, range(1)), trials)
+    assert frame["effect"][0] == pytest.approx(9)
+    assert frame[["before", "after"]].isna().all(axis=None)
 
 
 def test_our_means_stand_beside_published_numbers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -20,17 +21,27 @@ def test_a_report_survives_json(row: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("slug", sorted({row["slug"] for row in ROWS}))
 def test_what_was_measured_are_the_claims_and_arms_of_today(slug: str) -> None:
-    issue, reports = ISSUES[slug], shipped_reports(slug)
+    issue = ISSUES[slug]
+    reports = shipped_reports(issue)
     assert [report.seeds for report in reports] == [list(range(8)), list(range(100, 108))]
     for report in reports:
-        assert [claim.claim for claim in report.claims] == [
-            claim.sentence for claim in issue.claims_of(report.extended)
-        ]
-        assert [arm.name for arm in report.arms] == [arm.name for arm in issue.arms_of(report.extended)]
+        assert [claim.claim for claim in report.claims] == [c.sentence for c in issue.claims_of(report.extended)]
+
+
+def test_other_words_keep_the_evidence_and_other_claims_or_arms_do_not() -> None:
+    issue = ISSUES["heads"]
+    said = replace(issue.claims[0], sentence="Other words.", condition="", unit="parts")
+    report, *_ = shipped_reports(replace(issue, claims=(said, *issue.claims[1:])))
+    assert (report.claims[0].claim, report.claims[0].unit) == ("Other words.", "parts")
+    assert report.claims[0].weighed == shipped_reports(issue)[0].claims[0].weighed
+    larger = replace(issue.claims[0], smallest_effect=0.9)
+    assert shipped_reports(replace(issue, claims=(larger, *issue.claims[1:]))) == []
+    assert shipped_reports(replace(issue, claims=issue.claims[::-1])) == []
+    assert shipped_reports(replace(issue, arms=issue.arms[1:])) == []
 
 
 def test_its_trials_tell_the_numbers_that_the_report_tells() -> None:
     numbers, _ = shipped_numbers("longer-sequences")
-    trials = [trial for report in shipped_reports("longer-sequences") for trial in trials_of(report)]
+    trials = [trial for report in shipped_reports(ISSUES["longer-sequences"]) for trial in trials_of(report)]
     for (arm, metric), known in numbers.items():
         assert [(t.seed, t.numbers[metric]) for t in trials if t.arm == arm and metric in t.numbers] == known

@@ -30,7 +30,7 @@ def test_evidence_is_kept_and_what_was_weighed_is_not_weighed_again(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert store.latest(fake_issue()) is None
-    assert store.latest_verdict("fake") is None
+    assert store.latest_finding("fake") is None
     run = saved(pool)
     with monkeypatch.context() as patch:
         patch.setattr(store, "weigh_all", None)
@@ -38,7 +38,7 @@ def test_evidence_is_kept_and_what_was_weighed_is_not_weighed_again(
     assert found is not None
     assert found.trials == list(run.trials)
     assert found.report.claims == run.report.claims
-    assert store.latest_verdict("fake") == "shown"
+    assert store.latest_finding("fake") == "holds"
 
 
 def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool) -> None:
@@ -52,7 +52,7 @@ def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool) -> None:
 def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool) -> None:
     saved(pool)
     (store.folder_of("fake") / "99999999999999999999.json").write_text("{")
-    assert store.latest_verdict("fake") == "shown"
+    assert store.latest_finding("fake") == "holds"
     assert store.latest(fake_issue()) is not None
 
 

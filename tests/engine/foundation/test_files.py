@@ -12,7 +12,14 @@ from threading import Thread
 
 import pytest
 
-from engine.foundation.files import ABANDONED, keep_newest, keep_newest_of, keep_private, replacing, write_whole
+from engine.foundation.files import (
+    ABANDONED,
+    keep_newest,
+    keep_newest_of,
+    keep_private,
+    replacing,
+    write_whole,
+)
 
 LONG = 200_000
 WRITER = f"""
@@ -62,6 +69,19 @@ def test_after_an_error_the_old_content_stays_and_nothing_else(problem: BaseExce
         pass  # writes nothing
     assert file.read_text() == "old"
     assert os.listdir(tmp_path) == ["it.npz"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the size of a file in this way")
+def test_what_the_disk_takes_half_of_is_not_appended(tmp_path: Path) -> None:
+    script = (
+        "import resource, signal, sys; from pathlib import Path; from engine.foundation.files import append_whole; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+        "append_whole(Path(sys.argv[1]), 'a' * 70); append_whole(Path(sys.argv[1]), 'b' * 70)"
+    )
+    file = tmp_path / "lines"
+    done = subprocess.run([sys.executable, "-c", script, str(file)], capture_output=True, text=True)
+    assert "File too large" in done.stderr
+    assert file.read_text() == "a" * 70
 
 
 def test_the_newest_are_kept_the_last_used_among_them(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 import psutil
 import pytest
 
+from engine.foundation.visitor import Visitor
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
+from engine.workers.allowances import Allowances
 from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
 
@@ -104,32 +106,61 @@ def test_after_the_last_cell_the_process_is_not_kept(start: Start) -> None:
 
 def test_players_limit_processes_and_put_idle_ones_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.notebooks.players.Play", _sleeper)
-    players = Players(Limits(notebooks=2))
+    allowances = Allowances(Limits(notebooks=2))
+    players = Players(lambda: allowances)
+    anna, bert, carl, dora = map(Visitor, ("anna", "bert", "carl", "dora"))
     try:
-        first = players.begin(NOTEBOOK, "anna")
+        first = players.begin(NOTEBOOK, anna)
         first.go(CODE[0])
-        with pytest.raises(NoRoom, match="“A table of ten rows” is still running"):
-            players.begin(NOTEBOOK, "anna")
-        idle = players.begin(NOTEBOOK, "bert")
-        third = players.begin(NOTEBOOK, "carl")
+        idle = players.begin(NOTEBOOK, bert)
+        with pytest.raises(NoRoom, match=r"You have 1 notebook going, and this host allows 1 at once\. Stop it"):
+            players.begin(NOTEBOOK, anna)
+        assert idle.state == "waiting", "nobody gives way to what is refused"
+        third = players.begin(NOTEBOOK, carl)
         assert (idle.state, third.state) == ("ended", "waiting")
         assert "Others needed its place" in idle.why_ended
+        assert allowances.count("notebook", bert) == 0
         third.go(CODE[0])
-        with pytest.raises(NoRoom, match=r"as this host allows at once \(2\)"):
-            players.begin(NOTEBOOK, "dora")
+        with pytest.raises(NoRoom, match="2 notebooks of all visitors are going, as many as this host allows"):
+            players.begin(NOTEBOOK, dora)
         assert players.find(idle.id) is idle, "its outputs can still be seen"
     finally:
         players.close()
     assert first.wait(10)
     assert first.state == "ended"
+    assert allowances.count("notebook", anna) == 0
 
 
-def _sleeper(notebook: Any, limits: Limits, session: str) -> Play:
-    return Play(notebook, limits, session, command=["-c", BUSY])
+def test_a_visitor_has_as_many_as_the_host_allows_and_the_one_that_waits_gives_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engine.notebooks.players.Play", _sleeper)
+    allowances = Allowances(Limits(notebooks_per_visitor=2))
+    players, anna = Players(lambda: allowances), Visitor("anna")
+    try:
+        busy, waiting = players.begin(NOTEBOOK, anna), players.begin(NOTEBOOK, anna)
+        busy.go(CODE[0])
+        third = players.begin(NOTEBOOK, anna)
+        assert (busy.state, waiting.state, third.state) == ("running", "ended", "waiting")
+        assert waiting.why_ended == "You opened another one, so it was put away."
+        assert allowances.count("notebook", anna) == 2
+        third.stop()
+        assert allowances.count("notebook", anna) == 1
+    finally:
+        players.close()
+
+
+def test_a_host_without_notebooks_offers_the_download() -> None:
+    with pytest.raises(NoRoom, match=r"This host plays no notebooks\. Download this one"):
+        Players(lambda: Allowances(Limits(notebooks=0))).begin(NOTEBOOK, Visitor("anna"))
+
+
+def _sleeper(*given: Any, **how: Any) -> Play:
+    return Play(*given, **how, command=["-c", BUSY])
 
 
 def test_a_real_one_goes_on_from_where_it_was_and_holds_no_torch_here() -> None:
-    players = Players(Limits())
+    players = Players(lambda: Allowances(Limits()))
     try:
         play = players.begin(NOTEBOOK)
         play.go(CODE[0])

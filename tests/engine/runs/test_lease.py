@@ -70,14 +70,36 @@ def test_it_is_steered_where_it_goes_on_only(other: Runs, tmp_path: Path) -> Non
 
 def test_a_server_that_is_silent_for_long_is_gone(other: Runs, tmp_path: Path) -> None:
     run, here = other.create(config()), ServerLease(tmp_path / "servers")
-    assert [holder.id for holder in here.others()] == [other.lease.id]
     file = tmp_path / "servers" / f"{other.lease.id}.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "host": "another machine"}))
+    assert [holder.id for holder in here.others()] == [other.lease.id]
     long_ago = file.stat().st_mtime - SILENT - 1
     os.utime(file, (long_ago, long_ago))
     assert here.others() == []
     assert Runs(tmp_path / "runs").get(run.id).state == "lost"  # type: ignore[union-attr]
     here.tidy()
     assert not file.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell when a process began whatever the clock says")
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_set_anew_ends_no_server(
+    other: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    run, proc = other.create(config()), tmp_path / "proc"
+    proc.mkdir()
+    (proc / str(os.getpid())).symlink_to(f"/proc/{os.getpid()}")
+    booted = int(psutil.boot_time())
+    set_anew = Path("/proc/stat").read_text().replace(f"btime {booted}", f"btime {booted + hours * 3600}")
+    (proc / "stat").write_text(set_anew)
+    began, now = psutil.Process().create_time(), (tmp_path / "servers" / f"{other.lease.id}.json").stat().st_mtime
+    monkeypatch.setattr(psutil, "PROCFS_PATH", str(proc))
+    monkeypatch.setattr("time.time", lambda: now + hours * 3600)
+    assert psutil.Process().create_time() == pytest.approx(began + hours * 3600, abs=2)
+    here = Runs(tmp_path / "runs")
+    assert here.get(run.id).elsewhere  # type: ignore[union-attr]
+    here.prune(NOTHING)
+    assert run.folder.exists()
 
 
 def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
@@ -91,8 +113,10 @@ def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
     here = ServerLease(tmp_path)
     assert here.elsewhere(server)
     child.kill()
-    child.wait()
     child.stdout.close()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not here.elsewhere(server), "also while nobody has waited for the process"
+    child.wait()
     assert not here.elsewhere(server)
 
 

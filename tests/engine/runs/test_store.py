@@ -18,7 +18,7 @@ from engine.config.run_config import RunConfig
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.retention import Retention
-from engine.runs.run import Run
+from engine.runs.run import WRITE_AGAIN, Run
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
 
@@ -298,6 +298,60 @@ def test_a_full_disk_does_not_end_the_run(runs: Runs, monkeypatch: pytest.Monkey
     finish(run)
     assert run.state == "finished"
     assert run.unsaved == "This run cannot be saved: No space left on device."
+
+
+def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(config(steps=40))
+    first, *middle, last = list(train(run.config))
+    whole = run_folder.append_whole
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    run.append([first])
+    monkeypatch.setattr(run_folder, "append_whole", full)
+    for event in middle:
+        run.append([event])
+    assert run.unsaved == "This run cannot be saved: No space left on device."
+    before = Runs(runs.folder).get(run.id)
+    assert before is not None
+    assert [to_json(event) for event in before.events][:-1] == [to_json(first)]
+    monkeypatch.setattr(run_folder, "append_whole", whole)
+    run.append([last])
+    assert not run.unsaved
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert [to_json(event) for event in found.events] == [to_json(event) for event in run.events]
+
+
+def test_it_is_tried_again_while_the_run_goes_on(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(config(steps=4))
+    first, *rest = list(train(run.config))
+    (run.folder / "events.jsonl").mkdir()
+    run.append([first])
+    assert run.unsaved
+    (run.folder / "events.jsonl").rmdir()
+    run.append(rest[:1])
+    assert run.unsaved, "not at once"
+    now = time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: now + WRITE_AGAIN)
+    run.append(rest[1:2])
+    assert not run.unsaved
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    assert [to_json(event) for event in found.events][:-1] == [to_json(event) for event in run.events]
+
+
+def test_a_run_that_the_disk_does_not_let_go_of_stays(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = finish(runs.create(config(steps=2)))
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("shutil.rmtree", read_only)
+    with pytest.raises(OSError, match="Read-only"):
+        runs.delete(run.id)
+    assert [kept.id for kept in runs.recent()] == [run.id]
 
 
 def test_a_loss_that_is_not_finite_survives_the_disk(runs: Runs) -> None:

@@ -71,3 +71,13 @@ def test_only_so_many_texts_are_kept(data_folder: Path, monkeypatch: pytest.Monk
         last = own.keep(f"{number} {TEXT}".encode())
     assert len(list((data_folder / "texts").glob("*.txt"))) == 3
     assert own.read(last).startswith("4 ")
+
+
+def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place(data_folder: Path) -> None:
+    bens = own.keep(TEXT.encode(), "ben", most=2)
+    annas = [own.keep(f"{number} {TEXT}".encode(), "anna", most=2) for number in range(4)]
+    assert len(list((data_folder / "texts").glob("*.txt"))) == 3
+    for name in (bens, *annas[2:]):
+        assert TEXT in own.read(name)
+    with pytest.raises(ValueError, match="no text of that name"):
+        own.read(annas[0])

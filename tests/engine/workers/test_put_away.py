@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.foundation.visitor import Visitor
-from engine.runs.events import Ended, Finished, Progress
+from engine.runs.events import Ended, Failed, Finished, Progress
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import train
-from engine.workers import put_away
+from engine.workers import put_away, queued
 from engine.workers.errors import Refused
 from engine.workers.limits import Limits
 from engine.workers.pool import Pool
-from tests.engine.fake_training import config
+from engine.workers.saved_request import read_request
+from tests.engine.fake_training import HANGS, config
 from tests.engine.workers.test_limits import predict
-from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, steps_of, until, wait_end
+from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, pid_of, steps_of, until, wait_end
 from tests.engine.workers.test_worker import NOISY, numbers
 
 ME, YOU = Visitor("me"), Visitor("you")
@@ -29,8 +33,9 @@ ME, YOU = Visitor("me"), Visitor("you")
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "AGAIN_AFTER"):
+    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR"):
         monkeypatch.setattr(put_away, name, 0.05)
+    monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
 
 
 @pytest.fixture
@@ -60,6 +65,19 @@ def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: A
     pool.pause(run.id, ME)
     until(lambda: run.away)
     return run
+
+
+@contextmanager
+def unread(state: Path) -> Iterator[None]:
+    """Whoever reads the state waits for ever."""
+    aside = state.rename(state.with_name("aside"))
+    os.mkfifo(state)
+    yield
+    aside.replace(state)
+
+
+def kill_worker_of(pool: Pool, run: Run) -> None:
+    os.kill(pid_of(pool, run), signal.SIGKILL)
 
 
 def test_a_paused_run_gives_its_place_back_and_goes_on_where_it_was(start: Callable[..., Pool]) -> None:
@@ -113,7 +131,7 @@ def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> Non
     run = pool.runs.get(first.id)
     assert run is not None
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
-    assert put_away.read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
+    assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
     with pytest.raises(Refused, match="somebody else"):
         pool.resume(run.id, YOU)
     pool.resume(run.id, ME)
@@ -142,6 +160,104 @@ def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
     pool.stop(run.id, ME)
     assert run.ending == Ended(run.step, "stopped")
     assert Runs(pool.runs.folder).get(run.id).state == "stopped"  # type: ignore[union-attr]
+    assert not (run.folder / "state.pt").exists()
+    pool.resume(run.id, ME)
+    assert run.state == "stopped", "nothing brings it back"
+
+
+def test_killed_while_it_reads_the_state_it_is_put_away_again(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool)
+    step, state = run.step, run.folder / "state.pt"
+    with unread(state):
+        pool.resume(run.id, ME)
+        until(lambda: run.state == "running")
+        kill_worker_of(pool, run)
+        until(lambda: run.away)
+    assert (run.state, run.step, run.ending) == ("paused", step, None)
+    assert pool.allowances.count("run", ME) == 0
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+    until(lambda: not state.exists())
+
+
+def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_nothing(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start()
+    run = away(pool)
+    blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
+    until(lambda: blocking.step == 2)
+    step = run.step  # the worker hangs in another run: it cannot take the step before it ends
+    pool.step(run.id, ME)
+    kill_worker_of(pool, run)
+    wait_end(blocking)
+    until(lambda: run.away and run.step == step + 1)
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+
+
+def test_it_is_not_tried_for_ever(start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queued, "MOST_RETURNS", 0)
+    pool = start()
+    run = away(pool)
+    blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
+    until(lambda: blocking.step == 2)
+    pool.resume(run.id, ME)
+    kill_worker_of(pool, run)
+    until(lambda: run.away)
+    assert run.ending is None
+
+
+def test_one_that_waits_to_go_on_when_the_app_is_closed_is_put_away_again(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=1)
+    first = away(pool)
+    going = pool.submit(RunRequest(config(LONG, 0.002), YOU))
+    until(lambda: going.step > 0)
+    pool.resume(first.id, ME)
+    pool = start()
+    run = pool.runs.get(first.id)
+    assert run is not None
+    assert (run.state, run.away, run.step) == ("paused", True, first.step)
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+
+
+def test_a_state_that_is_out_of_date_is_not_resumed(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool, LONG, 0.002)
+    step, state = run.step, (run.folder / "state.pt").read_bytes()
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step and not (run.folder / "state.pt").exists())
+    (run.folder / "state.pt").write_bytes(state)  # as if the worker had been killed before it deleted the file
+    pool.runs.lease.release()
+    assert Runs(pool.runs.folder).get(run.id).state == "lost"  # type: ignore[union-attr]
+
+
+def test_a_damaged_state_fails_in_one_sentence_and_the_curve_stays(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool)
+    step = run.step
+    (run.folder / "state.pt").write_text("nothing of the kind")
+    pool.resume(run.id, ME)
+    ending = wait_end(run).ending
+    assert isinstance(ending, Failed)
+    assert ending.step == step
+    assert steps_of(run) == list(range(1, step + 1))
+    until(lambda: not (run.folder / "state.pt").exists())
+
+
+def test_stopped_while_it_waits_to_go_on_it_says_where(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=1)
+    run = away(pool)
+    going = pool.submit(RunRequest(config(LONG, 0.002), YOU))
+    until(lambda: going.step > 0)
+    pool.resume(run.id, ME)
+    pool.stop(run.id, ME)
+    assert run.ending == Ended(run.step, "stopped")
     assert not (run.folder / "state.pt").exists()
 
 

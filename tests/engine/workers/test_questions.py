@@ -118,6 +118,21 @@ def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecu
     assert pool.ask(Add(1), ANN) == 1
 
 
+def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
+    tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "AT_ONCE", 0.1)
+    with pool_of(tmp_path, jobs_per_visitor=4) as strict:
+        strict.ask(Nap(0.5), ANN)
+        assert strict.ask(Add(1, 2), ANN) == 3, "nobody else trains"
+        run = long_run(strict)
+        waiting = asked(threads, strict, Add(3, 4), ANN)
+        assert strict.ask(Add(5, 6), BOB) == 11
+        assert not waiting.done()
+        wait_stopped(strict, run)
+        assert waiting.result(PATIENCE) == 7
+
+
 def test_a_question_has_a_largest_size(pool: Pool) -> None:
     assert pool.ask(Echo("word")) == "word"
     with pytest.raises(JobError, match=r"^The question is longer than 1 MiB\.$"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from engine.estimate.prediction import Prediction
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
-from engine.workers.scheduler import ROUND, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, RoundRobin, in_words
+from engine.workers.live_run import SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, Saved, in_words
+from engine.workers.scheduler import ROUND, RoundRobin
 from tests.engine import fake_training
 
 
@@ -156,6 +158,20 @@ def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
         order.append(run.run_id)
     assert order[:3] == ["new"] * 3  # its facts, its first weights, its first step
     assert sorted(order[3:]) == ["0", "1", "2", "3", "4", "new"]
+
+
+def test_new_runs_have_their_first_points_in_the_order_in_which_they_came(clock: Clock) -> None:
+    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    for name in ("0", "1", "2"):
+        turns.add(live_run(name, fake_training.config(1000, seed=int(name)), training, clock=clock))
+    order = []
+    for _ in range(9):
+        run = turns.next()
+        assert run is not None
+        order.append(run.run_id)
+        run.advance(0.0)
+        run.deliver()
+    assert order == ["0"] * 3 + ["1"] * 3 + ["2"] * 3
 
 
 def test_with_many_runs_the_slices_get_shorter(clock: Clock) -> None:
@@ -314,3 +330,23 @@ def test_running_out_of_memory_names_what_to_lower() -> None:
 def test_a_path_of_the_machine_is_not_told() -> None:
     told = in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
     assert told == "An error ended it (OSError: Read-only file system)."
+
+
+def test_the_saved_state_is_deleted_once_a_later_step_was_delivered(clock: Clock, tmp_path: Path) -> None:
+    file = tmp_path / "state"
+    file.write_text("7")
+    request, training = RunRequest(fake_training.config(20)), Timed(clock, 0.01)
+    run = LiveRun("a", request, None, training, clock, Saved(file, 7))
+    assert run.step == 7
+    run.delete_outdated()
+    assert file.exists()
+    run.advance(0.0)
+    assert steps_in(run.deliver()) == [8]
+    run.delete_outdated()
+    assert not file.exists()
+
+
+def test_what_has_not_begun_cannot_be_put_away(clock: Clock, tmp_path: Path) -> None:
+    run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, paused=True)
+    with pytest.raises(OSError, match="nothing to save"):
+        run.put_away(tmp_path / "state")

@@ -66,7 +66,8 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.Log
     again = Scripted()
     tasks.begin(again, keep=full)
     assert again.wait(60)
-    assert again.state == "finished"
+    assert (work.unsaved, again.state) == ("", "finished")
+    assert again.unsaved == "The experiment is over, and its result cannot be saved: No space left on device."
     assert "What a task found could not be kept: No space left on device" in caplog.text
 
 

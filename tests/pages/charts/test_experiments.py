@@ -23,8 +23,9 @@ from pages.parts.charts.arms import (
 from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
 from pages.parts.charts.curves import curves_figure, frame_of
 from pages.parts.charts.effect import effect_figure, effect_height
+from pages.parts.charts.over_x import OverX, over_x_figure
 from pages.parts.charts.stack import stack_svg, touched
-from pages.parts.charts.strip import Ended, OverX, over_x_figure, strip_figure
+from pages.parts.charts.strip import Ended, strip_figure
 from pages.parts.stage.arms import escaped
 from tests.pages.scripted_experiment import issue_of
 
@@ -48,7 +49,10 @@ def test_roles_have_colours_of_their_own() -> None:
         ("first_half_accuracy", "first half accuracy"),
         ("loss@24", "loss at length 24"),
         ("validation.loss", "validation loss"),
-        ("grad.0.q", "gradient norm, 0.q"),
+        ("grad.0.q", "gradient norm, layer 1, queries"),
+        ("grad.7.v", "gradient norm, layer 8, values"),
+        ("grad.e1.total", "gradient norm, encoder layer 2"),
+        ("grad.embedding", "gradient norm, embedding"),
         ("saved_bytes", "saved bytes"),
         ("position_probe.3", "position probe, 3"),
         ("finite", "every step finite (1) or not (0)"),

@@ -14,7 +14,7 @@ from engine.experiments.report import report
 from pages.parts.charts.arms import role_color
 from pages.parts.charts.base import to_plain
 from pages.parts.charts.strip import Ended, strip_figure
-from pages.parts.stage.arms import changes_in_words
+from pages.parts.stage.arms import differences
 from pages.parts.stage.panels import sections, status_words
 from pages.parts.stage.plain import remembering
 from pages.parts.stage.shown import Shown, TrialSoFar
@@ -34,7 +34,7 @@ def shown_of(
 @pytest.mark.parametrize("state", ["running", "finished"])
 def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) -> None:
     issue = issue_of(arms, claims, lines=arms == 16)
-    drawn = sections(shown_of(issue, state=state))
+    drawn = sections("loss", shown_of(issue, state=state))
     by_id = {section["id"]: section for section in drawn}
     assert [panel["title"] for panel in by_id["curves"]["panels"]] == [arm.name for arm in issue.arms]
     assert len(by_id["claims"]["panels"]) == claims
@@ -51,29 +51,28 @@ def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) 
 
 
 def test_panels_before_the_first_trial_are_empty_and_say_so() -> None:
-    drawn = sections(shown_of(issue_of(3, 2), state="running", ended=0))
+    drawn = sections("loss", shown_of(issue_of(3, 2), state="running", ended=0))
     assert drawn[0]["panels"][0]["words"] == "0 of 8 seeds"
     assert "no seed has ended yet" in drawn[0]["panels"][0]["alt"]
-    assert drawn[-1]["panels"][0]["chip"] == "waiting for seeds"
+    assert drawn[-1]["panels"][0]["chip"] == "Waiting for seeds"
 
 
 def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
-    panel = sections(shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
-    assert panel["chip"] == "not measured"
-    assert "No seed has a value." in panel["lines"]
+    panel = sections("loss", shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
+    assert (panel["chip"], panel["chip_tone"]) == ("Not measured", "")
 
 
 def test_one_place_makes_no_line() -> None:
     issue = issue_of(2)
     arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
-    ended = sections(shown_of(replace(issue, arms=arms)))[1]
+    ended = sections("loss", shown_of(replace(issue, arms=arms)))[1]
     assert [panel["id"] for panel in ended["panels"]] == ["strip.accuracy"]
     assert "line" not in ended["note"]
 
 
 def test_what_was_stopped_before_a_trial_ended_shows_no_empty_panels() -> None:
     stopped = shown_of(issue_of(3, 2), state="stopped", ended=0)
-    assert sections(stopped) == []
+    assert sections("loss", stopped) == []
     assert status_words(stopped) == "0 of 24 trials: nothing was measured"
 
 
@@ -81,15 +80,15 @@ def test_arms_that_are_not_trained_have_no_curves() -> None:
     issue = issue_of(2)
     measured = replace(issue.arms[1], settings={**issue.arms[1].settings, "steps": 1})
     some = shown_of(replace(issue, arms=(issue.arms[0], measured)))
-    assert [panel["title"] for panel in sections(some)[0]["panels"]] == [issue.arms[0].name]
+    assert [panel["title"] for panel in sections("loss", some)[0]["panels"]] == [issue.arms[0].name]
     assert not shown_of(replace(issue, arms=(measured,), claims=()), state="running").curves
 
 
 def test_verdicts_are_so_far_while_it_runs() -> None:
     issue = issue_of(4, 1)
-    running = sections(shown_of(issue, state="running", ended=12))[-1]["panels"][0]["chip"]
-    assert running == "so far inconclusive"
-    assert sections(shown_of(issue))[-1]["panels"][0]["chip"] == "shown"
+    running = sections("loss", shown_of(issue, state="running", ended=12))[-1]["panels"][0]["chip"]
+    assert running == "So far: undecided"
+    assert sections("loss", shown_of(issue))[-1]["panels"][0]["chip"] == "Holds"
 
 
 def test_the_status_says_what_goes_or_where_it_waits() -> None:
@@ -104,7 +103,7 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
 def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
     issue = issue_of(3)
     arms = tuple(replace(arm, points=((1.0, "accuracy"), (2.0, "loss"))) for arm in issue.arms[:2])
-    drawn = sections(shown_of(replace(issue, arms=(*arms, issue.arms[2]))))
+    drawn = sections("loss", shown_of(replace(issue, arms=(*arms, issue.arms[2]))))
     (panel,) = [panel for panel in drawn[1]["panels"] if panel["id"].startswith("points.")]
     bold = [trace for trace in panel["figure"]["data"] if trace["mode"] == "lines+markers"]
     assert [(trace["name"], list(trace["x"])) for trace in bold] == [(arm.name, [1, 2]) for arm in arms]
@@ -113,8 +112,8 @@ def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
 
 def test_only_what_changed_is_drawn_anew() -> None:
     issue, kept = issue_of(4, 2), dict[str, Any]()
-    before = sections(shown_of(issue, state="running", ended=17), remember=remembering(kept))
-    after = sections(shown_of(issue, state="running", ended=18), remember=remembering(kept))
+    before = sections("loss", shown_of(issue, state="running", ended=17), remember=remembering(kept))
+    after = sections("loss", shown_of(issue, state="running", ended=18), remember=remembering(kept))
     same = [a["figure"] is b["figure"] for a, b in zip(before[0]["panels"], after[0]["panels"], strict=True)]
     assert same == [True, False, True, True]
 
@@ -124,11 +123,12 @@ def test_figures_are_plain_json() -> None:
     json.dumps(to_plain(figure), allow_nan=False)
 
 
-def test_the_arms_say_what_they_change() -> None:
-    mask = ISSUES["missing-mask"]
-    assert changes_in_words(mask, mask.arm("no mask")) == "Mask fault: None → **Missing**"
-    assert "compared with" in changes_in_words(mask, mask.arm("causal mask"))
-    longer = ISSUES["longer-sequences"]
-    words = changes_in_words(longer, longer.arm("RoPE, interpolated"))
-    assert "Positional encoding: Sinusoidal → **RoPE** · RoPE scaling **Position interpolation**" in words
-    assert "RoPE base" not in words, "a default that comes with the encoding goes without saying"
+def test_two_arms_say_what_differs_between_them_and_not_what_differs_from_a_third() -> None:
+    mask, hunger = ISSUES["missing-mask"], ISSUES["data-hunger"]
+    assert differences(mask, mask.arm("causal mask"), mask.arm("no mask")) == "Mask fault: None → **Missing**"
+    assert differences(mask, mask.arm("no mask"), mask.arm("causal mask")) == "Mask fault: Missing → **None**"
+    assert "Nothing" in differences(mask, mask.arm("no mask"), mask.arm("no mask"))
+    skips = ISSUES["missing-skips"]
+    before, after = (skips.arm(row.arm) for row in skips.key_figure.rows[:2])
+    assert differences(skips, before, after) == "Skip connections: on → **off**"
+    assert differences(hunger, hunger.arms[0], hunger.arms[1]) != ""

@@ -87,6 +87,14 @@ def test_last_event_id_goes_before_after(client: TestClient, run: ScriptedRun) -
     assert payload["columns"] == {}
 
 
+def test_of_a_run_that_goes_on_at_another_server_the_browser_asks_again(client: TestClient, run: ScriptedRun) -> None:
+    run.state, run.elsewhere = "running", True
+    answer = client.get(f"/live/{run.id}?after=3")
+    ((_, payload),) = messages(answer.text)
+    assert (payload["after"], payload["end"], payload["status"]["state"]) == (3, False, "running")
+    assert "retry: 3000" in answer.text
+
+
 def test_a_browser_that_has_everything_of_an_ended_run_is_told_not_to_come_back(
     client: TestClient, run: ScriptedRun
 ) -> None:

@@ -45,9 +45,9 @@ TERMS = {
     "written": "temperature",
 }
 """The glossary term that each panel links to."""
-POLL = 0.2
+POLL = 0.3
 """Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
-IDLE_POLL = 0.5
+IDLE_POLL = 1.0
 """The same while the run is paused or waits for others."""
 OVERLAP = 10
 """The number of earlier polls whose news each message repeats, in case the browser skipped some."""
@@ -94,9 +94,12 @@ def live_board(
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
     this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
-    empty, and the first run does not have to wait for them.
+    empty, and the first run does not have to wait for them. It stands directly below the page's title: its headings are of level 2.
     """
-    facts = _facts(run.id if run else "", panels, earlier, name) | {"levels": {"loss": level_lines(levels or {})}}
+    facts = _facts(run.id if run else "", panels, earlier, name) | {
+        "level": 2,
+        "levels": {"loss": level_lines(levels or {})},
+    }
     state, asked = (run.state, _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
 
@@ -121,12 +124,13 @@ def recorded_board(
     key: str = "recording",
     name: str = "",
 ) -> None:
-    """Play an ended run as if it were live, within ``seconds``, again and again. Nothing is streamed.
+    """Play an ended run as if it were live, within ``seconds``, again and again. Nothing is streamed. It stands below
+    a heading: its own headings are of level 3.
 
     ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run.
     """
     facts = _facts(run.id, panels, (), name)
-    _mount(key, facts | {"state": run.state, "seconds": seconds, "recording": recording})
+    _mount(key, facts | {"state": run.state, "level": 3, "seconds": seconds, "recording": recording})
 
 
 def _mount(key: str, data: Plain) -> None:

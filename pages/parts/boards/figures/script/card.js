@@ -1,11 +1,11 @@
 // A panel of a figure that the page hands over: its texts, its tone, and the places in it that can be pointed at.
 
-function newCard(board, { id, title }) {
+function newCard(board, { id, title }, level) {
   const kind = el("span", { class: "kind" })
   const chip = el("span", { class: "chip" })
   const lines = el("div", { class: "lines" })
   const words = el("p", { class: "words" })
-  const panel = newPanel({ id, kind: id.split(".")[0], title, level: 4 })
+  const panel = newPanel({ id, kind: id.split(".")[0], title, tag: "h4", level })
   const { root, heading, tools, body, plot } = panel
   heading.after(kind, chip)
   body.before(lines)
@@ -20,11 +20,12 @@ function newCard(board, { id, title }) {
 
   /** Take what the page says of the panel; the figure is drawn again only if it has changed. */
   panel.hear = (told) => {
-    Object.assign(panel, { title: told.title, link: told.link ?? ["", ""], picks: Boolean(told.picks) })
+    const { title, link = ["", ""], slide } = told
+    Object.assign(panel, { title, link, slide, picks: Boolean(told.picks), drags: Boolean(told.drags) })
     setText(heading, told.title)
     setText(kind, told.kind)
     setText(chip, told.chip)
-    chip.dataset.kind = (told.chip ?? "").replace(/^so far /, "").replace(/ /g, "-")
+    chip.dataset.tone = told.chip_tone ?? ""
     if (told.facts) setParts(words, "span", told.facts)
     else setText(words, told.words)
     setParts(lines, "p", told.lines ?? [])
@@ -34,6 +35,7 @@ function newCard(board, { id, title }) {
     root.setAttribute("aria-label", told.title)
     plot.setAttribute("aria-label", told.alt)
     plot.style.height = `${told.height}px`
+    if (told.tall) plot.style.setProperty("--tall", `${told.tall}px`)
     const figure = JSON.stringify(told.figure)
     panel.dirty ||= figure !== drawn
     panel.figure = told.figure

@@ -1,7 +1,7 @@
 // The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
 
 const STATES = {
-  none: "", running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed",
+  none: "", waiting: "Not run yet", running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed",
   kept: "Kept on this machine", shipped: "Measured when this version was made",
 }
 
@@ -16,23 +16,32 @@ function sourceOf(board) {
     const { status, subject, version } = board.data
     const share = status.state === "running" ? status.share : null
     board.statusLine.draw({ ...status, share, reason: status.problem })
+    sayResult()
     const recolour = JSON.stringify(board.theme) !== JSON.stringify(before.theme)
     if (!recolour && before.data.subject === subject && before.data.version === version) return
     board.subject = subject
     const wanted = new Set(board.data.sections.flatMap((section) => section.panels.map(({ id }) => id)))
     for (const [id, panel] of board.panels) if (!wanted.has(id)) remove(panel)
+    const { level } = board.data
     holdOnly(root, board.data.sections.map((section) => {
-      if (!sections.has(section.id)) sections.set(section.id, newSection(section))
+      if (!sections.has(section.id)) sections.set(section.id, newSection(section, level))
       const { root, show } = sections.get(section.id)
-      show(section, section.panels.map(panelOf))
+      show(section, section.panels.map((told) => panelOf(told, section.title ? level + 1 : level)))
       return root
     }))
     for (const panel of board.panels.values()) panel.dirty ||= recolour
     board.painter.now() // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
   }
-  const panelOf = (told) => {
+  /** A screen reader hears the result once there is one, and not each of the steps towards it. */
+  const sayResult = () => {
+    if (board.data.status.state === "running") return
+    const result = board.data.sections.flatMap(({ panels }) => panels.map(({ result }) => result ?? "")).join("")
+    if (result && result !== board.result) board.spoken.textContent = result
+    board.result = result
+  }
+  const panelOf = (told, level) => {
     if (!board.panels.has(told.id)) {
-      board.panels.set(told.id, newCard(board, told))
+      board.panels.set(told.id, newCard(board, told, level))
       board.painter.add(board.panels.get(told.id))
     }
     const panel = board.panels.get(told.id)

@@ -23,6 +23,10 @@ function listen(board, panel) {
   panel.plot.on("plotly_hover", (event) => point(board, panel, place(event)))
   panel.plot.on("plotly_unhover", () => point(board, panel, null))
   panel.plot.on("plotly_click", (event) => pick(board, panel, place(event)))
+  panel.plot.on("plotly_relayout", (change) => {
+    const mark = Object.keys(change).find((name) => /^shapes\[\d+\]\.xanchor$/.test(name)) // a mark that was dragged
+    if (mark) pick(board, panel, { x: change[mark], y: "mark" })
+  })
 }
 
 /** Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure. */

@@ -1,7 +1,7 @@
 // Sections of panels: a heading, a note, a grid of panels, and a table of their numbers.
 
-function newSection({ id, title }) {
-  const heading = el("h3", {})
+function newSection({ id, title }, level) {
+  const heading = el("h3", { "aria-level": level })
   const note = el("p", { class: "note" })
   const grid = el("div", { class: "panels" })
   const table = el("div", { class: "numbers" })

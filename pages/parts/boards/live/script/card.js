@@ -2,7 +2,7 @@
 
 /** A panel with its glossary term. `concerns` tells whether a message of the run changes what it shows. */
 function runPanel(board, name, title, { plotted = true, waiting = "waiting for the first step" } = {}) {
-  const panel = newPanel({ id: name, kind: name, title, level: 3, waiting, plotted })
+  const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
   return Object.assign(panel, { waiting, concerns: (news) => Boolean(news.snapshots?.length) })
 }

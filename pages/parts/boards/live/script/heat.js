@@ -47,7 +47,11 @@ function attentionPanels(board, titles) {
     const { tile, cells } = figure.data[0].meta
     const corner = { x0: chosen.head * tile[1] - 0.5, y0: chosen.layer * tile[0] - 0.5 }
     const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
-    const single = grid().shape[0] * grid().shape[1] === 1
+    const [layerCount, headCount] = grid().shape
+    const single = layerCount * headCount === 1
+    // Tiles keep their proportions: many layers of few heads need height.
+    const taller = Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
+    for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
     put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
     all.detail = `step ${board.snapshot().step}`
     listen(board, all, (row, column, array) => {

@@ -1,6 +1,6 @@
 // New events of a run over an event stream. Where a proxy swallows it or the server has enough of them, the page polls instead.
 
-const TIMEOUT = 3000 // milliseconds after which a silent stream is given up
+const TIMEOUT = 8000 // milliseconds after which a silent stream is given up: polling costs a busy server far more than waiting
 
 /** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets
  * through; `onRefusal`: the server gives none now.

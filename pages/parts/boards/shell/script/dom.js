@@ -39,6 +39,7 @@ function readTheme(host) {
     surface: value("secondary-background-color") || "#ffffff",
     border: value("border-color") || "#88888855",
     font: value("font") || "sans-serif",
+    larger: parseFloat(getComputedStyle(document.documentElement).fontSize) - 16, // pixels: 4 where a page is shown to a room
   }
 }
 

@@ -3,7 +3,8 @@
 /** The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
  *
  * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there, and, where its
- * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null.
+ * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a result also has its `slide`:
+ * the layout around the same traces, in the light theme, and how many times as large it is saved.
  */
 function downloads(board, panel) {
   const save = async (format) => {
@@ -19,21 +20,30 @@ function downloads(board, panel) {
     const { theme } = board
     const layout = dressed(panel.drawn.layout, theme, "")
     const margin = { ...layout.margin, t: (layout.margin?.t ?? 30) + 40 }
-    const title = { text: plainText(heading), x: 0.02, y: 0.97, yanchor: "top" }
+    const title = { text: plainText(heading), font: { size: layout.font?.size }, x: 0.02, y: 0.97, yanchor: "top" }
     const [width, height] = [panel.plot.offsetWidth, panel.plot.offsetHeight + 40]
     const legend = { ...layout.legend, y: 1 - 34 / height }
     const figure = { data: panel.drawn.traces, layout: { ...layout, margin, title, legend, paper_bgcolor: theme.surface } }
     saveAddress(`${name}.${format}`, await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 }))
   }
+  const saveSlide = async (format) => {
+    menu.open = false
+    const { layout, scale } = panel.slide
+    const figure = { data: panel.figure.data, layout }
+    saveAddress(`${board.data.name}-slide.${format}`, await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale }))
+  }
   const item = (format, text) => el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
+  const slides = [["png", "Slide (PNG)"], ["svg", "Slide (SVG)"]].map(([format, text]) =>
+    el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text))
   const reset = el("button", { type: "button", role: "menuitem", onclick: () => ((menu.open = false), resetZoom(board, panel)) }, "Reset zoom")
   const missing = el("p", { role: "alert", hidden: true }, "The exact numbers could not be read. The run may no longer keep them.")
   const menu = el(
     "details",
     { class: "menu" },
     el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓"),
-    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), item("csv", "Data (CSV)"), reset, missing),
+    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), ...slides, item("csv", "Data (CSV)"), reset, missing),
   )
+  menu.ontoggle = () => slides.forEach((button) => (button.hidden = !panel.slide))
   menu.onkeydown = (event) => {
     if (event.key === "Escape") {
       menu.open = false

@@ -1,12 +1,14 @@
 // Applying the active theme to a figure made in Python.
 
 const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
+const DRAGGED = { ...QUIET, edits: { shapePosition: true } } // of a figure with a mark that can be moved
 const TOUCH = window.matchMedia("(pointer: coarse)").matches
 
 /** A trace in the colours of the active theme: its scale, or its line and its marks. */
 function coloured(trace, theme) {
-  const color = trace.meta?.color?.[theme]
-  const scale = trace.meta?.scale?.[theme]
+  if (trace.textfont) trace = { ...trace, ...larger({ textfont: trace.textfont }, theme.larger) }
+  const color = trace.meta?.color?.[theme.name]
+  const scale = trace.meta?.scale?.[theme.name]
   if (scale) return trace.marker ? { ...trace, marker: { ...trace.marker, colorscale: scale } } : { ...trace, colorscale: scale }
   if (!color) return trace
   if (trace.type === "bar") return { ...trace, marker: { ...trace.marker, color } }
@@ -27,6 +29,7 @@ function withText(trace) {
 function dressed(layout, theme, subject) {
   const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
   const muted = fade(theme.ink, 0.75)
+  layout = larger(layout, theme.larger)
   const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))
   return {
     ...layout,
@@ -34,11 +37,25 @@ function dressed(layout, theme, subject) {
     uirevision: subject,
     dragmode: TOUCH ? false : "zoom",
     font: { ...layout.font, color: theme.ink, family: theme.font },
-    hoverlabel: { ...layout.hoverlabel, bgcolor: theme.surface, bordercolor: theme.border, font: { color: theme.ink, family: theme.font } },
+    hoverlabel: { ...layout.hoverlabel, bgcolor: theme.surface, bordercolor: theme.border, font: { color: theme.ink, family: theme.font, size: layout.font?.size } },
     ...Object.fromEntries(["xaxis", "yaxis", ...axes].map((name) => [name, { ...layout[name], ...lines }])),
     shapes: layout.shapes?.map((shape) => outlined(shape, theme, muted)),
-    annotations: layout.annotations?.map((note) => ({ ...note, font: { ...note.font, color: muted } })),
+    annotations: layout.annotations?.map((note) => noted(note, theme, muted)),
   }
+}
+
+/** A note is muted; one that is named by a pair of colours has that of the active theme. */
+function noted(note, theme, muted) {
+  const own = note.name?.match(/#[0-9A-F]{6}/gi)?.[theme.name === "dark" ? 1 : 0]
+  return { ...note, font: { ...note.font, color: own ?? muted }, arrowcolor: own ?? muted }
+}
+
+/** Every size of letters in a part of a figure, so many pixels larger. */
+function larger(part, by) {
+  if (!by || part === null || typeof part !== "object") return part
+  if (Array.isArray(part)) return part.map((one) => larger(one, by))
+  const grown = (key, value) => (/font$/.test(key) && value.size ? { ...value, size: value.size + by } : larger(value, by))
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, grown(key, value)]))
 }
 
 /** Level lines are muted, areas faint; what is named accent stands out. */

@@ -1,11 +1,11 @@
 // A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last.
 
-/** A card of that id, with a heading of that level (3: h3). `waiting` stands in the place of the plot until there is one.
+/** A card of that id, with a heading of that level among those of the page. `waiting` stands in the place of the plot until there is one.
  *
  * Whoever makes it adds its tools and sets `draw`, which the painter calls when the panel is `dirty` and near the window.
  */
-function newPanel({ id, kind, title, level, waiting = "", plotted = true }) {
-  const heading = el(`h${level}`, {}, title)
+function newPanel({ id, kind, title, tag, level, waiting = "", plotted = true }) {
+  const heading = el(tag, { "aria-level": level }, title)
   const tools = el("div", { class: "tools" })
   const plot = el("div", { class: "plot", role: "img", "aria-label": waiting ? `${title}: ${waiting}` : title })
   const wait = el("p", { class: "waiting", hidden: !waiting }, waiting)
@@ -20,9 +20,9 @@ function put(board, panel, traces, layout) {
   const { theme } = board
   panel.wait.hidden = true
   panel.plot.hidden = false
-  const shown = traces.map((trace) => coloured(withText(trace), theme.name))
+  const shown = traces.map((trace) => coloured(withText(trace), theme))
   const revision = (panel.plot.layout?.datarevision ?? 0) + 1 // Columns may grow in place; without this Plotly sees no change.
-  board.plotly.react(panel.plot, shown, { ...dressed(layout, theme, board.subject), datarevision: revision }, QUIET)
+  board.plotly.react(panel.plot, shown, { ...dressed(layout, theme, board.subject), datarevision: revision }, panel.drags ? DRAGGED : QUIET)
   panel.drawn = { traces: shown, layout }
   panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.key_figure import KeyFigure, Row
 
 ISSUE = Issue(
     slug="which-neighbour",
@@ -27,10 +28,21 @@ they stand. A bias $-m\,|i-j|$ makes the weight of the nearest ones the largest 
             0.1,
         ),
     ),
+    key_figure=KeyFigure(
+        sample="reads 7 2 9 4, must write · 7 2 9",
+        question="Give a layer without an encoding a bias that falls with distance: what happens to the accuracy?",
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences",
+        subject="the accuracy",
+        change="With ALiBi",
+        before=Row("no encoding", "no encoding", "accuracy"),
+        after=Row("ALiBi", "ALiBi", "accuracy"),
+        remedy="Give the scores a bias that falls with distance.",
+    ),
     remedies=(
         "Give the scores a bias that falls with distance.",
         "Turn queries and keys by their positions (RoPE).",
         "Add a learned table to the embedding.",
     ),
-    sources=("Press et al. 2022, Train Short, Test Long, section 3",),
+    sources=(Source("Press et al. 2022, Train Short, Test Long, section 3", "https://arxiv.org/abs/2108.12409"),),
 )

@@ -1,0 +1,147 @@
+"""The first screen of an issue: one question, the one figure that answers it, and the sentence computed from the seeds.
+
+A key figure compares two rows, before and after one change. The question asks what happens to the number from the first row
+to the second: it is lower, the same, or higher. Nothing here holds a result.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from engine.experiments.experiment import Values
+from engine.experiments.finding import Finding
+from engine.foundation.formatting import counted, in_bytes
+
+BYTES = "bytes"
+"""The unit of a size, which sentences tell in KiB, MiB, ..."""
+ZERO = 0.005
+"""What is nearer to zero is told as 0 where the scale is linear."""
+Answer = Literal["lower", "same", "higher"]
+ANSWERS: tuple[Answer, ...] = ("lower", "same", "higher")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a key figure: one number of one arm, a dot for each seed."""
+
+    label: str
+    """What the row shows, in a few words a reader needs no arm's name for."""
+    arm: str
+    metric: str
+    """The name of the number (see :func:`engine.experiments.trial.numbers_of`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyFigure:
+    """The question of an issue and the figure that answers it."""
+
+    sample: str
+    """One worked sample of the data: what the model reads and what it must write."""
+    question: str
+    """What a reader guesses before the run, in one sentence."""
+    answers: tuple[str, str, str]
+    """The three answers in words, for a lower, an equal and a higher number in the second row."""
+    quantity: str
+    """The title of the axis."""
+    subject: str
+    """The number in the sentence, such as "accuracy"."""
+    change: str
+    """What differs in the second row, as the sentence begins: "Without skip connections"."""
+    before: Row
+    after: Row
+    others: tuple[Row, ...] = ()
+    """Further rows, such as the remedy beside the model that it mends."""
+    remedy: str
+    """What to do about it, in one sentence."""
+    scale: Literal["linear", "log"] = "linear"
+    unit: str = ""
+    """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
+    claim: int = 0
+    """The place of the claim that decides the answer."""
+    also: tuple[int, ...] = ()
+    """The places of the other claims that stand on the first screen, at most two."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self.before, self.after, *self.others
+
+    def written(self, value: float) -> str:
+        """A number of the figure, without its unit unless it is a size."""
+        if self.unit == BYTES:
+            return in_bytes(value)
+        return "0" if self.scale == "linear" and abs(value) < ZERO else number(value)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the seeds say about the question."""
+
+    before: float
+    """The mean over the seeds that have both numbers."""
+    after: float
+    seeds: int
+    """The number of seeds that have both numbers."""
+    agreeing: int
+    """The number of seeds that differ the way the means do."""
+    answer: Answer | None
+    """The right answer; None while it is undecided."""
+    sentence: str
+
+
+def outcome_of(figure: KeyFigure, values: Values, finding: Finding) -> Outcome | None:
+    """The outcome of the seeds so far; None before the first seed has both numbers.
+
+    ``values``: the numbers by arm and metric; ``finding``: what was found about the figure's claim.
+    """
+    first = values(figure.before.arm, figure.before.metric)
+    second = values(figure.after.arm, figure.after.metric)
+    both = np.isfinite(first) & np.isfinite(second)
+    if not both.any():
+        return None
+    first, second = first[both], second[both]
+    before, after = float(first.mean()), float(second.mean())
+    sign = math.copysign(1.0, after - before) if after != before else 0.0
+    agreeing = int((np.sign(second - first) == sign).sum())
+    answer = _answer(finding, sign)
+    seeds = len(first)
+    return Outcome(
+        before, after, seeds, agreeing, answer, _sentence(figure, before, after, sign, answer, agreeing, seeds)
+    )
+
+
+def _answer(finding: Finding, sign: float) -> Answer | None:
+    if finding == "undecided":
+        return None
+    if finding == "none" or sign == 0:
+        return "same"
+    return "higher" if sign > 0 else "lower"
+
+
+def _sentence(
+    figure: KeyFigure, before: float, after: float, sign: float, answer: Answer | None, agreeing: int, seeds: int
+) -> str:
+    """Such as "Without skip connections accuracy falls from .99 to .11, in 8 of 8 seeds."."""
+    old, new, all_of_them = figure.written(before), figure.written(after), counted(seeds, "seed")
+    unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
+    if answer == "same":
+        return f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
+    verb = "rises" if sign > 0 else "falls" if sign < 0 else "stays"
+    so_far = " So far this is undecided." if answer is None else ""
+    return f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}.{so_far}"
+
+
+def number(value: float) -> str:
+    """A number of a sentence: a share as ``.99``, large ones with separators, others with three digits."""
+    if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e6):
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa} × 10^{int(exponent)}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if abs(value) >= 1 and value != 1:
+        return f"{value:.3g}"
+    short = f"{value:.2f}"
+    return {"1.00": "1", "0.00": "0", "-0.00": "0"}.get(short, short.replace("0.", ".", 1))

@@ -1,0 +1,127 @@
+"""Lessons: stages of issues and settings of the lab in an order, each with its minutes, as a value and as a short text for links.
+
+The text names only what differs from the defaults and holds only characters that an address leaves as they are, so that a
+QR code of the link stays small: ``missing-mask.7~~lab~pos_encoding~rope~n_layers~2.5`` is an issue for seven minutes, then
+the lab with RoPE and two layers for five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.config.link import from_query
+from engine.config.run_config import RunConfig
+from engine.experiments.issues import ISSUES
+from engine.settings.errors import ConfigError, Problem
+from engine.settings.fields import to_text
+
+LAB = "lab"
+BETWEEN_STEPS, BETWEEN_PARTS = "~~", "~"
+MOST_STEPS, MOST_MINUTES = 30, 90
+
+
+@dataclass(frozen=True)
+class Step:
+    """An issue's stage, or the lab with its settings."""
+
+    minutes: int
+    issue: str = ""
+    """The issue's slug; empty for the lab."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """The lab's settings that differ from the defaults, by name, as text."""
+
+    @property
+    def title(self) -> str:
+        if self.issue:
+            return ISSUES[self.issue].title
+        changed = ", ".join(f"{name} {value}" for name, value in self.settings)
+        return f"Lab: {changed}" if changed else "Lab"
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query of the page that the step opens."""
+        return {"issue": self.issue} if self.issue else dict(self.settings)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    title: str
+    steps: tuple[Step, ...]
+
+    @property
+    def minutes(self) -> int:
+        return sum(step.minutes for step in self.steps)
+
+    def minutes_before(self, place: int) -> int:
+        """The minutes of the steps before this one."""
+        return sum(step.minutes for step in self.steps[:place])
+
+
+def lab_step(minutes: int, config: RunConfig) -> Step:
+    """The lab with a config; parameters that come by themselves with an encoding or a task are left out."""
+    named = {name: to_text(value) for name, value in config.flat().items()}
+    for name in reversed(list(named)):
+        without = {other: text for other, text in named.items() if other != name}
+        if from_query(without) == (config, []):
+            named = without
+    return Step(minutes, settings=tuple(named.items()))
+
+
+def _stages(title: str, **minutes: int) -> Lesson:
+    return Lesson(title, tuple(Step(time, slug.replace("_", "-")) for slug, time in minutes.items()))
+
+
+LESSONS: Mapping[str, Lesson] = {
+    "encodings": _stages(
+        "Positional encodings", no_encoding=9, fixed_encoding=8, learned_needs_data=8, position_shortcut=8,
+        longer_sequences=10, table_scale=7,
+    ),
+    "depth": _stages(
+        "What depth brings and breaks", missing_skips=9, no_normalization=9, overfitting_depth=8, stacking_does_not_help=8,
+        shared_layers=8, interpretability=8,
+    ),
+    "what-can-go-wrong": _stages("What can go wrong", missing_mask=7, heads=6, trivial_solutions=7),
+}  # fmt: skip
+"""The lessons that come with this version, by the name that a link may use."""
+
+
+def to_code(lesson: Lesson) -> str:
+    """The text of a lesson in a link: its name where it comes with this version, else its steps."""
+    known = next((name for name, shipped in LESSONS.items() if shipped.steps == lesson.steps), None)
+    return known or BETWEEN_STEPS.join(map(_step_to_code, lesson.steps))
+
+
+def from_code(code: str) -> Lesson:
+    """The lesson of a text. Raises ConfigError with one sentence."""
+    if code in LESSONS:
+        return LESSONS[code]
+    parts = code.split(BETWEEN_STEPS)
+    if not code or len(parts) > MOST_STEPS:
+        raise _problem(code, f"one of {', '.join(LESSONS)}, or 1 to {MOST_STEPS} steps")
+    steps = tuple(map(_step_from_code, parts))
+    return Lesson("Lesson", steps)
+
+
+def _step_to_code(step: Step) -> str:
+    named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
+    return f"{named}.{step.minutes}"
+
+
+def _step_from_code(code: str) -> Step:
+    named, _, minutes = code.rpartition(".")
+    if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
+        raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
+    first, *rest = named.split(BETWEEN_PARTS)
+    if first == LAB and len(rest) % 2 == 0:
+        config, problems = from_query(dict(zip(rest[::2], rest[1::2], strict=True)))
+        if problems:
+            raise ConfigError(problems)
+        return lab_step(int(minutes), config)
+    if first not in ISSUES or rest:
+        raise _problem(first, f"lab, or one of {', '.join(ISSUES)}")
+    return Step(int(minutes), first)
+
+
+def _problem(given: str, allowed: str) -> ConfigError:
+    return ConfigError([Problem("lesson", given, allowed)])

@@ -1,0 +1,103 @@
+"""The runs that are put away: from the report of their worker until they are queued again or given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import RLock
+
+from engine.analysis.measurements import with_measurements
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
+from engine.foundation.visitor import PROGRAM, Visitor
+from engine.runs.events import Ended
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from engine.workers import protocol
+from engine.workers.errors import Refused
+from engine.workers.process import WorkerProcess
+from engine.workers.put_away import Presence, put_away_idle
+from engine.workers.queued import QueuedRun
+from engine.workers.run_queue import CLOSING, RunQueue
+from engine.workers.saved_request import delete_saved, read_request, write_request
+
+
+class Away:
+    """The runs that their workers have saved and let go. ``lock`` guards those that come back by themselves."""
+
+    def __init__(
+        self,
+        lock: RLock,
+        runs: Runs,
+        queue: RunQueue,
+        predict: Callable[[RunConfig], Prediction],
+        here: Callable[[str], bool],
+    ) -> None:
+        """``here``: whether the visitor of that id has a page open."""
+        self._lock, self._runs, self._queue, self._predict = lock, runs, queue, predict
+        self._presence = Presence(here)
+        self._left: dict[str, Run] = {}  # by id, the runs that were put away because their owner had left
+
+    def look_around(self, workers: Sequence[WorkerProcess], now: float) -> None:
+        """Put away the runs that stand still or go on for nobody, and bring back those whose owner is here again."""
+        with self._lock:
+            put_away_idle(workers, self._presence, now, others_wait=len(self._queue) > 0)
+            back = [run for run in self._left.values() if self._presence.here(run.owner)]
+            for run in back:
+                del self._left[run.id]
+        for run in back:
+            with suppress(Refused):
+                self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)
+
+    def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        """A worker has saved a run's state and let it go. What was asked of the run meanwhile is done now."""
+        with suppress(OSError):  # it can be resumed in this process all the same: the state is there
+            write_request(queued.run, queued.request)
+        queued.run.put_away()
+        with self._lock:
+            if queued.left and not queued.wanted:
+                self._left[queued.run.id] = queued.run
+            self._queue.free_place(worker, queued)
+        if queued.stop_asked_at is not None:
+            self.give_up(queued.run)
+        elif queued.wanted:
+            with suppress(Refused):  # it stays away, and Resume says why
+                self.bring_back(queued.run, queued.asked_meanwhile, queued.request.visitor)
+
+    def bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
+        """Queue a run that was put away, and control it; where somebody was quicker, nothing happens. Raises Refused where there
+        is no room for it."""
+        request = read_request(run, by.address)
+        prediction = with_measurements(self._predict(run.config), run.config, request.record.measurements)
+        queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step=run.step)
+        for control in controls:
+            queued.control_early(control)
+        with self._lock:
+            self._left.pop(run.id, None)
+            claimed = self._runs.bring_back(run)
+            added = claimed and self._queue.add(queued)
+        if not claimed:
+            self._queue.withdraw(queued.lease)
+        elif not added:
+            run.put_away()
+            raise Refused(CLOSING)
+        else:
+            self._runs.take_over(run)
+
+    def give_up(self, run: Run) -> bool:
+        """End a run that is put away; its weights stay. False where it has just been brought back."""
+        if not self._runs.bring_back(run):
+            return False
+        run.append([Ended(run.step, "stopped")])
+        delete_saved(run)
+        return True
+
+
+def let_go(queued: QueuedRun, ending: Ended) -> None:
+    """A run has lost its worker or its place in the queue: it is put away again where it had not gone on since, else it ends."""
+    if queued.resumable:
+        queued.run.put_away()
+    else:
+        queued.run.append([ending])
+        delete_saved(queued.run)
+    queued.release()

@@ -1,0 +1,263 @@
+"""A run inside its worker: it trains slice by slice at its own pace, pauses, steps, and hands over its events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.analysis.measurements.take import take_measurement
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
+from engine.foundation.log import log_error, log_failure
+from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
+from engine.runs.request import RunRequest
+
+SLICE = 0.05
+"""The most seconds that one run trains before the next run's turn."""
+SHORT_SLICE = 0.01
+"""The same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training."""
+BATCH = 0.1
+"""Seconds between two deliveries of a run's events."""
+SNAPSHOT_EVERY = 0.5
+"""Seconds between snapshots of a run with a limited pace, beside those that its config determines."""
+SNAPSHOT_SHARE = 20
+"""A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
+
+
+class State(Protocol):
+    """The state of a training: :class:`engine.training.state.TrainingState`, or a stand-in for tests."""
+
+    model: Any
+    step: int
+
+    def save(self, file: Path) -> None: ...
+    def load(self, file: Path) -> None: ...
+
+
+class Training(Protocol):
+    """The training module: ``engine.training.train``, or a stand-in for tests."""
+
+    def begin(self, config: RunConfig, prediction: Prediction | None) -> State: ...
+    def train(
+        self,
+        config: RunConfig,
+        model: None,
+        record: RecordOptions,
+        prediction: Prediction | None,
+        measure: object,
+        state: Any,
+    ) -> Generator[Event, str | None, None]: ...
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The saved state of a run that was put away."""
+
+    file: Path
+    step: int
+
+
+class LiveRun:
+    """A run inside its worker: the generator, its pace, and its events that are not sent yet."""
+
+    def __init__(
+        self,
+        run_id: str,
+        request: RunRequest,
+        prediction: Prediction | None,
+        training: Training,
+        clock: Callable[[], float] = time.monotonic,
+        saved: Saved | None = None,
+    ) -> None:
+        """``saved``: the state with which the run continues; None: it begins anew."""
+        self.run_id, self.request = run_id, request
+        self.model: object = None
+        self.unsent: list[Event] = []
+        self.step = 0 if saved is None else saved.step
+        self.paused = request.paused
+        self.over = False
+        self.announced_pause = False
+        """Whether the pool has been told that this run waits."""
+        self.urgent = True
+        """Whether the next delivery is sent at once instead of in the next batch."""
+        self._shown = saved is not None or not request.record.snapshots
+        self._saved = saved
+        self._state: State | None = None
+        self._allowed = 0  # optimizer steps that a paused run may still take
+        self._training, self._prediction, self._clock = training, prediction, clock
+        self._generator = self._events()
+        self._last: Event | None = None
+        self._due = clock()
+        self._sent_at = self._snapshot_at = clock()
+        self._snapshot_cost = 0.0
+        self.set_pace(request.pace)
+
+    def _events(self) -> Generator[Event, str | None, None]:
+        config = self.request.config
+        state = self._training.begin(config, self._prediction)
+        if self._saved is not None:
+            state.load(self._saved.file)
+        self._state, self.model, self.step = state, state.model, state.step
+        record = self.request.record
+        yield from self._training.train(config, None, record, self._prediction, take_measurement, state)
+
+    def put_away(self, file: Path) -> None:
+        """Save the run's state and let it go. Raises OSError where the disk does not take it, or where a step is taken but its
+        event is not given yet; the run then stays as it is."""
+        if self._state is None and self._saved is None:
+            raise BlockingIOError("It has not begun, so there is nothing to save.")
+        if self._state is not None:  # else it has not begun, and the state with which it would continue is still there
+            if self._state.step != self.step:
+                raise BlockingIOError("The validation after the step is not over.")
+            self._state.save(file)
+        self._generator.close()
+
+    def delete_outdated(self) -> None:
+        """Delete the state with which the run continued once a later step, or the end, has been reported; not before, so that
+        whatever happens to this process either the step or the state is left."""
+        if self._saved is not None and (self.over or self.step > self._saved.step):
+            with suppress(OSError):  # its step says that it is out of date
+                self._saved.file.unlink()
+            self._saved = None
+
+    def let_go(self) -> None:
+        """Drop everything that takes memory."""
+        self.model = self._state = None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the run is paused with no single step asked for; a run that starts paused first shows its first weights."""
+        return self.paused and self._allowed == 0 and self._shown
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
+        return self.step == 0 and not isinstance(self._last, Measuring)
+
+    @property
+    def due(self) -> float:
+        """The time at which the next step may be taken."""
+        return self._due
+
+    @property
+    def delivery_due(self) -> float:
+        """The time at which the run's events should be sent."""
+        return 0.0 if self.urgent else self._sent_at + BATCH
+
+    @property
+    def deliverable(self) -> bool:
+        return bool(self.unsent) and self._clock() >= self.delivery_due
+
+    def set_pace(self, steps_per_second: float | None) -> None:
+        self._interval = 1 / steps_per_second if steps_per_second else 0.0
+        self._due = min(self._due, self._clock() + self._interval)
+
+    def pause(self) -> None:
+        if not self.paused:
+            self.paused = True
+            self._take_snapshot()
+        self.urgent = True
+
+    def allow_step(self) -> None:
+        self.paused = True
+        self._allowed += 1
+        self._due = self._clock()
+
+    def resume(self) -> None:
+        self.paused, self._allowed = False, 0
+        self._due = self._clock()
+
+    def stop(self, reason: str = "") -> None:
+        try:
+            self._generator.close()
+        except Exception as error:
+            log_error(f"Run {self.run_id} was stopped", error)
+        self._note(Ended(self.step, "stopped", reason))
+
+    def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
+        began = self._clock()
+        while not self.over:
+            event = self._next()
+            now = self._clock()
+            if isinstance(event, Progress):
+                # A run that is behind its pace may catch up by one slice, not by its whole backlog.
+                self._due = max(self._due + self._interval, now - SLICE) if self._interval else now
+                if self.paused:
+                    self._allowed -= 1
+                    if self._allowed == 0:
+                        self._take_snapshot()
+                        self.urgent = True
+                elif self._interval and now - self._snapshot_at >= self._snapshot_interval():
+                    self._take_snapshot()
+            if self.urgent or self.waiting or now < self._due:
+                return
+            if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
+                return
+
+    def deliver(self) -> list[Event]:
+        """The events since the last delivery, which are then counted as sent."""
+        events, self.unsent = self.unsent, []
+        # The facts and the first point of the curve are each sent at once.
+        self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
+        self._sent_at = self._clock()
+        return events
+
+    def _snapshot_interval(self) -> float:
+        return max(SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
+
+    def _take_snapshot(self) -> None:
+        """Take a snapshot of the current model; only after a step, since nothing else changes the model."""
+        if isinstance(self._last, Progress) and self.request.record.snapshots:
+            began = self._clock()
+            self._next(SNAPSHOT_NOW)
+            self._snapshot_cost = self._clock() - began
+
+    def _next(self, request: str | None = None) -> Event | None:
+        event: Event | None
+        try:
+            event = self._generator.send(request if self._last is not None else None)
+        except StopIteration:
+            ended = isinstance(self._last, Finished | Failed)
+            event = None if ended else Failed(self.step, "The run ended without a result.")
+        except Exception as error:
+            log_failure(f"Run {self.run_id}", error)
+            event = Failed(self.step, in_words(error))
+        if event is not None:
+            self._note(event)
+        self.over = self.over or event is None
+        return event
+
+    def _note(self, event: Event) -> None:
+        self._last = event
+        if isinstance(event, Measuring):
+            return
+        self.unsent.append(event)
+        if isinstance(event, Snapshot):
+            self._snapshot_at = self._clock()
+            self._shown = True
+        if not isinstance(event, Started):
+            self.step = event.step
+        self.over = isinstance(event, Finished | Failed | Ended)
+
+
+NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+"""What torch says where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
+
+
+def in_words(error: BaseException) -> str:
+    """The message of an exception as one sentence for a person."""
+    lines = str(error).strip().splitlines()
+    if isinstance(error, MemoryError) or any(words in str(error).lower() for words in NO_MEMORY):
+        return "The machine ran out of memory; a smaller batch_size or seq_len needs less."
+    if isinstance(error, ValueError) and lines:
+        return lines[0]
+    if isinstance(error, OSError):  # its message may name a path of this machine
+        lines = [error.strerror] if error.strerror else []
+    detail = f": {lines[0]}" if lines else ""
+    return f"An error ended it ({type(error).__name__}{detail})."

@@ -1,0 +1,142 @@
+"""The queue of runs: which are let in, in whose turn they start, and on which worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import RLock
+
+from engine.foundation.log import Queue
+from engine.runs.request import RunRequest
+from engine.workers import protocol
+from engine.workers.allowances import Allowances, Lease
+from engine.workers.errors import NoRoom, Refused
+from engine.workers.limits import Limits, no_room
+from engine.workers.placement import own_posts, worker_for_run
+from engine.workers.post import Post
+from engine.workers.process import WorkerProcess
+from engine.workers.queue_order import in_turn, seconds_to_start
+from engine.workers.queued import QueuedRun
+from engine.workers.supervisor import Supervisor
+
+CLOSING = "The app is closing."
+
+
+class RunQueue:
+    """The runs that wait for a worker. ``lock`` guards them, and the runs on the workers; who does several things at once here
+    holds it meanwhile."""
+
+    def __init__(self, lock: RLock, supervisor: Supervisor, allowances: Allowances, limits: Limits, size: int) -> None:
+        """``size``: the number of workers that train runs in turns."""
+        self._lock, self._supervisor, self._allowances = lock, supervisor, allowances
+        self._limits, self._size = limits, size
+        self._waiting: list[QueuedRun] = []
+        self._log = Queue()
+        self._admitted = 0  # runs that were let in and are not in the queue yet: their folders are being written
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def admit(self, request: RunRequest) -> Lease | None:
+        """Count a run as waiting, and among its owner's, before anything is written for it; :meth:`add` or :meth:`withdraw`
+        follows. Raises Refused where there is no room."""
+        with self._lock:
+            if self._supervisor.closing.is_set():
+                raise Refused(CLOSING)
+            # While none waits, a run that is being saved may still find room on a worker.
+            if sentence := no_room(len(self._waiting) + self._admitted if self._waiting else 0, self._limits):
+                raise NoRoom(sentence)
+            lease = None if request.trial else self._allowances.take("run", request.visitor)
+            self._admitted += 1
+        return lease
+
+    def withdraw(self, lease: Lease | None) -> None:
+        """A run that was admitted is not to be."""
+        with self._lock:
+            self._admitted -= 1
+        if lease is not None:
+            lease.release()
+
+    def add(self, queued: QueuedRun) -> bool:
+        """Queue a run that was admitted. False, and it is withdrawn, where the pool is closing."""
+        with self._lock:
+            if self._supervisor.closing.is_set():
+                self.withdraw(queued.lease)
+                return False
+            self._admitted -= 1
+            self._waiting.append(queued)
+            self.dispatch()
+        return True
+
+    def put_first(self, queued: Iterable[QueuedRun]) -> None:
+        """Queue runs again whose worker ended before they were settled there."""
+        with self._lock:
+            self._waiting[:0] = queued
+
+    def find(self, run_id: str) -> QueuedRun | None:
+        """The run of that id where it waits."""
+        return next((queued for queued in self._waiting if queued.run.id == run_id), None)
+
+    def take_out(self, run_id: str) -> QueuedRun | None:
+        """Remove the run of that id; None where it does not wait."""
+        with self._lock:
+            queued = self.find(run_id)
+            if queued is not None:
+                self._remove(queued)
+                self._number()
+            return queued
+
+    def take_all(self) -> list[QueuedRun]:
+        """Remove every run."""
+        with self._lock:
+            taken, self._waiting = self._waiting, []
+            return taken
+
+    def worker_of(self, run_id: str) -> WorkerProcess | None:
+        """The worker that has the run of that id."""
+        return next((worker for worker in self._supervisor.workers if run_id in worker.runs), None)
+
+    def free_place(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        """A run has left its worker: it counts no more among its owner's, and the next one has its place."""
+        with self._lock:
+            del worker.runs[queued.run.id]
+            worker.end_task(queued.run.id)
+            queued.release()
+            self.dispatch()
+
+    def dispatch(self) -> None:
+        """Give the runs to the workers that have room for them, each visitor in turn, and start the processes that are wanted."""
+        with self._lock:
+            on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
+            self._waiting = in_turn(self._waiting, on_workers)
+            for queued in list(self._waiting):
+                worker = worker_for_run(self._supervisor.workers, queued, self._limits.runs_per_worker, self._limits)
+                if worker is not None:
+                    self._remove(queued)
+                    run_id, folder = queued.run.id, str(queued.run.folder)
+                    worker.runs[run_id] = queued
+                    worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.saved_step))
+                    for _ in range(queued.early_steps):
+                        worker.send(protocol.Step(run_id))
+            self._number()
+            self._supervisor.fill_posts()
+
+    def own_posts(self) -> list[Post]:
+        """The processes that runs of their own need now."""
+        return own_posts(self._waiting, self._supervisor.workers, self._size, self._limits)
+
+    def _remove(self, queued: QueuedRun) -> None:
+        self._waiting.remove(queued)
+        queued.run.wait_in_queue(None)
+
+    def _number(self) -> None:
+        """Tell each run its place and how long it will wait."""
+        going = [
+            [queued.seconds_left for queued in worker.runs.values()]
+            for worker in self._supervisor.workers
+            if worker.post.role == "runs"
+        ]
+        left = [queued.seconds_left for queued in self._waiting]
+        waits = seconds_to_start(going, left, self._limits.runs_per_worker)
+        self._log.note(len(self._waiting))
+        for rank, queued in enumerate(self._waiting):
+            queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)

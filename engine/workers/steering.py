@@ -1,0 +1,73 @@
+"""The steering of runs: pause, step, resume, pace and stop, each only by the run's owner or the program itself."""
+
+from __future__ import annotations
+
+import time
+from threading import RLock
+
+from engine.foundation.visitor import Visitor
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from engine.workers import protocol
+from engine.workers.away import Away, let_go
+from engine.workers.errors import Refused
+from engine.workers.run_queue import RunQueue
+from engine.workers.saved_request import set_pace
+
+NOT_YOURS = (
+    "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
+)
+ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
+
+
+class Steering:
+    """What a visitor asks of a run that was submitted. A run is on a worker, in the queue, or put away."""
+
+    def __init__(self, lock: RLock, runs: Runs, queue: RunQueue, away: Away) -> None:
+        self._lock, self._runs, self._queue, self._away = lock, runs, queue, away
+
+    def control(self, control: protocol.Control, by: Visitor) -> None:
+        """Pause, step or resume a run, or set its pace. Raises Refused where the run is not the visitor's, or where it is put
+        away and there is no room for it now."""
+        run = self._find(control.run_id, by)
+        if run is None or not run.away:
+            self._send(control)
+        elif isinstance(control, protocol.Resume | protocol.Step):
+            self._away.bring_back(run, [control], by)
+        elif isinstance(control, protocol.SetPace):
+            set_pace(run, control.steps_per_second)
+
+    def stop(self, run_id: str, by: Visitor) -> None:
+        """End a run after the step in progress and keep its weights. A run that does not yield is ended by force. Raises
+        Refused where the run is not the visitor's."""
+        run = self._find(run_id, by)
+        if run is not None and run.away and self._away.give_up(run):
+            return
+        with self._lock:
+            waiting = self._queue.take_out(run_id)
+            if (worker := self._queue.worker_of(run_id)) is not None:
+                queued = worker.runs[run_id]
+                queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
+                self._send(protocol.Stop(run_id))
+            elif waiting is not None:
+                waiting.stop_asked_at = time.monotonic()
+        if waiting is not None:
+            let_go(waiting, waiting.stopped_early)
+
+    def _find(self, run_id: str, by: Visitor) -> Run | None:
+        """The run of that id. Raises Refused where the visitor may not steer it from here."""
+        run = self._runs.get(run_id)
+        if run is not None and not by.may_steer(run.owner):
+            raise Refused(NOT_YOURS)
+        if run is not None and run.elsewhere:
+            raise Refused(ELSEWHERE)
+        return run
+
+    def _send(self, control: protocol.Control) -> None:
+        """Send a control to the run's worker, or keep it until the run has one. An ended run does not get it."""
+        with self._lock:
+            if (worker := self._queue.worker_of(control.run_id)) is not None:
+                worker.runs[control.run_id].control_on_worker(control)
+                worker.send(control)
+            elif (queued := self._queue.find(control.run_id)) is not None:
+                queued.control_early(control)

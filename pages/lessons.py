@@ -1,0 +1,30 @@
+"""The page of lessons: those that come with this version, and a teacher's own, to be presented or sent as a link."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.experiments.lessons import LESSONS, Lesson
+from pages.parts.app.in_markdown import escaped, say_ignored
+from pages.parts.lessons.own import show_own, titles
+from pages.parts.lessons.state import SETTINGS, own_steps
+from pages.parts.lessons.ways import show_ways
+
+_, ignored = SETTINGS.open_address()
+say_ignored(ignored)
+
+st.title("Lessons", anchor=False)
+st.markdown(
+    "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters: the right arrow "
+    "key (or a presenter's remote) goes on, the left one back, **B** makes the screen black, **Escape** leaves."
+)
+base = (st.context.url or "").split("?")[0].removesuffix("/").removesuffix("lessons")
+for lesson in LESSONS.values():
+    with st.container(border=True):
+        st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
+        st.caption(escaped(titles(lesson.steps)))
+        show_ways(lesson, base)
+show_own(base)
+if own_steps():
+    show_ways(Lesson("Lesson", own_steps()), base)
+SETTINGS.write_address(SETTINGS.query())

@@ -1,0 +1,72 @@
+"""The key figure of an issue as a panel of a board: its rows from the trials so far, and the sentence under it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
+from engine.experiments.report import values_of
+from engine.foundation.formatting import counted
+from pages.parts.charts.arms import is_share
+from pages.parts.charts.base import to_plain
+from pages.parts.charts.key_figure import key_figure
+from pages.parts.charts.slide import SCALE, Slide, slide_figure
+from pages.parts.issues.guess import Guess
+from pages.parts.stage.ended import row_of
+from pages.parts.stage.plain import Plain, Remember, levels_of
+from pages.parts.stage.shown import Shown
+
+ROW, AROUND, LOWEST = 44, 40, 200
+"""Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""
+TALL_ROW, TALL_LOWEST = 54, 330
+"""The same where there is more room."""
+
+
+def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
+    values = values_of(shown.trials, shown.seeds)
+    return outcome_of(figure, values, shown.report.claims[figure.claim].finding)
+
+
+def key_sections(
+    issue: Issue, figure: KeyFigure, guess: Guess, said: bool, shown: Shown, remember: Remember
+) -> list[Plain]:
+    """One section with one panel. The reader's mark stands in it before the run; where it was moved, for good. ``said``: whether
+    the sentence is shown."""
+    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in figure.rows]
+    outcome = outcome_so_far(figure, shown)
+    sentence = outcome.sentence if outcome and said else ""
+    metric = figure.before.metric
+    share = is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known)
+    mark = guess.size
+    if mark is None and guess.answer is not None and shown.state == "waiting" and share:
+        mark = 0.5
+    chance = next((v for name, v in levels_of(shown.trials, metric).items() if name.startswith("chance")), None)
+    stamp = (len(shown.trials), len(shown.seeds), mark)
+    draw = partial(key_figure, rows, figure.scale, share=share, written=figure.written, chance=chance)
+    drawn = remember("key.figure", stamp, lambda: draw(guess=mark))
+    slide = None
+    if outcome and sentence and shown.state != "running":
+        made = slide_figure(draw(), [row.name for row in rows], _words(issue, shown, outcome))
+        slide = {"layout": to_plain(made)["layout"], "scale": SCALE}  # its traces are those of the figure
+    panel: Plain = {
+        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(rows)),
+        "tall": max(TALL_LOWEST, AROUND + TALL_ROW * len(rows)), "words": sentence, "result": sentence,
+        "alt": sentence or f"{figure.quantity} of {len(rows)} rows: no seed has ended yet.", "figure": drawn,
+        "picks": True, "drags": shown.state == "waiting",
+        "wide": True, "slide": slide,
+    }  # fmt: skip
+    return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280, "table": None}]
+
+
+def _words(issue: Issue, shown: Shown, outcome: Outcome) -> Slide:
+    """The words around the figure on a slide: "8 seeds (0 to 7)" in small letters."""
+    first, last = shown.seeds[0], shown.seeds[-1]
+    some = "" if outcome.seeds == len(shown.seeds) else f"{outcome.seeds} of "
+    which = f"{first} to {last}" if last > first else f"seed {first}"
+    seeds = f"{some}{counted(len(shown.seeds), 'seed')} ({which})"
+    address = (st.context.url or "").split("?")[0]
+    link = f", {address}?issue={issue.slug}" if address else ""
+    return Slide(issue.title, issue.key_figure.quantity, outcome.sentence, f"{seeds}, Attention Lab{link}")

@@ -1,0 +1,135 @@
+"""The first screen of an issue: the question, the guess and Run at the left, the key figure and its sentence at the right."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from engine.experiments.finding import FEWEST_SEEDS, in_words
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure
+from engine.experiments.report import report
+from engine.experiments.running import ExperimentRun
+from engine.foundation.formatting import counted
+from pages.parts.app.unsaved import say_result_unsaved
+from pages.parts.boards.panels import picked_in
+from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
+from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
+from pages.parts.issues.key_panel import key_sections, outcome_so_far
+from pages.parts.issues.state import shown_runs
+from pages.parts.issues.states import LOOKS
+from pages.parts.issues.stored import choose_stored
+from pages.parts.issues.words import show_way
+from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.controls import run_or_stop, show_forecast, show_refusal
+from pages.parts.stage.presenting import asks_to_run, presented, shows
+from pages.parts.stage.shown import Shown, of_run
+
+STYLE = """<style>
+.st-key-stage { gap: 0.4rem; }
+.st-key-stage-head { flex-wrap: nowrap; }
+.st-key-stage h1 { font-size: 1.6rem; padding: 0; }
+.st-key-stage-question h2 { font-size: 1.45rem; line-height: 1.3; padding: 0; }
+.st-key-stage [data-stale=true] { opacity: 1 !important; }
+@media (max-width: 640px) {
+  .st-key-issues-way a { position: relative; min-height: 2rem; }
+  .st-key-issues-way a p { position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%); }
+  .st-key-stage h1 { font-size: 1.3rem; }
+  .st-key-stage .stHorizontalBlock { gap: 0.5rem; }
+  .st-key-stage-also { display: none; }
+  .st-key-stage-question h2 { font-size: 1.15rem; }
+}
+</style>"""
+"""On a phone the way is three icons, and further claims stand under their tab alone. A busy machine answers late; Streamlit would
+fade the figure meanwhile, although it is still valid."""
+KEY = "key"
+"""The name of the key figure's board."""
+
+
+def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
+    """The screen; returns the evidence that it shows, if any."""
+    figure = issue.key_figure
+    st.html(STYLE)
+    if not shows("run"):
+        name, run = "", None  # an earlier result is no answer to a class that has not guessed
+    elif run is None and asks_to_run(issue.slug):
+        begin(issue)
+        st.rerun()
+    with st.container(key="stage"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stage-head"):
+            st.title(issue.title, anchor=False, width="stretch")
+            show_way(issue)
+        question, result = st.columns([1, 1.9], gap="large")
+        below = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="stage-below")
+        with below:
+            stored = choose_stored(issue) if run is None and not presented() else None
+            if run is None:
+                show_forecast(asked(issue), extended())
+        shown = of_run(run) if run is not None else stored
+        outcome = outcome_so_far(figure, shown) if shown is not None and shown.state != "running" else None
+        with question, st.container(key="stage-question", gap="small"):
+            st.caption(figure.sample)
+            st.header(figure.question, anchor=False)
+            if shows("guess"):
+                guess = ask_guess(issue.slug, figure, disabled=run is not None)
+                if outcome is not None and shows("sentence"):
+                    st.markdown(answered(figure, guess, outcome))
+                elif guess.answer is not None and run is None:
+                    ask_size(issue.slug, figure)
+                _run(issue, run)
+            if shown is not None and outcome is not None and shows("remedy"):
+                _also(issue, shown)
+        with result:
+            drawing = _drawing(issue, figure)
+            if run is not None:
+                experiment_board(drawing, name, run)
+                say_result_unsaved(run)
+            else:
+                there = shown or nothing_yet(asked(issue), extended())
+                kept_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
+            if outcome is not None and shows("remedy"):
+                st.markdown(f"**What helps:** {figure.remedy}")
+    return shown
+
+
+def _also(issue: Issue, shown: Shown) -> None:
+    """What was found about the other claims that matter most."""
+    with st.container(key="stage-also", gap="xsmall"):
+        for claim in (shown.report.claims[place] for place in issue.key_figure.also):
+            icon, color = LOOKS[claim.finding]
+            words = in_words(claim.finding, claim.weighed.seeds)
+            st.markdown(f":{color}-badge[{icon} {words}] {claim.claim}")
+
+
+def nothing_yet(issue: Issue, with_extended: bool) -> Shown:
+    """The issue before its first run: its rows without a number."""
+    found = report(issue, [], issue.seed_range, extended=with_extended)
+    return Shown(issue, found, (), (), "waiting")
+
+
+def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:
+    guess = guess_of(issue.slug)
+
+    def drag() -> None:
+        picked = picked_in(KEY)
+        if picked is not None and picked.y == "mark":
+            take_dragged(issue.slug, float(picked.x))
+
+    said = shows("sentence")
+    return Drawing(KEY, partial(key_sections, issue, figure, guess, said), (guess, said), drag)
+
+
+def _run(issue: Issue, run: ExperimentRun | None) -> None:
+    """Run or Stop, and beside it how many seeds there are and how many are needed."""
+    running = run is not None and run.state == "running"
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(begin, issue))
+        settings(issue, running)
+        if run is not None and not running:
+            st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
+    if (seeds := asked(issue).seeds) < FEWEST_SEEDS:
+        st.caption(f":orange[With {counted(seeds, 'seed')} nothing can be decided: it takes at least six.]")
+    if run is not None and not running:
+        offer_more_seeds(issue, run)
+    show_refusal()

@@ -1,0 +1,28 @@
+"""Evidence on an issue without a run of one's own: the last one on this machine, and that which comes with this version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from engine.experiments.issues.issue import Issue
+from engine.experiments.published import shipped_reports
+from engine.experiments.store import latest_finding
+from pages.parts.stage.shown import Shown, of_latest, of_shipped
+
+STORED = "issues.kept"
+
+
+def choose_stored(issue: Issue) -> Shown | None:
+    """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
+    there: dict[str, Callable[[], Shown | None]] = {}
+    if latest_finding(issue.slug):
+        there["Last run here"] = partial(of_latest, issue)
+    for found in shipped_reports(issue):
+        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(of_shipped, issue, found)
+    if not there:
+        return None
+    chosen = st.pills("Or see what was measured", list(there), key=STORED)
+    return there[chosen]() if chosen in there else None

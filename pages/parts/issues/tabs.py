@@ -1,0 +1,105 @@
+"""What stands below the first screen of an issue, a tab for each; only the open one is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from engine.experiments.finding import LOWEST_P
+from engine.experiments.issues.issue import Issue
+from engine.experiments.running import ExperimentRun
+from pages.parts.app.linked_terms import links_to_terms
+from pages.parts.issues.controls import asked, extended, predicted
+from pages.parts.issues.prediction import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
+from pages.parts.stage.arms import show_arms
+from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.claims import claims_section
+from pages.parts.stage.evidence import follow, show_stored
+from pages.parts.stage.plain import Plain, Remember
+from pages.parts.stage.shown import Shown
+from pages.parts.stage.take_away import take_away
+
+TAB = "issues.tab"
+WHY = "Why"
+
+
+def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
+    """The row of tabs and the open one. The explanation opens by itself once there is a result, else when it is asked for."""
+    tabs: dict[str, Callable[[], None]] = {
+        WHY: partial(show_why, issue),
+        "All claims": partial(_claims, issue, name, run, shown),
+        "Arms": partial(_arms, issue),
+        "Numbers": partial(_numbers, issue, name, run, shown),
+        "Sources": partial(_sources, issue, shown),
+        "How measured": partial(_measured, issue),
+    }
+    key = f"{TAB}.{issue.slug}"
+    _open_by_itself(key, None if shown is None or shown.state == "running" else (name, shown.state, *shown.seeds))
+    with st.container(key="issues-tabs"):
+        chosen = st.segmented_control("More on this issue", list(tabs), key=key, label_visibility="collapsed")
+        if chosen in tabs:
+            tabs[chosen]()
+
+
+def _open_by_itself(key: str, result: object) -> None:
+    """Open the explanation once for each result, unless another tab is open. ``result``: which one is shown; None for none."""
+    before = st.session_state.get(f"{key}.opened")
+    if result is not None and result != before and not st.session_state.get(key):
+        st.session_state[key] = WHY
+    st.session_state[f"{key}.opened"] = result or before
+
+
+def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
+    if shown is None:
+        st.caption("Before you run it: what do you expect of each claim?")
+        ask_prediction(issue, extended())
+        return
+    drawing = Drawing("claims", _claim_sections)
+    if run is None:
+        kept_board(drawing, f"{issue.slug}.{shown.seeds}", shown)
+    else:
+        experiment_board(drawing, name, run)
+    if links := links_to_terms(*(claim.claim for claim in shown.report.claims)):
+        st.caption(f"In the glossary: {links}")
+    if shown.state != "running":
+        show_comparison(predicted(name) if run is not None else prediction_of(issue), shown.report)
+
+
+def _claim_sections(shown: Shown, remember: Remember) -> list[Plain]:
+    return [claims_section(shown, remember)]
+
+
+def _arms(issue: Issue) -> None:
+    figure = issue.key_figure
+    show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
+
+
+def _numbers(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
+    if shown is None:
+        st.caption("The numbers come with the first run.")
+        return
+    if run is None:
+        # A name of its own: figures are kept by name, and the last script run may have shown another one.
+        show_stored(f"{issue.slug}.{shown.seeds}.{shown.stamp}", shown)
+    else:
+        follow(name, run)
+    st.caption(LOWEST_P)
+    take_away(shown)
+
+
+def _sources(issue: Issue, shown: Shown | None) -> None:
+    show_sources(issue)
+    show_published(issue, shown.trials if shown is not None else None)
+
+
+def _measured(issue: Issue) -> None:
+    st.markdown(
+        "Every arm is trained on the same seeds, and each claim is weighed on the differences seed by seed. *Holds*: the 95 % "
+        "interval excludes zero on the claimed side and the effect is at least the smallest worth naming, which was declared "
+        "before the run. *No effect worth naming*: the whole interval lies below that size. Fewer than six seeds decide nothing."
+    )
+    st.markdown(issue.matched)
+    show_notes(issue)

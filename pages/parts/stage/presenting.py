@@ -1,0 +1,188 @@
+"""A lesson as it is held: the step and the beat it is at, and whether pages are shown for a room full of people.
+
+Lesson, step and presenting stand in the address of every page while they last, so that a link opens them anywhere. The beat
+does not: a link never starts a run.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.lessons import Lesson, Step, from_code, to_code
+from engine.settings.errors import ConfigError, Problem
+from pages.parts.app.address import carried_in, carry
+from pages.parts.boards.shell.component import nothing
+
+HERE = Path(__file__).parent
+KEY = "presenting"
+"""Session key of the lesson that is held."""
+BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
+"""What a stage shows, one after another; each adds to those before."""
+FILES = {True: "issues.py", False: "lab.py"}
+
+
+@dataclass(frozen=True)
+class Presenting:
+    lesson: Lesson
+    at: int = 0
+    """The place of the present step."""
+    beat: int = 0
+    on: bool = True
+    """Whether pages are shown for a room; else the lesson only leads from step to step."""
+    began: float = 0.0
+    """When the lesson began, in seconds since 1970."""
+
+    @property
+    def step(self) -> Step:
+        return self.lesson.steps[self.at]
+
+    @property
+    def last_beat(self) -> bool:
+        return not self.step.issue or self.beat >= len(BEATS) - 1
+
+    def shows(self, beat: str) -> bool:
+        """Whether a stage shows this already; everything where it is not presented."""
+        return not self.on or self.beat >= BEATS.index(beat)
+
+    def carried(self) -> dict[str, str]:
+        return {"lesson": to_code(self.lesson), "at": str(self.at + 1), **({"present": "true"} if self.on else {})}
+
+
+def presenting() -> Presenting | None:
+    found: Presenting | None = st.session_state.get(KEY)
+    return found
+
+
+def presented() -> bool:
+    """Whether pages are shown for a room now."""
+    now = presenting()
+    return now is not None and now.on
+
+
+def shows(beat: str) -> bool:
+    now = presenting()
+    return now is None or now.shows(beat)
+
+
+def asks_to_run(slug: str) -> bool:
+    """Whether a presented stage has come to its run; once each time."""
+    now = presenting()
+    if now is None or not now.on or BEATS[now.beat] != "run" or now.step.issue != slug:
+        return False
+    asked: set[tuple[int, float]] = st.session_state.setdefault(f"{KEY}.ran", set())
+    this = (now.at, now.began)
+    if this in asked:
+        return False
+    asked.add(this)
+    return True
+
+
+def put(now: Presenting | None) -> None:
+    """Hold a lesson from now on; None: none any more. The page writes the address accordingly."""
+    st.session_state[KEY] = now
+    carry(now.carried() if now is not None else {})
+
+
+def start(lesson: Lesson, *, on: bool = True) -> None:
+    put(Presenting(lesson, on=on, began=time.time()))
+
+
+def open_lesson() -> list[Problem]:
+    """Read the lesson in a link, once; returns what in it was ignored."""
+    given, now = carried_in(st.query_params.to_dict()), presenting()
+    met = st.session_state.get(f"{KEY}.met")
+    st.session_state[f"{KEY}.met"] = given
+    if not given or given == met or (now is not None and given == now.carried()):
+        return []
+    if "lesson" not in given:
+        return [Problem(name, given[name], "given together with lesson") for name in given]
+    try:
+        lesson = from_code(given["lesson"])
+    except ConfigError as error:
+        return list(error.problems)
+    at, ignored = given.get("at", "1"), list[Problem]()
+    if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
+        ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}")], "1"
+    put(Presenting(lesson, int(at) - 1, on=given.get("present") == "true", began=time.time()))
+    return ignored
+
+
+def show_presenter(file: str) -> None:
+    """Listen to the keys of a keyboard or a presenter's remote; follow them. ``file``: of the page that is shown.
+
+    A lesson that is not presented has a row with its steps instead.
+    """
+    now, on = presenting(), presented()
+    if on:
+        st.html(f"<style>{(HERE / 'presenting.css').read_text('utf-8')}</style>")
+    data = {
+        "on": on,
+        "left": None if now is None else now.lesson.minutes * 60 - (time.time() - now.began),
+        "place": "" if now is None else f"{now.at + 1} of {len(now.lesson.steps)}",
+    }
+    with st.container(key="presenter"):
+        told = _script()(key="presenter.script", data=data, on_pressed_change=nothing)
+    pressed = str(told.pressed or "")
+    if now is not None and not on:
+        pressed = _row(now) or pressed
+    if pressed:
+        _follow(pressed, now, file)
+
+
+def _row(now: Presenting) -> str:
+    """The steps of a lesson that is gone through alone; returns what was pressed."""
+    last = len(now.lesson.steps) - 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
+        words = f"{now.lesson.title} · step {now.at + 1} of {last + 1}"
+        st.markdown(f":gray[:material/route: {words}]", width="stretch")
+        pressed = {
+            "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
+            "next": st.button("Next step", icon=":material/arrow_forward:", type="tertiary", disabled=now.at == last),
+            "present": st.button("Present", icon=":material/co_present:", type="tertiary", help="The key P"),
+            "leave": st.button("Leave", icon=":material/close:", type="tertiary", help="Leave the lesson; you stay on this page."),
+        }  # fmt: skip
+    return next((name for name, was in pressed.items() if was), "")
+
+
+def _follow(pressed: str, now: Presenting | None, file: str) -> None:
+    """Do what a key or a button says; nothing where it means nothing now."""
+    if now is None:
+        slug = st.query_params.get("issue")
+        if pressed == "present" and file == FILES[True] and slug in ISSUES:
+            start(Lesson(ISSUES[slug].title, (Step(10, slug),)))
+            st.rerun()
+        return
+    match pressed:
+        case "present":
+            put(replace(now, on=not now.on, beat=0))
+        case "leave":
+            put(None)
+        case "next" if now.on and not now.last_beat:
+            put(replace(now, beat=now.beat + 1))
+        case "next" if now.at + 1 < len(now.lesson.steps):
+            go_to(now, now.at + 1)
+        case "back" if now.on and now.beat > 0:
+            put(replace(now, beat=now.beat - 1))
+        case "back" if now.at > 0:
+            go_to(now, now.at - 1)
+        case _:
+            return
+    st.rerun()
+
+
+def go_to(now: Presenting, at: int) -> None:
+    """Open a step of the lesson from its beginning."""
+    there = replace(now, at=at, beat=0)
+    put(there)
+    st.switch_page(FILES[bool(there.step.issue)], query_params={**there.step.query, **there.carried()})
+
+
+@st.cache_resource
+def _script() -> Any:
+    return st.components.v2.component("attention_lab_presenter", js=(HERE / "presenting.js").read_text("utf-8"))

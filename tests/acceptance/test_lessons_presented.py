@@ -1,0 +1,70 @@
+"""The three lessons as a class sees them: presented with the keys of a remote, every run really trained.
+
+``LESSON_PICTURES=<folder>`` keeps a picture of each beat. A quarter of an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.lessons import LESSONS
+from pages.parts.stage.presenting import BEATS
+from tests.browser.conftest import chromium, console_watched
+from tests.serving import running
+
+__all__ = ["chromium"]
+pytestmark = pytest.mark.acceptance
+PROJECTOR = {"width": 1280, "height": 720}
+LONGEST = 600_000
+"""Milliseconds for one experiment on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running("app.py", tmp_path_factory.mktemp("lessons")) as (_, address):
+        yield address
+
+
+@pytest.mark.parametrize(("name", "theme"), [(name, theme) for name in LESSONS for theme in ("light", "dark")])
+def test_a_lesson_is_played_through_in_its_time(
+    chromium: Any, address: str, name: str, theme: str, tmp_path: Path
+) -> None:
+    """In the dark theme what was trained in the light one is not trained again."""
+    lesson, pictures = LESSONS[name], Path(os.environ.get("LESSON_PICTURES", tmp_path))
+    began = time.monotonic()
+    with console_watched(chromium) as new_page:
+        page = new_page(viewport=PROJECTOR, color_scheme=theme)
+        first = {**lesson.steps[0].query, "lesson": name, "at": "1", "present": "true"}
+        page.goto(f"{address}issues?{urlencode(first)}")
+        for place, step in enumerate(lesson.steps):
+            figure = ISSUES[step.issue].key_figure
+            page.get_by_role("heading", name=figure.question, exact=True).wait_for()
+            page.locator(".lesson-clock").get_by_text(f"{place + 1} of {len(lesson.steps)}").wait_for()
+            sentence = page.locator('article[data-id="key.figure"] .words')
+            for beat in BEATS:
+                if beat == "guess":
+                    page.get_by_role("radio", name=figure.answers[1], exact=True).wait_for()
+                if beat == "run":
+                    page.locator(".badge").get_by_text("Finished").wait_for(timeout=LONGEST)
+                if beat in ("run", "figure"):
+                    assert sentence.inner_text().strip() == "", "the sentence waits for its beat"
+                if beat == "sentence":
+                    sentence.get_by_text(figure.change, exact=False).wait_for()
+                if beat == "remedy":
+                    page.get_by_text(figure.remedy).wait_for()
+                page.wait_for_timeout(400)
+                page.screenshot(path=pictures / f"{name}-{theme}-{place + 1}-{beat}.png")
+                height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
+                assert height <= PROJECTOR["height"] + 1, f"{step.issue}, {beat}: {height} pixels"
+                page.keyboard.press("PageDown")
+        page.keyboard.press("Escape")
+        page.locator(".lesson-clock").wait_for(state="detached")
+    assert time.monotonic() - began <= lesson.minutes * 60

@@ -1,0 +1,96 @@
+"""Accessibility as axe-core checks it: no violation of any impact on any page, in light and in dark."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import WIDE, Open
+
+PAGES = {
+    "": "Attention Lab",
+    "attention": "Attention",
+    "text": "Text",
+    "issues": "What goes wrong",
+    "lessons": "Lessons",
+    "memory-and-time": "Memory and time",
+    "encodings": "Encodings",
+    "encodings?view=choose": "Encodings",
+    "design": "Design",
+    "notebooks": "Notebooks",
+    "notebook": "",
+    "glossary": "Glossary",
+}
+"""The heading of each page by its address."""
+GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
+"""The colour of the page's ground in each theme."""
+
+
+def settled(page: Any) -> None:
+    """Wait until the script has ended and the page neither waits for anything nor grows."""
+    page.wait_for_function(
+        """async () => {
+          const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
+            || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
+          const height = () => document.querySelector('[data-testid=stMain]').scrollHeight
+          const before = busy() ? -1 : height()
+          await new Promise((resolve) => setTimeout(resolve, 400))
+          return !busy() && height() === before
+        }""",
+        timeout=60_000,
+    )
+
+
+def violations(page: Any) -> list[str]:
+    """What axe finds in both themes, with the window as high as the page: it does not judge letters that are out of sight."""
+    settled(page)
+    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": WIDE["width"], "height": height + 200})
+    found = []
+    for theme, ground in GROUND.items():
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_function(
+            "(ground) => getComputedStyle(document.querySelector('.stApp')).backgroundColor === ground", arg=ground
+        )
+        settled(page)
+        for violation in Axe().run(page).response["violations"]:
+            for node in violation["nodes"]:
+                found.append(
+                    f"{theme}: {violation['id']} ({violation['impact']}) {node['html'][:150]} {node['failureSummary']}"
+                )
+    page.set_viewport_size(WIDE)
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_has_no_violation(open_page: Open, path: str) -> None:
+    page = open_page(path, PAGES[path])
+    page.get_by_role("heading", level=1).first.wait_for(state="attached")
+    assert violations(page) == []
+
+
+def test_the_lab_has_none_after_a_run(open_page: Open) -> None:
+    page = open_page("lab?steps=40", "Lab")
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    page.get_by_role("button", name="Download", exact=True).wait_for()
+    assert violations(page) == []
+
+
+def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(open_page: Open) -> None:
+    page = open_page("issues?issue=missing-mask", "The mask is missing")
+    page.get_by_role("radio", name="It falls").click()
+    found = violations(page)
+    page.get_by_role("radio", name=re.compile("Seeds 0-7")).click()
+    page.get_by_text("What helps:").wait_for()
+    for tab in ("Why", "All claims", "Arms", "Numbers"):
+        control = page.get_by_role("radio", name=tab, exact=True)
+        if control.get_attribute("aria-checked") != "true":
+            control.click()
+        settled(page)
+        page.locator("details").evaluate_all("(all) => all.forEach((details) => (details.open = true))")
+        found += violations(page)
+    assert found == []

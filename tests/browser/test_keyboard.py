@@ -1,0 +1,182 @@
+"""The app without a mouse, without motion, and enlarged: keys alone, what a screen reader is told, 150 and 200 % zoom."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Open
+
+ZOOM = {"150 %": ({"width": 853, "height": 480}, 1.5), "200 %": ({"width": 640, "height": 360}, 2.0)}
+"""A window of 1280 by 720 as the page sees it when the browser enlarges everything, and the pixels of the screen in one of its own."""
+STAGE = "issues?issue=missing-mask&seeds=6"
+SLOW = 240_000
+"""Milliseconds that an experiment may take on a busy machine."""
+MOST_KEYS = 60
+FOCUSED = """() => {
+  let node = document.activeElement
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
+  const { x, y, width, height } = node.getBoundingClientRect()
+  const name = node.getAttribute('aria-label') ?? node.innerText?.trim().split('\\n').at(-1) ?? ''
+  const kind = node.getAttribute('role') ?? node.tagName.toLowerCase()
+  return { name, kind, box: { x: x - 5, y: y - 5, width: width + 10, height: height + 10 } }
+}"""
+SPOKEN = """() => {
+  window.spoken = []
+  const watched = new Set()
+  const watch = (root) => {
+    for (const node of root.querySelectorAll('*')) {
+      if (node.shadowRoot) watch(node.shadowRoot)
+      if (node.getAttribute('role') !== 'status' || watched.has(node)) continue
+      watched.add(node)
+      const note = () => node.textContent && window.spoken.push(node.textContent)
+      new MutationObserver(note).observe(node, { childList: true, subtree: true, characterData: true })
+    }
+  }
+  watch(document)
+}"""
+"""Begin to note what is put into the live regions of the boards."""
+
+
+def tab_to(page: Any, name: str, kind: str) -> None:
+    """Press Tab until what has this name and role has the focus."""
+    for _ in range(MOST_KEYS):
+        page.keyboard.press("Tab")
+        at = page.evaluate(FOCUSED)
+        if at["kind"] == kind and at["name"] == name:
+            return
+    pytest.fail(f"{MOST_KEYS} times Tab did not lead to {kind} {name}.")
+
+
+def focus_is_visible(page: Any) -> None:
+    """What has the focus looks different once it has lost it."""
+    page.wait_for_timeout(300)  # the ring has come
+    box = page.evaluate(FOCUSED)["box"]
+    focused = page.screenshot(clip=box)
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(300)
+    assert page.screenshot(clip=box) != focused
+    page.keyboard.press("Shift+Tab")
+
+
+def nothing_is_cut_off(page: Any) -> None:
+    widest = (
+        "Math.max(document.documentElement.scrollWidth, document.querySelector('[data-testid=stMain]').scrollWidth)"
+    )
+    page.wait_for_function(f"() => {widest} <= window.innerWidth")
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stMain] :is(a, button, label)')]
+          .filter((node) => [node, ...node.querySelectorAll('*')].some((part) => part.clientWidth > 1
+            && part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX === 'hidden'))
+          .map((node) => node.innerText)"""
+    )
+    assert cut == []
+
+
+def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open) -> None:
+    page = open_page("lab?steps=20000&seq_len=8", "Lab")
+    page.get_by_role("button", name="Train", exact=True).wait_for()
+    tab_to(page, "Depth", "input")
+    focus_is_visible(page)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("2")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("n_layers=2"))
+    tab_to(page, "Train", "button")
+    focus_is_visible(page)
+    page.keyboard.press("Enter")
+    status = page.locator(".live [role=status]")
+    status.get_by_text("Training").wait_for()
+    page.evaluate(SPOKEN)
+    tab_to(page, "Pause", "button")
+    page.keyboard.press("Space")
+    status.get_by_text("Paused").wait_for()
+    assert [re.sub(r"\d+", "n", said) for said in page.evaluate("window.spoken")] == ["Paused at step n"]
+
+
+def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page: Open) -> None:
+    page = open_page(STAGE, "The mask is missing")
+    page.get_by_role("button", name="Run", exact=True).wait_for()
+    tab_to(page, "It falls", "radio")
+    focus_is_visible(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.locator("[role=radio][aria-checked=true]").get_by_text("It rises").wait_for()
+    page.evaluate(SPOKEN)
+    tab_to(page, "Run", "button")
+    focus_is_visible(page)
+    page.keyboard.press("Enter")
+    page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
+    page.get_by_text("What helps:").wait_for()
+    sentence = page.locator('article[data-id="key.figure"] .words').inner_text()
+    assert sentence.startswith("Without the causal mask")
+    assert page.evaluate("window.spoken") == ["Running", "Finished", sentence], "no step, each change of the state once"
+
+
+def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
+    page = open_page("issues?issue=missing-mask&seeds=2", "The mask is missing")
+    bar, sentence = page.get_by_test_id("stHeader"), page.locator('article[data-id="key.figure"] .words')
+    page.get_by_role("button", name="Run", exact=True).wait_for()
+    page.locator('article[data-id="key.figure"] .main-svg').first.wait_for()
+    page.wait_for_timeout(1000)  # the script that listens to keys comes with the page, and shows nothing
+    page.keyboard.press("p")
+    bar.wait_for(state="hidden")
+    page.get_by_role("radiogroup", name="Your guess").wait_for(state="detached")
+    page.keyboard.press("PageDown")
+    page.get_by_role("radiogroup", name="Your guess").wait_for()
+    page.keyboard.press("PageDown")
+    page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
+    assert sentence.inner_text() == ""
+    page.keyboard.press("PageDown")
+    page.wait_for_timeout(2000)  # one beat after the other: two at once are one
+    page.keyboard.press("PageDown")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('*')].some((node) =>
+          node.shadowRoot?.querySelector('article[data-id="key.figure"] .words')?.textContent.startsWith('Without'))"""
+    )
+    page.keyboard.press("b")
+    page.locator(".lesson-blank").wait_for()
+    page.keyboard.press("b")
+    page.locator(".lesson-blank").wait_for(state="detached")
+    page.keyboard.press("PageDown")
+    page.get_by_text("What helps:").wait_for()
+    page.keyboard.press("Escape")
+    bar.wait_for()
+
+
+def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> None:
+    page = open_page("", "Attention Lab", reduced_motion="reduce")
+    page.locator("article.loss .main-svg").first.wait_for()
+    shown = page.locator("article.loss .plot").get_attribute("data-step")
+    page.wait_for_timeout(1000)
+    assert page.locator("article.loss .plot").get_attribute("data-step") == shown
+    assert (
+        page.evaluate("document.getAnimations().filter((one) => one.effect.getComputedTiming().duration > 1).length")
+        == 0
+    )
+
+
+@pytest.mark.parametrize("zoom", ZOOM)
+def test_enlarged_the_lab_trains_and_nothing_is_cut_off(open_page: Open, zoom: str) -> None:
+    window, pixels = ZOOM[zoom]
+    page = open_page("lab?steps=60", "Lab", window, device_scale_factor=pixels)
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.locator(".live .badge").get_by_text("Finished").wait_for()
+    nothing_is_cut_off(page)
+
+
+@pytest.mark.parametrize("zoom", ZOOM)
+def test_enlarged_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open, zoom: str) -> None:
+    window, pixels = ZOOM[zoom]
+    page = open_page("issues?issue=missing-mask", "The mask is missing", window, device_scale_factor=pixels)
+    run = page.get_by_role("button", name="Run", exact=True)
+    run.wait_for()
+    nothing_is_cut_off(page)
+    box = run.bounding_box()
+    assert box["y"] + box["height"] <= window["height"]
+    page.get_by_role("radio", name=re.compile("Seeds 0-7")).click()
+    page.get_by_text("What helps:").wait_for()
+    nothing_is_cut_off(page)

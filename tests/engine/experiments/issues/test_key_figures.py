@@ -1,0 +1,51 @@
+"""The key figures of all issues: complete, short enough for one screen, and no constant answer wins."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.key_figure import ANSWERS
+from engine.experiments.published import shipped_reports, shipped_result, trials_of
+
+MOST_WORDS = 60
+MOST_RIGHT = 0.6
+MOST_CLAIMS = 2
+
+
+@pytest.mark.parametrize("slug", ISSUES)
+def test_every_row_is_of_an_arm_and_has_numbers_in_the_shipped_evidence(slug: str) -> None:
+    issue = ISSUES[slug]
+    for row in issue.key_figure.rows:
+        assert row.arm in {arm.name for arm in issue.arms_of()}
+        for report in shipped_reports(issue):
+            numbers = [trial.numbers for trial in trials_of(report) if trial.arm == row.arm]
+            assert any(row.metric in found for found in numbers), f"{row.label}: no {row.metric}"
+
+
+@pytest.mark.parametrize("slug", ISSUES)
+def test_what_is_read_before_the_run_is_short(slug: str) -> None:
+    issue = ISSUES[slug]
+    figure = issue.key_figure
+    words = " ".join([issue.title, figure.sample, figure.question, *figure.answers, "Your guess"]).split()
+    assert len(words) <= MOST_WORDS
+    assert len(set(figure.answers)) == len(ANSWERS)
+    assert figure.question.endswith("?")
+
+
+@pytest.mark.parametrize("slug", ISSUES)
+def test_the_other_claims_of_the_first_screen_are_there(slug: str) -> None:
+    issue = ISSUES[slug]
+    figure = issue.key_figure
+    assert len(figure.also) <= MOST_CLAIMS
+    assert {figure.claim, *figure.also} <= set(range(len(issue.claims_of())))
+
+
+def test_no_constant_answer_wins() -> None:
+    right = Counter(
+        result.outcome.answer for issue in ISSUES.values() if (result := shipped_result(issue, issue.key_figure))
+    )
+    assert sum(right.values()) >= 19
+    assert max(right.values()) <= MOST_RIGHT * sum(right.values()), right

@@ -1,0 +1,72 @@
+"""Lessons: their text in a link and back, and those that come with this version."""
+
+from __future__ import annotations
+
+from urllib.parse import quote_plus
+
+import pytest
+
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig
+from engine.experiments.issues import ISSUES
+from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, Step, from_code, lab_step, to_code
+from engine.experiments.published import shipped_reports
+from engine.settings.errors import ConfigError
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_shipped_lesson_is_named_and_also_found_by_its_steps(name: str) -> None:
+    lesson = LESSONS[name]
+    assert to_code(lesson) == name
+    assert from_code(name) is lesson
+    assert from_code("~~".join(f"{step.issue}.{step.minutes}" for step in lesson.steps)).steps == lesson.steps
+
+
+def test_there_are_two_of_fifty_minutes_and_one_of_twenty() -> None:
+    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [20, 50, 50]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_each_stage_of_a_lesson_was_measured_in_a_third_of_its_minutes(name: str) -> None:
+    for step in LESSONS[name].steps:
+        for report in shipped_reports(ISSUES[step.issue]):
+            assert report.seconds <= step.minutes * 60 / 3
+
+
+@pytest.mark.parametrize("slug", PRESETS)
+def test_the_lab_is_told_by_what_differs_from_the_defaults(slug: str) -> None:
+    config = PRESETS[slug].config
+    lesson = Lesson("", (lab_step(5, config), Step(7, "heads")))
+    code = to_code(lesson)
+    assert from_code(code).steps == lesson.steps
+    assert quote_plus(code, safe=",") == code, "nothing in it is escaped in an address"
+    assert len(lesson.steps[0].settings) < len(config.flat())
+
+
+def test_the_lab_as_it_opens_needs_no_settings() -> None:
+    step = lab_step(3, RunConfig())
+    assert (step.settings, step.title) == ((), "Lab")
+
+
+def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
+    assert len(to_code(Lesson("", tuple(Step(12, slug) for slug in list(ISSUES)[:10])))) < 240
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("", "lesson is empty"),
+        ("zork.5", "lesson is zork; allowed is lab, or one of"),
+        ("heads", "lesson is heads; allowed is a step, a full stop and 1 to 90 minutes"),
+        ("heads.0", "lesson is heads.0"),
+        ("heads.91", "lesson is heads.91"),
+        ("heads.٣", "1 to 90 minutes"),
+        ("lab~n_layers~zork.5", "n_layers is zork"),
+        ("lab~zork~1.5", "zork is 1"),
+        ("~~".join(["heads.1"] * (MOST_STEPS + 1)), f"1 to {MOST_STEPS} steps"),
+    ],
+)
+def test_what_is_no_lesson_is_named_in_a_sentence(code: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        from_code(code)
+    assert sentence in str(raised.value)

@@ -1,0 +1,89 @@
+"""The first occurrence of each term in a text leads to the glossary; what is no plain text is left as it is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.foundation.glossary import TERMS
+from pages.parts.app.linked_terms import links_to_terms, with_terms
+
+FORMULA = re.compile(r"\$\$.+?\$\$|\$.+?\$", re.DOTALL)
+LINK = re.compile(r"\[([^\[\]]+)\]\(glossary\?term=([\w-]+)\)")
+
+
+def test_the_first_occurrence_of_a_term_over_all_texts_is_a_link() -> None:
+    assert with_terms("A token, two tokens.", "Another token.") == [
+        "A [token](glossary?term=token), two tokens.",
+        "Another token.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "slug"),
+    [
+        ("All Skip Connections go.", "Skip Connections", "residual"),
+        ("Without skip\nconnections.", "skip\nconnections", "residual"),
+        ("the MLP's width", "MLP", "mlp"),
+        ("its cross-entropy", "cross-entropy", "loss"),
+        ("a causal mask", "causal mask", "mask"),
+        ("with layer normalisation", "layer normalisation", "norm"),
+        ("divided by √d_head", "", ""),
+        ("Scaling by √d_head", "Scaling by √d_head", "scaling"),
+        ("the 95 % interval", "95 % interval", "confidence-interval"),
+        (":gray[Condition: 8 tokens]", "tokens", "token"),
+    ],
+)
+def test_names_and_other_words_are_found_whole(text: str, word: str, slug: str) -> None:
+    (linked,) = with_terms(text)
+    assert LINK.findall(linked) == ([(word, slug)] if word else [])
+    assert LINK.sub(r"\1", linked) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$\\text{softmax}(x)$ and $$\n\\text{token}\n$$",
+        "`token` and ``a ` token``",
+        "```\ntoken\n```",
+        "[one token](https://example.org/)",
+        "https://example.org/token",
+        ":material/token:",
+        "tokenizer, subtoken, ahead, multi-head, underscore",
+    ],
+)
+def test_tex_code_links_and_parts_of_words_are_left_alone(text: str) -> None:
+    assert with_terms(text) == [text]
+    assert links_to_terms(text) == ""
+
+
+def test_a_term_in_a_formula_does_not_count_as_met() -> None:
+    assert with_terms("`token`, then a token") == ["`token`, then a [token](glossary?term=token)"]
+
+
+def test_terms_are_listed_once_in_their_order() -> None:
+    links = links_to_terms("Two heads and a token.", "One head, one Loss.")
+    assert links == (
+        "[Head](glossary?term=head), [Token](glossary?term=token), [Loss (cross-entropy)](glossary?term=loss)"
+    )
+
+
+def test_no_two_terms_share_a_word() -> None:
+    words = [word.casefold() for term in TERMS.values() for word in (term.name, *term.words)]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)
+def test_an_explanation_has_links_and_keeps_its_words_and_formulas(issue: Issue) -> None:
+    texts = (issue.summary, issue.mechanism, *issue.remedies)
+    linked = with_terms(*texts)
+    slugs = [slug for text in linked for _, slug in LINK.findall(text)]
+    assert slugs
+    assert len(set(slugs)) == len(slugs)
+    assert set(slugs) <= set(TERMS)
+    assert tuple(LINK.sub(r"\1", text) for text in linked) == texts
+    formulas = [formula for text in linked for formula in FORMULA.findall(text)]
+    assert not any(LINK.search(formula) for formula in formulas)

@@ -1,0 +1,119 @@
+"""Lessons by their widgets and words: made, linked, opened, gone through step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+from streamlit.testing.v1 import AppTest
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.lessons import LESSONS, Lesson, Step, from_code
+from pages.parts.lessons.own import link_of
+from pages.parts.stage.presenting import BEATS, Presenting
+
+Open = Callable[..., AppTest]
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(
+        str(box.value) for kind in ("markdown", "caption", "warning", "header", "title") for box in app.get(kind)
+    )
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def test_the_page_has_the_three_lessons_with_their_steps(open_page: Open) -> None:
+    words = said(open_page("lessons.py"))
+    for lesson in LESSONS.values():
+        assert f"{lesson.title} · {lesson.minutes} minutes" in words
+        assert all(step.title in words for step in lesson.steps)
+
+
+def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_page: Open) -> None:
+    app = open_page("lessons.py")
+    app.selectbox(key="lessons.add").set_value(ISSUES["heads"].title).run()
+    press(app, "Add")
+    app.selectbox(key="lessons.add").set_value(ISSUES["missing-mask"].title).run()
+    press(app, "Add")
+    assert app.query_params["steps"] == "heads.7~~missing-mask.7"
+    press(app, "Earlier: step 2")
+    assert app.query_params["steps"] == "missing-mask.7~~heads.7"
+    next(box for box in app.number_input if box.label == "Minutes of step 1").set_value(9).run()
+    assert app.query_params["steps"] == "missing-mask.9~~heads.7"
+    assert "**16 minutes** in 2 steps" in said(app)
+    press(app, "Remove: step 2")
+    assert app.query_params["steps"] == "missing-mask.9"
+    press(app, "Remove: step 1")
+    assert "steps" not in app.query_params
+
+
+def test_one_of_the_lessons_can_be_begun_with(open_page: Open) -> None:
+    app = press(open_page("lessons.py"), f"Begin with “{LESSONS['depth'].title}”")
+    assert app.query_params["steps"] == "depth"
+    assert len([label for label in labels(app) if label.startswith("Remove")]) == len(LESSONS["depth"].steps)
+
+
+def test_a_broken_lesson_is_named_and_nothing_is_lost(open_page: Open) -> None:
+    app = open_page("lessons.py", steps="zork.5")
+    assert "`steps` is `zork`" in said(app)
+    assert LESSONS["depth"].title in said(app)
+
+
+def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
+    lesson = Lesson("Mine", (Step(5, "heads"), Step(5, "missing-mask")))
+    link = urlsplit(link_of(lesson, "https://lab.example/", present=False))
+    assert link.path == "/issues"
+    app = open_page("issues.py", **dict(parse_qsl(link.query)))
+    assert app.title[0].value == ISSUES["heads"].title
+    assert "step 1 of 2" in said(app)
+    press(app, "Next step")
+    assert app.title[0].value == ISSUES["missing-mask"].title
+    assert (app.query_params["lesson"], app.query_params["at"]) == ("heads.5~~missing-mask.5", "2")
+    press(app, "Step back")
+    assert app.title[0].value == ISSUES["heads"].title
+    press(app, "Leave")
+    assert app.title[0].value == ISSUES["heads"].title
+    assert "lesson" not in app.query_params
+
+
+def test_a_lesson_leads_into_the_lab_with_its_settings(open_page: Open) -> None:
+    app = open_page("issues.py", issue="heads", lesson="heads.5~~lab~pos_encoding~rope.5", at="1")
+    press(app, "Next step")
+    assert app.selectbox(key="set.pos_encoding").value == "rope"
+    assert "step 2 of 2" in said(app)
+    press(app, "Step back")
+    assert app.title[0].value == ISSUES["heads"].title
+
+
+def test_a_step_or_a_lesson_that_is_none_is_named(open_page: Open) -> None:
+    assert "`at` is `9`; allowed is a step of the lesson, 1 to 6" in said(
+        open_page("issues.py", issue="heads", lesson="depth", at="9")
+    )
+    assert "`lesson` is `zork`" in said(open_page("issues.py", issue="heads", lesson="zork"))
+
+
+def test_a_presented_stage_shows_its_question_alone_and_starts_nothing(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
+    assert ISSUES["missing-mask"].key_figure.question in said(app)
+    assert "Run" not in labels(app)
+    assert not any(box.label == "Your guess" for box in app.get("button_group"))
+
+
+def test_each_beat_adds_to_those_before() -> None:
+    now = Presenting(LESSONS["depth"])
+    assert [sum(Presenting(now.lesson, beat=beat).shows(part) for part in BEATS) for beat in range(len(BEATS))] == [
+        1, 2, 3, 4, 5, 6,
+    ]  # fmt: skip
+    assert all(Presenting(now.lesson, on=False).shows(part) for part in BEATS)
+    assert Presenting(from_code("lab.5")).last_beat
+    assert not now.last_beat
