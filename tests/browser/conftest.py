@@ -110,3 +110,10 @@ def console_watched(chromium: Any) -> Iterator[Open]:
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+def has_value(field: Any, value: str) -> None:
+    """Wait until a field holds this value: it is on the page a moment before its value."""
+    from playwright.sync_api import expect
+
+    expect(field).to_have_value(value)

@@ -10,7 +10,7 @@ import pytest
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, WIDE, Open
+from tests.browser.conftest import PHONE, WIDE, Open, has_value
 
 LONG = "steps=20000&seq_len=8"
 """A run that is still going when the test looks at it."""
@@ -176,8 +176,8 @@ def test_a_reload_finds_its_run_and_the_share_link_brings_it_to_a_second_tab(ope
     assert ignored == []
     assert config == PRESETS["three-back"].config.replace(dropout=0.2, steps=20_000)
     second = open_lab(link.removeprefix(app))
-    assert second.get_by_role("spinbutton", name="Heads").input_value() == "4"
     until_step(second, 30)
+    has_value(second.get_by_role("spinbutton", name="Heads"), "4")
     second.locator(".board .badge").get_by_text("Training").wait_for()
     page.keyboard.press("Escape")
     press(page, "Stop")
@@ -188,7 +188,7 @@ def test_a_bad_link_says_what_was_ignored_and_a_run_that_blows_up_says_what_woul
     page = open_lab("lab?preset=no-norm&batch_size=0&pos_encoding=zork&steps=44")
     page.get_by_text("batch_size is 0").wait_for()
     page.get_by_text("pos_encoding is zork").wait_for()
-    assert page.get_by_role("spinbutton", name="Steps").input_value() == "44"
+    has_value(page.get_by_role("spinbutton", name="Steps"), "44")
     assert page.get_by_text("Press Train").count() == 1
     press(page, "Train")
     page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(

@@ -342,7 +342,7 @@ def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple
     ran(open_page("issues.py", issue="scripted", seeds="6"))
     app = open_page("issues.py", issue="scripted")
     assert "What helps:" not in said(app)
-    app.button_group(key="issues.kept").set_value("Last run here").run()
+    app.button_group(key="issues.kept.scripted").set_value("Last run here").run()
     assert "What helps:" in said(app)
     assert open_tab(app, "Numbers", "scripted").get("download_button")
 
@@ -350,10 +350,20 @@ def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple
 def test_what_this_version_was_measured_with_shows_only_when_asked(open_page: Open) -> None:
     app = open_tab(open_page("issues.py", issue="longer-sequences"), "Sources", "longer-sequences")
     assert "Ours come with the first run." in said(app)
-    app.button_group(key="issues.kept").set_value("Seeds 0-7").run()
+    app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 0-7").run()
     assert "What helps:" in said(app)
     open_tab(app, "Sources", "longer-sequences")
     assert "Ours come with the first run." not in said(app)
+
+
+def test_what_is_shown_of_one_issue_shows_nothing_of_the_next(open_page: Open) -> None:
+    app = open_page("issues.py", issue="longer-sequences")
+    app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 0-7").run()
+    assert "What helps:" in said(app)
+    app.query_params["issue"] = "heads"
+    app.run()
+    assert app.title[0].value == ISSUES["heads"].title
+    assert "What helps:" not in said(app)
 
 
 def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, ScriptedPool], monkeypatch: Any) -> None:

@@ -73,10 +73,11 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             st.header(figure.question, anchor=False)
             if shows("guess"):
                 guess = ask_guess(issue.slug, figure, disabled=run is not None)
-                if outcome is not None and shows("sentence"):
-                    st.markdown(answered(figure, guess, outcome))
-                elif guess.answer is not None and run is None:
-                    ask_size(issue.slug, figure)
+                with st.container():  # always there: what comes into it must not replace Run, which may have the focus
+                    if outcome is not None and shows("sentence"):
+                        st.markdown(answered(figure, guess, outcome))
+                    elif guess.answer is not None and run is None:
+                        ask_size(issue.slug, figure)
                 _run(issue, run)
             if shown is not None and outcome is not None and shows("remedy"):
                 _also(issue, shown)

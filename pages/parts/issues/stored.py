@@ -13,6 +13,7 @@ from engine.experiments.store import latest_finding
 from pages.parts.stage.shown import Shown, of_latest, of_shipped
 
 STORED = "issues.kept"
+"""Widget key of the choice, followed by the issue's slug: what is shown of one issue shows nothing of the next."""
 
 
 def choose_stored(issue: Issue) -> Shown | None:
@@ -24,5 +25,5 @@ def choose_stored(issue: Issue) -> Shown | None:
         there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(of_shipped, issue, found)
     if not there:
         return None
-    chosen = st.pills("Or see what was measured", list(there), key=STORED)
+    chosen = st.pills("Or see what was measured", list(there), key=f"{STORED}.{issue.slug}")
     return there[chosen]() if chosen in there else None

@@ -59,17 +59,16 @@ def address() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hide_removes_one_widget_and_lock_disables_it(name: str, address: dict[str, str]) -> None:
-    for query, there in (
-        ({"hide": name}, {other: False for other in NAMES if other != name}),
-        ({"lock": name}, {other: other == name for other in NAMES}),
-    ):
-        app = opened(**query)
-        assert drawn(app) == there
-        assert not app.warning
-        assert app.session_state["form"] == RunConfig().replace(**CHOSEN).flat()
-        assert dict(app.query_params) == address | query, "the address keeps it"
-        app.run()
-        assert drawn(app) == there
+    """One is hidden and the next is locked, in one link."""
+    locked = NAMES[(NAMES.index(name) + 1) % len(NAMES)]
+    query, there = {"hide": name, "lock": locked}, {other: other == locked for other in NAMES if other != name}
+    app = opened(**query)
+    assert drawn(app) == there
+    assert not app.warning
+    assert app.session_state["form"] == RunConfig().replace(**CHOSEN).flat()
+    assert dict(app.query_params) == address | query, "the address keeps it"
+    app.run()
+    assert drawn(app) == there
 
 
 def test_show_leaves_only_what_it_names() -> None:
