@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.experiments.lessons import LESSONS, Lesson
+from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons.own import show_own, titles
-from pages.parts.lessons.state import SETTINGS, own_steps
+from pages.parts.lessons.state import SETTINGS
 from pages.parts.lessons.ways import show_ways
 
 _, ignored = SETTINGS.open_address()
@@ -25,6 +25,4 @@ for lesson in LESSONS.values():
         st.caption(escaped(titles(lesson.steps)))
         show_ways(lesson, base)
 show_own(base)
-if own_steps():
-    show_ways(Lesson("Lesson", own_steps()), base)
 SETTINGS.write_address(SETTINGS.query())

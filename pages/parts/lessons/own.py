@@ -1,12 +1,10 @@
-"""A teacher's own lesson: steps in an order, each with its minutes, as a link and as a QR code."""
+"""A teacher's own lesson: steps in an order, each with its minutes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from urllib.parse import urlencode
 
-import segno
 import streamlit as st
 
 from engine.config.presets import PRESETS
@@ -15,24 +13,23 @@ from engine.experiments.lessons import LESSONS, MOST_MINUTES, MOST_STEPS, Lesson
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import escaped
 from pages.parts.lessons.state import keep, own_steps
-from pages.parts.stage.presenting import FILES, Presenting
+from pages.parts.lessons.ways import show_ways
 
 MINUTES = 7
 """The minutes of a step that was just added."""
-QR_WIDTH = 220
 
 
 def show_own(base: str) -> None:
-    """The steps with their controls, what can be added, and the link. ``base``: the address of the app, with a slash at its end."""
+    """The steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
     steps = own_steps()
     st.header("Your own lesson", anchor=False)
     for place, step in enumerate(steps):
         _row(steps, place, step)
     _add(steps)
     if steps:
-        lesson = Lesson("A lesson", steps)
+        lesson = Lesson("Lesson", steps)
         st.markdown(f"**{counted(lesson.minutes, 'minute')}** in {counted(len(steps), 'step')}")
-        show_link(lesson, base)
+        show_ways(lesson, base)
 
 
 def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
@@ -80,25 +77,6 @@ def _add(steps: tuple[Step, ...]) -> None:
         with st.container(horizontal=True, gap="small"):
             for lesson in LESSONS.values():
                 st.button(f"Begin with “{lesson.title}”", on_click=keep, args=(lesson.steps,))
-
-
-def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
-    """The full link to the first step of a lesson."""
-    first = lesson.steps[0]
-    query = {**first.query, **Presenting(lesson, on=present).carried()}
-    return f"{base}{FILES[bool(first.issue)].removesuffix('.py')}?{urlencode(query)}"
-
-
-def show_link(lesson: Lesson, base: str) -> None:
-    """The link for the class as text and as a QR code."""
-    link = link_of(lesson, base, present=False)
-    code, qr = st.columns([2, 1])
-    code.code(link, language=None, wrap_lines=True)
-    qr.image(_qr(link), width=QR_WIDTH)
-
-
-def _qr(link: str) -> str:
-    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
 
 
 def titles(steps: Sequence[Step]) -> str:

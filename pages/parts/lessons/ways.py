@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
+import segno
 import streamlit as st
 
 from engine.experiments.lessons import Lesson
-from pages.parts.lessons.own import show_link
-from pages.parts.stage.presenting import go_to, presenting, start
+from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start
+
+QR_WIDTH = 220
 
 
 def show_ways(lesson: Lesson, base: str) -> None:
+    """The buttons of a lesson. ``base``: the address of the app, with a slash at its end."""
     with st.container(horizontal=True, gap="small"):
         key = f"{lesson.title}.{lesson.minutes}.{len(lesson.steps)}"
         if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
@@ -17,7 +22,7 @@ def show_ways(lesson: Lesson, base: str) -> None:
         if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
             _begin(lesson, on=False)
         with st.popover("Link and QR code", icon=":material/qr_code_2:"):
-            show_link(lesson, base)
+            _show_link(lesson, base)
 
 
 def _begin(lesson: Lesson, *, on: bool) -> None:
@@ -25,3 +30,22 @@ def _begin(lesson: Lesson, *, on: bool) -> None:
     now = presenting()
     assert now is not None
     go_to(now, 0)
+
+
+def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
+    """The full link to the first step of a lesson."""
+    first = lesson.steps[0]
+    query = {**first.query, **Presenting(lesson, on=present).carried()}
+    return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+
+
+def _show_link(lesson: Lesson, base: str) -> None:
+    """The link for the class as text and as a QR code."""
+    link = link_of(lesson, base, present=False)
+    code, qr = st.columns([2, 1])
+    code.code(link, language=None, wrap_lines=True)
+    qr.image(_qr(link), width=QR_WIDTH)
+
+
+def _qr(link: str) -> str:
+    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)

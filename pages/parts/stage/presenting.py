@@ -24,7 +24,7 @@ KEY = "presenting"
 """Session key of the lesson that is held."""
 BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What a stage shows, one after another; each adds to those before."""
-FILES = {True: "issues.py", False: "lab.py"}
+ISSUES_FILE, LAB_FILE = "issues.py", "lab.py"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     """Do what a key or a button says; nothing where it means nothing now."""
     if now is None:
         slug = st.query_params.get("issue")
-        if pressed == "present" and file == FILES[True] and slug in ISSUES:
+        if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
             start(Lesson(ISSUES[slug].title, (Step(10, slug),)))
             st.rerun()
         return
@@ -176,11 +176,16 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     st.rerun()
 
 
+def file_of(step: Step) -> str:
+    """The file of the page that a step opens."""
+    return ISSUES_FILE if step.issue else LAB_FILE
+
+
 def go_to(now: Presenting, at: int) -> None:
     """Open a step of the lesson from its beginning."""
     there = replace(now, at=at, beat=0)
     put(there)
-    st.switch_page(FILES[bool(there.step.issue)], query_params={**there.step.query, **there.carried()})
+    st.switch_page(file_of(there.step), query_params={**there.step.query, **there.carried()})
 
 
 @st.cache_resource
