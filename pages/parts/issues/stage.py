@@ -78,8 +78,9 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                         st.markdown(answered(figure, guess, outcome))
                     elif guess.answer is not None and run is None:
                         ask_size(issue.slug, figure)
-                _run(issue, run)
-            if shown is not None and outcome is not None and shows("remedy"):
+                if outcome is None or not presented():
+                    _run(issue, run)
+            if shown is not None and outcome is not None and not presented():
                 _also(issue, shown)
         with result:
             drawing = _drawing(issue, figure)
