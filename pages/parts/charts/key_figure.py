@@ -17,7 +17,7 @@ from pages.parts.charts.strip import AIR, Ended, mean_bar, points, upright
 TICKS = 15
 """The size of the letters in pixels: to be read from the back of a room."""
 NAME = 22
-"""The most letters in a line of a row's name."""
+"""The letters in a line of a row's name: more where the name would otherwise take a third line and meet its neighbour."""
 SHARE_RANGE = (-0.03, 1.1)
 """The axis of a share, with room for the number at a mean of 1."""
 
@@ -45,7 +45,7 @@ def key_figure(
         xaxis=_values_axis(known, scale, share),
         yaxis=axis(
             "", range=[len(rows) - 0.5, -0.5], tickvals=list(range(len(rows))),
-            ticktext=[wrapped(row.name, NAME) for row in rows], showgrid=False, fixedrange=True,
+            ticktext=[wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], showgrid=False, fixedrange=True,
             tickfont={"size": TICKS},
         ),
         font={"size": TICKS},
