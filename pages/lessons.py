@@ -16,7 +16,8 @@ say_ignored(ignored)
 st.title("Lessons", anchor=False)
 st.markdown(
     "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters: the right arrow "
-    "key (or a presenter's remote) goes on, the left one back, **B** makes the screen black, **Escape** leaves."
+    "key (or a presenter's remote) goes on, the left one back, **1**, **2** and **3** choose the class's guess, **B** makes the screen "
+    "black, **Escape** leaves. Runs train live, in a minute or two each; what was run here before is there at once."
 )
 base = (st.context.url or "").split("?")[0].removesuffix("/").removesuffix("lessons")
 for lesson in LESSONS.values():

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.config.link import from_query
+from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.settings.errors import ConfigError, Problem
@@ -35,8 +36,10 @@ class Step:
     def title(self) -> str:
         if self.issue:
             return ISSUES[self.issue].title
-        changed = ", ".join(f"{name} {value}" for name, value in self.settings)
-        return f"Lab: {changed}" if changed else "Lab"
+        preset = next((one for one in PRESETS.values() if lab_step(1, one.config).settings == self.settings), None)
+        if preset is not None:
+            return f"Lab: {preset.title}"
+        return "Lab: " + ", ".join(f"{name} {value}" for name, value in self.settings)
 
     @property
     def query(self) -> dict[str, str]:

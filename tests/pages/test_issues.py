@@ -223,7 +223,7 @@ def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Is
     app.button_group(key="guess.scripted").set_value("higher").run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     ran(app)
-    assert "You said: *It rises*, to .50. **Right.**" in said(app)
+    assert "You said: *It rises*, to .50. **The direction is right; measured is" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     assert "What helps:" in said(app)
     press(app, "Guess again")

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from engine.experiments.key_figure import ANSWERS, Answer, KeyFigure, Outcome
+from pages.parts.charts.arms import is_share
 
 GUESSES = "issues.guesses"
 """Session key: the guesses by issue."""
@@ -43,13 +44,14 @@ def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
 
 
 def ask_size(slug: str, figure: KeyFigure) -> None:
-    """The size as a number; the same is set by dragging the mark in the figure."""
+    """The size as a number; where the figure has a mark from the start, the same is set by dragging it."""
     unit = f" ({figure.unit})" if figure.unit else ""
+    drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
     key = f"guess.size.{slug}"
     if key not in st.session_state:
         st.session_state[key] = guess_of(slug).size
     st.number_input(
-        f"And the number{unit}? Drag the circle, or type it", value=None, step=0.05 if not figure.unit else 1.0,
+        f"And the number{unit}?{drag}", value=None, step=0.05 if not figure.unit else 1.0,
         format="%.3g", placeholder="optional", key=key,
         on_change=lambda: keep(slug, replace(guess_of(slug), size=st.session_state[key])),
     )  # fmt: skip
@@ -72,8 +74,10 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
     if outcome.answer is None:
         return f"{said}. The seeds do not decide it."
     if outcome.answer == guess.answer:
-        near = "" if guess.size is None else f" Measured is {figure.written(outcome.after)}."
-        return f":green[:material/check:] {said}. **Right.**{near}"
+        right = (
+            "Right." if guess.size is None else f"The direction is right; measured is {figure.written(outcome.after)}."
+        )
+        return f":green[:material/check:] {said}. **{right}**"
     return f":orange[:material/close:] {said}. Measured: **{in_words(figure, outcome.answer).lower()}**."
 
 

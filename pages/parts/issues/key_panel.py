@@ -31,11 +31,12 @@ def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
 
 
 def key_sections(
-    issue: Issue, figure: KeyFigure, guess: Guess, said: bool, shown: Shown, remember: Remember
+    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, shown: Shown, remember: Remember
 ) -> list[Plain]:
-    """One section with one panel. The reader's mark stands in it before the run; where it was moved, for good. ``said``: whether
-    the sentence is shown."""
-    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in figure.rows]
+    """One section with one panel. The reader's mark stands in it before the run; where it was moved, for good. ``whole``: whether all
+    rows are shown, and not only the two that the question compares; ``said``: whether the sentence is shown."""
+    there = figure.rows if whole else (figure.before, figure.after)
+    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
     outcome = outcome_so_far(figure, shown)
     sentence = outcome.sentence if outcome and said else ""
     metric = figure.before.metric
@@ -43,8 +44,9 @@ def key_sections(
     mark = guess.size
     if mark is None and guess.answer is not None and shown.state == "waiting" and share:
         mark = 0.5
-    chance = next((v for name, v in levels_of(shown.trials, metric).items() if name.startswith("chance")), None)
-    stamp = (len(shown.trials), len(shown.seeds), mark)
+    compared = [trial for trial in shown.trials if trial.arm in {row.arm for row in figure.rows}]
+    chance = next((v for name, v in levels_of(compared, metric).items() if name.startswith("chance")), None)
+    stamp = (len(shown.trials), len(shown.seeds), mark, whole)
     draw = partial(key_figure, rows, figure.scale, share=share, written=figure.written, chance=chance)
     drawn = remember("key.figure", stamp, lambda: draw(guess=mark))
     slide = None
@@ -52,8 +54,8 @@ def key_sections(
         made = slide_figure(draw(), [row.name for row in rows], _words(issue, shown, outcome))
         slide = {"layout": to_plain(made)["layout"], "scale": SCALE}  # its traces are those of the figure
     panel: Plain = {
-        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(rows)),
-        "tall": max(TALL_LOWEST, AROUND + TALL_ROW * len(rows)), "words": sentence, "result": sentence,
+        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
+        "tall": max(TALL_LOWEST, AROUND + TALL_ROW * len(figure.rows)), "words": sentence, "result": sentence,
         "alt": sentence or f"{figure.quantity} of {len(rows)} rows: no seed has ended yet.", "figure": drawn,
         "picks": True, "drags": shown.state == "waiting",
         "wide": True, "slide": slide,

@@ -23,7 +23,7 @@ from pages.parts.issues.stored import choose_stored
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board, kept_board
 from pages.parts.stage.controls import run_or_stop, show_forecast, show_refusal
-from pages.parts.stage.presenting import asks_to_run, presented, shows
+from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
 
 STYLE = """<style>
@@ -59,7 +59,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stage-head"):
             st.title(issue.title, anchor=False, width="stretch")
-            show_way(issue)
+            if presenting() is None:  # a lesson has a way of its own
+                show_way(issue)
         question, result = st.columns([1, 1.9], gap="large")
         below = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="stage-below")
         with below:
@@ -101,7 +102,8 @@ def _also(issue: Issue, shown: Shown) -> None:
         for claim in (shown.report.claims[place] for place in issue.key_figure.also):
             icon, color = LOOKS[claim.finding]
             words = in_words(claim.finding, claim.weighed.seeds)
-            st.markdown(f":{color}-badge[{icon} {words}] {claim.claim}")
+            condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
+            st.markdown(f":{color}-badge[{icon} {words}] {claim.claim}{condition}")
 
 
 def nothing_yet(issue: Issue, with_extended: bool) -> Shown:
@@ -118,8 +120,8 @@ def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:
         if picked is not None and picked.y == "mark":
             take_dragged(issue.slug, float(picked.x))
 
-    said = shows("sentence")
-    return Drawing(KEY, partial(key_sections, issue, figure, guess, said), (guess, said), drag)
+    whole, said = shows("figure"), shows("sentence")
+    return Drawing(KEY, partial(key_sections, issue, figure, guess, whole, said), (guess, whole, said), drag)
 
 
 def _run(issue: Issue, run: ExperimentRun | None) -> None:

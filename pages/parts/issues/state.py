@@ -52,7 +52,7 @@ def _check(state: IssueState) -> None:
     if state.experiment is not None:
         run = EXPERIMENTS.find(state.experiment)
         if run is None or run.experiment.slug != state.issue:
-            allowed = "one of this issue that this server still holds"
+            allowed = "a run that this server still holds; its trials are kept, and Run goes on from them"
             raise ConfigError([Problem(EXPERIMENT, state.experiment, allowed)])
 
 

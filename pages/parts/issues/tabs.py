@@ -39,7 +39,9 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
     key = f"{TAB}.{issue.slug}"
     _open_by_itself(key, None if shown is None or shown.state == "running" else (name, shown.state, *shown.seeds))
     with st.container(key="issues-tabs"):
-        chosen = st.segmented_control("More on this issue", list(tabs), key=key, label_visibility="collapsed")
+        chosen = st.segmented_control(
+            "More on this issue", list(tabs), key=key, required=True, label_visibility="collapsed"
+        )
         if chosen in tabs:
             tabs[chosen]()
 

@@ -39,6 +39,7 @@ def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
         minutes = st.number_input(
             f"Minutes of step {place + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
         )  # fmt: skip
+        st.markdown("min")
         if minutes != step.minutes:
             keep((*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
             st.rerun()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import segno
 import streamlit as st
@@ -42,6 +42,8 @@ def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
 def _show_link(lesson: Lesson, base: str) -> None:
     """The link for the class as text and as a QR code."""
     link = link_of(lesson, base, present=False)
+    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        st.caption("This address works on this machine only. Open the app by the name that your class can reach.")
     code, qr = st.columns([2, 1])
     code.code(link, language=None, wrap_lines=True)
     qr.image(_qr(link), width=QR_WIDTH)

@@ -1,4 +1,5 @@
-// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, B blanks, Escape leaves. And the minutes left.
+// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, B blanks, Escape leaves. And the
+// minutes left.
 
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
@@ -6,11 +7,15 @@ const MOVING = "[role=radiogroup], [role=slider], [role=listbox], [role=img], in
 
 const within = (event, where) => event.composedPath().some((node) => node instanceof Element && node.matches(where))
 
-/** Whether a key belongs to what has the focus: text is written there, or arrows move a choice. */
-const taken = (event) =>
-  event.ctrlKey || event.metaKey || event.altKey || within(event, WRITING) || (event.key.startsWith("Arrow") && within(event, MOVING))
+const GUESSES = ".st-key-stage-question [role=radio]"
 
-const shown = { data: null, tell: null, blank: null, clock: null, since: 0 } // of the one instance on the page
+const shown = { data: null, tell: null, blank: null, clock: null, since: 0, clicked: false } // of the one instance on the page
+
+/** Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys. After a click
+ * on a guess the arrows still lead through the lesson. */
+const taken = (event) =>
+  event.ctrlKey || event.metaKey || event.altKey || within(event, WRITING) ||
+  (event.key.startsWith("Arrow") && !shown.clicked && within(event, MOVING))
 
 function draw() {
   const { data, since } = shown
@@ -32,31 +37,44 @@ function added(name) {
   return node
 }
 
+const click = () => (shown.clicked = true)
+
+function wake() {
+  shown.blank.remove()
+  shown.blank = null
+}
+
 function press(event) {
+  if (event.key === "Tab") shown.clicked = false
   if (taken(event)) return
   if (event.key.toLowerCase() === "p" && !event.shiftKey) return void shown.tell("pressed", "present")
   if (!shown.data.on) return
   if (event.key.toLowerCase() === "b" || event.key === ".") {
     event.preventDefault()
-    shown.blank = shown.blank ? void shown.blank.remove() : added("lesson-blank")
+    if (shown.blank) wake()
+    else shown.blank = added("lesson-blank")
     return
   }
+  if (["1", "2", "3"].includes(event.key)) return void document.querySelectorAll(GUESSES)[event.key - 1]?.click()
   const step = KEYS[event.key]
   if (!step) return
   event.preventDefault()
-  shown.tell("pressed", step)
+  if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
+  else shown.tell("pressed", step)
 }
 
 /** Called again with each rerun: what is listened to and what ticks is therefore begun once. */
 export default function ({ data, setTriggerValue }) {
   if (!shown.data) {
     document.addEventListener("keydown", press)
+    document.addEventListener("pointerdown", click)
     shown.ticking = setInterval(draw, 5000)
   }
   Object.assign(shown, { data, tell: setTriggerValue, since: performance.now() })
   draw()
   return () => {
     document.removeEventListener("keydown", press)
+    document.removeEventListener("pointerdown", click)
     clearInterval(shown.ticking)
     shown.data = { on: false }
     draw()

@@ -23,7 +23,8 @@ HERE = Path(__file__).parent
 KEY = "presenting"
 """Session key of the lesson that is held."""
 BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
-"""What a stage shows, one after another; each adds to those before."""
+"""What a stage shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
+has all."""
 ISSUES_FILE, LAB_FILE = "issues.py", "lab.py"
 
 
@@ -170,7 +171,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
         case "back" if now.on and now.beat > 0:
             put(replace(now, beat=now.beat - 1))
         case "back" if now.at > 0:
-            go_to(now, now.at - 1)
+            go_to(now, now.at - 1, beat=len(BEATS) - 1)
         case _:
             return
     st.rerun()
@@ -181,9 +182,9 @@ def file_of(step: Step) -> str:
     return ISSUES_FILE if step.issue else LAB_FILE
 
 
-def go_to(now: Presenting, at: int) -> None:
-    """Open a step of the lesson from its beginning."""
-    there = replace(now, at=at, beat=0)
+def go_to(now: Presenting, at: int, beat: int = 0) -> None:
+    """Open a step of the lesson, from its beginning or at a later beat."""
+    there = replace(now, at=at, beat=beat)
     put(there)
     st.switch_page(file_of(there.step), query_params={**there.step.query, **there.carried()})
 

@@ -45,7 +45,13 @@ def test_the_lab_is_told_by_what_differs_from_the_defaults(slug: str) -> None:
 
 def test_the_lab_as_it_opens_needs_no_settings() -> None:
     step = lab_step(3, RunConfig())
-    assert (step.settings, step.title) == ((), "Lab")
+    assert step.settings == ()
+
+
+def test_the_lab_is_named_by_its_preset_or_by_what_differs() -> None:
+    for preset in PRESETS.values():
+        assert lab_step(3, preset.config).title == f"Lab: {preset.title}"
+    assert lab_step(3, RunConfig(n_layers=3)).title == "Lab: n_layers 3"
 
 
 def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
