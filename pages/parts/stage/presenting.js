@@ -59,6 +59,7 @@ function press(event) {
   const step = KEYS[event.key]
   if (!step) return
   event.preventDefault()
+  event.stopPropagation()
   if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
   else shown.tell("pressed", step)
 }
@@ -66,15 +67,15 @@ function press(event) {
 /** Called again with each rerun: what is listened to and what ticks is therefore begun once. */
 export default function ({ data, setTriggerValue }) {
   if (!shown.data) {
-    document.addEventListener("keydown", press)
-    document.addEventListener("pointerdown", click)
+    document.addEventListener("keydown", press, true) // before what has the focus, which may keep a key to itself
+    document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
   Object.assign(shown, { data, tell: setTriggerValue, since: performance.now() })
   draw()
   return () => {
-    document.removeEventListener("keydown", press)
-    document.removeEventListener("pointerdown", click)
+    document.removeEventListener("keydown", press, true)
+    document.removeEventListener("pointerdown", click, true)
     clearInterval(shown.ticking)
     shown.data = { on: false }
     draw()
