@@ -127,7 +127,12 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.get_by_role("radiogroup", name="Your guess").wait_for(state="detached")
     page.keyboard.press("PageDown")
     page.get_by_role("radiogroup", name="Your guess").wait_for()
-    page.keyboard.press("PageDown")
+    chosen = page.locator("[role=radio][aria-checked=true]")
+    page.get_by_role("radio", name="It stays").click()
+    chosen.get_by_text("It stays").wait_for()
+    page.keyboard.press("3")
+    chosen.get_by_text("It rises").wait_for()
+    page.keyboard.press("ArrowRight")  # it leads on, although a click has left the focus on the guess
     page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
     assert sentence.inner_text() == ""
     page.keyboard.press("PageDown")

@@ -75,9 +75,9 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             if shows("guess"):
                 guess = ask_guess(issue.slug, figure, disabled=run is not None)
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
-                    if outcome is not None and shows("sentence"):
+                    if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
-                    elif guess.answer is not None and run is None:
+                    elif outcome is None and guess.answer is not None and run is None:
                         ask_size(issue.slug, figure)
                 if outcome is None or not presented():
                     _run(issue, run)
