@@ -9,6 +9,8 @@ import psutil
 
 TRAINING = 15
 """Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it."""
+OWN_PROCESS = 19
+"""Niceness of a run that has a process of its own: it gives way to workers whose processes many runs share."""
 JOBS = 10
 """Niceness of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
 NOTEBOOK = 19

@@ -24,7 +24,7 @@ from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
 from engine.foundation.log import log_error, log_failure, log_to_stderr
-from engine.foundation.priority import JOBS, TRAINING, give_way
+from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.runs.events import Failed, Finished
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import DEFAULT_RECORD
@@ -268,7 +268,7 @@ def main() -> None:
     if options.memory and facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
         limit_memory(options.memory)
     if options.role != "jobs":
-        give_way(TRAINING - JOBS)
+        give_way((OWN_PROCESS if options.role == "own" else TRAINING) - JOBS)
     report(protocol.Ready(facts))
     Worker(training, commands, report).work()
 

@@ -437,6 +437,7 @@ def test_a_large_run_has_a_process_of_its_own_that_ends_with_it(one: Pool) -> No
     neighbour, large = long_run(one), long_run(one, seed=LARGE)
     pid = pid_of(one, large)
     assert pid != pid_of(one, neighbour)
+    assert psutil.Process(pid).nice() > psutil.Process(pid_of(one, neighbour)).nice(), "it gives way to many"
     assert [worker.role for worker in one.health().workers if large.id in worker.runs] == ["own"]
     wait_stopped(one, large)
     until(lambda: not psutil.pid_exists(pid))
