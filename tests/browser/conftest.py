@@ -117,3 +117,10 @@ def has_value(field: Any, value: str) -> None:
     from playwright.sync_api import expect
 
     expect(field).to_have_value(value)
+
+
+def has_count(found: Any, number: int) -> None:
+    """Wait until so many are found: a board may be drawn anew between two looks."""
+    from playwright.sync_api import expect
+
+    expect(found).to_have_count(number)

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.config.link import from_query
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, WIDE, Open
+from tests.browser.conftest import PHONE, WIDE, Open, has_count
 
 MASK, LONGER = ISSUES["missing-mask"], ISSUES["longer-sequences"]
 CLAIMS = [claim for claim in MASK.claims if not claim.extended]
@@ -41,8 +41,8 @@ def test_from_a_guess_to_the_sentence_its_curves_and_on_into_the_lab(open_page: 
     page.get_by_text("What helps:").wait_for()
     page.get_by_role("radio", name="All claims").click()
     chips = page.locator('section[data-id="claims"] .chip')
-    chips.get_by_text("Undecided (needs at least six seeds)").nth(len(CLAIMS) - 1).wait_for()
-    assert chips.count() == len(CLAIMS)
+    has_count(chips, len(CLAIMS))
+    has_count(chips.get_by_text("Undecided (needs at least six seeds)"), len(CLAIMS))
     page.get_by_role("radio", name="Numbers").click()
     page.get_by_role("button", name="Evidence (JSON)").wait_for()
     page.get_by_role("radio", name="Arms").click()
