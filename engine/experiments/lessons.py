@@ -36,7 +36,8 @@ class Step:
     def title(self) -> str:
         if self.issue:
             return ISSUES[self.issue].title
-        preset = next((one for one in PRESETS.values() if lab_step(1, one.config).settings == self.settings), None)
+        config, _ = from_query(self.query)
+        preset = next((one for one in PRESETS.values() if one.config == config), None)
         if preset is not None:
             return f"Lab: {preset.title}"
         return "Lab: " + ", ".join(f"{name} {value}" for name, value in self.settings)
@@ -55,10 +56,6 @@ class Lesson:
     @property
     def minutes(self) -> int:
         return sum(step.minutes for step in self.steps)
-
-    def minutes_before(self, place: int) -> int:
-        """The minutes of the steps before this one."""
-        return sum(step.minutes for step in self.steps[:place])
 
 
 def lab_step(minutes: int, config: RunConfig) -> Step:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -64,15 +65,15 @@ def _moved(steps: tuple[Step, ...], place: int, to: int) -> tuple[Step, ...]:
 
 def _add(steps: tuple[Step, ...]) -> None:
     """What a step can be: an issue, or the lab as one of its presets shows it."""
-    there: dict[str, Step] = {f"{issue.title}": Step(MINUTES, slug) for slug, issue in ISSUES.items()}
-    there |= {f"Lab: {preset.title}": lab_step(MINUTES, preset.config) for preset in PRESETS.values()}
+    there: dict[str, Callable[[], Step]] = {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()}
+    there |= {f"Lab: {preset.title}": partial(lab_step, MINUTES, preset.config) for preset in PRESETS.values()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(
             "Add a step", list(there), index=None, placeholder="An issue, or the lab", key="lessons.add"
         )
         full = len(steps) >= MOST_STEPS
         if st.button("Add", icon=":material/add:", disabled=chosen is None or full) and chosen is not None:
-            keep((*steps, there[chosen]))
+            keep((*steps, there[chosen]()))
             st.rerun()
     if not steps:
         with st.container(horizontal=True, gap="small"):
