@@ -13,6 +13,7 @@ from pages.parts.app.server import find
 from pages.parts.app.session import earlier_runs, show_run, shown_run
 from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.board import live_board, overlay
+from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.controls import controls, show_refusal
 from pages.parts.lab.differences import difference, named_by_difference
 from pages.parts.lab.facts import show_facts
@@ -42,7 +43,7 @@ say_ignored(ignored)
 
 unseen_title("Lab")
 run = shown_run()
-state = run.state if run else None
+controlled = controlled_as(run) if run else None
 left, right = st.columns([1, 3.2], gap="medium")
 
 config: RunConfig | None = None
@@ -90,5 +91,5 @@ with left:
     other_settings()
 
 write_address(run)
-if run is not None and run.state != state:
-    st.rerun()  # the run changed state during this script run: rerun so that the buttons match
+if run is not None and controlled_as(run) != controlled:
+    st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match

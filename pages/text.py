@@ -9,6 +9,7 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.board import live_board
+from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.facts import show_facts
 from pages.parts.text.attending import show_attending
 from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words
@@ -24,7 +25,7 @@ if link:
     linked_run, _ = run_named(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_run()
-state = run.state if run else None
+controlled = controlled_as(run) if run else None
 st.title("Text", anchor=False)
 say_ignored(ignored)
 
@@ -75,5 +76,5 @@ with right:
             show_beside(run)
 
 SETTINGS.write_address(address())
-if learned or (run is not None and run.state != state):
+if learned or (run is not None and controlled_as(run) != controlled):
     st.rerun()  # the run changed state during this script run, or the counting models' losses are known now

@@ -8,12 +8,14 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 
 from engine.foundation.job import Answer, Job
 from pages.parts.app import server
+from pages.parts.app.turn import out_of_turn
 from pages.parts.app.visitor import visitor
 
 
 def ask(job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
     """The answer to a job; see :meth:`engine.workers.pool.Pool.ask`. Raises JobError with one sentence."""
-    return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
+    with out_of_turn():
+        return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
 
 
 def asking_threads(most: int) -> ThreadPoolExecutor:

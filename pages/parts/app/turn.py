@@ -1,8 +1,11 @@
-"""Script runs of one visitor make room for those of others: who asks for pages without a pause waits for each."""
+"""Script runs take turns: those of one visitor make room for those of others, and only a few of all are done at the same time."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore, local
 
 from engine.foundation.pace import Pace
 from pages.parts.app.presence import others_here
@@ -12,6 +15,14 @@ PACE = Pace(rate=4.0, most=24.0)
 """Four script runs a second for each visitor with all tabs together, after two dozen at once: more than hands can ask for."""
 LONGEST = 10.0
 """The most seconds that one script run waits."""
+AT_ONCE = 2
+"""Script runs that compute at the same time. A process computes one thing at a time: thirty at once would all be late; in turn
+the first is there soon, and the last no later."""
+PATIENCE = 4.0
+"""Seconds after which a script run goes on although it is not its turn: some other may be slow."""
+
+_turns = BoundedSemaphore(AT_ONCE)
+_of_thread = local()
 
 
 def wait_for_turn() -> None:
@@ -19,3 +30,37 @@ def wait_for_turn() -> None:
     who = visitor().id
     if others_here(who):
         time.sleep(min(LONGEST, PACE.spend(who, 1.0)))
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """Do what is inside the block when it is this script run's turn."""
+    _begin()
+    try:
+        yield
+    finally:
+        _end()
+
+
+@contextmanager
+def out_of_turn() -> Iterator[None]:
+    """Let others have their turn inside the block, in which a script run only waits for an answer."""
+    if not _end():
+        yield
+        return
+    try:
+        yield
+    finally:
+        _begin()
+
+
+def _begin() -> None:
+    _of_thread.has_turn = _turns.acquire(timeout=PATIENCE)
+
+
+def _end() -> bool:
+    """End this thread's turn; False where it had none."""
+    had, _of_thread.has_turn = getattr(_of_thread, "has_turn", False), False
+    if had:
+        _turns.release()
+    return had

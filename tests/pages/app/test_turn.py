@@ -1,7 +1,9 @@
-"""Script runs without a pause wait where others are there, and nobody waits alone."""
+"""Script runs without a pause wait where others are there, and nobody waits alone; only a few are done at the same time."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, BrokenBarrierError, Event, Lock
 from typing import Any
 
 import pytest
@@ -21,3 +23,47 @@ def test_who_asks_without_a_pause_waits_for_others(monkeypatch: Any, others: boo
     assert (max(slept, default=0.0) > 5.0) == waits
     assert max(slept, default=0.0) <= turn.LONGEST
     assert not any(slept[:10])
+
+
+def test_only_a_few_compute_at_the_same_time() -> None:
+    inside, most, lock = 0, 0, Lock()
+
+    def script_run(_: int) -> None:
+        nonlocal inside, most
+        with turn.in_turn():
+            with lock:
+                inside, most = inside + 1, max(most, inside + 1)
+            Event().wait(0.01)
+            with lock:
+                inside -= 1
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(script_run, range(16)))
+    assert most == turn.AT_ONCE
+
+
+def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
+    all_wait = Barrier(turn.AT_ONCE + 2)
+
+    def script_run(_: int) -> None:
+        with turn.in_turn(), turn.out_of_turn():
+            all_wait.wait(timeout=5)
+
+    with ThreadPoolExecutor(all_wait.parties) as threads:
+        list(threads.map(script_run, range(all_wait.parties)))  # raises where they are not there together
+
+
+def test_nobody_waits_for_ever(monkeypatch: Any) -> None:
+    monkeypatch.setattr(turn, "PATIENCE", 0.05)
+    together = Barrier(turn.AT_ONCE + 1)
+
+    def script_run(_: int) -> bool:
+        try:
+            with turn.in_turn():
+                together.wait(timeout=5)
+        except BrokenBarrierError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(together.parties) as threads:
+        assert all(threads.map(script_run, range(together.parties)))

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
-from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
 from pages.parts.boards.shell.component import Plain, Source, nothing, show
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
@@ -100,14 +100,14 @@ def live_board(
         "level": 2,
         "levels": {"loss": level_lines(levels or {})},
     }
-    state, asked = (run.state, _asked(key, run)) if run else ("none", "")
+    state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
 
     def draw() -> None:
         polled = {"polled": _poll(run, asked, key)} if run and asked else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
         _mount(key, facts | {"state": run.state if run else "none"} | polled)
-        if run and (run.state, _asked(key, run)) != (state, asked):
+        if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
     # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.

@@ -10,7 +10,7 @@ from engine.tasks import TASKS
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.boards.live.snapshot_figures import cells_of, grids_of, snapshot_figures
-from pages.parts.charts.base import to_plain
+from pages.parts.charts.base import plain_figure
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.gradients import gradients_figure
 from pages.parts.charts.loss import accuracy_figure, loss_figure
@@ -87,16 +87,17 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
     """Each figure, paired with the event that determines it."""
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for started in run.events.of(Started, after, upto):
-        yield "loss", to_plain(loss_figure(steps, color, started.chance.get("loss"), started.floor, text=text))
-        yield "accuracy", to_plain(accuracy_figure(steps, color, started.chance))
-        yield "gradients", to_plain(gradients_figure(steps, layers_of(run), color))
-        yield "memory", to_plain(memory_figure(started.memory, None, color))
+        levels = (started.chance.get("loss"), started.floor)
+        yield "loss", plain_figure(loss_figure, steps, color, *levels, text=text)
+        yield "accuracy", plain_figure(accuracy_figure, steps, color, started.chance)
+        yield "gradients", plain_figure(gradients_figure, steps, layers_of(run), color)
+        yield "memory", plain_figure(memory_figure, started.memory, None, color)
     for finished in run.events.of(Finished, after, upto):
         predicted = next((started.memory for started in run.events.of(Started)), None)
-        yield "memory", to_plain(memory_figure(predicted, finished.memory, color))
+        yield "memory", plain_figure(memory_figure, predicted, finished.memory, color)
     snapshots = run.events.of(Snapshot, after, upto)
     if snapshots and not run.events.of(Snapshot, 0, after):
-        yield from ((name, to_plain(drawn)) for name, drawn in snapshot_figures(run.config, snapshots[0]).items())
+        yield from snapshot_figures(run.config, snapshots[0]).items()
 
 
 def _snapshot(event: Snapshot) -> dict[str, Any]:

@@ -40,3 +40,8 @@ class ReadableRun(Protocol):
 
 def has_ended(run: ReadableRun) -> bool:
     return run.state not in LIVE_STATES
+
+
+def controlled_as(run: ReadableRun) -> str:
+    """The state as far as a run's buttons depend on it: a queued run has those of a running one."""
+    return "running" if run.state == "queued" else run.state

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Snapshot, layers_kept
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
+from pages.parts.charts.base import plain_figure
 from pages.parts.charts.encoding import color_of, matrix_figure, similarity_figure
 from pages.parts.charts.grids import CELLS, Grid, coarsen, grid
 
@@ -48,23 +48,25 @@ def _room(names: Collection[str]) -> int:
     return CELLS // max(1, layers_kept(names))
 
 
-def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, go.Figure]:
-    """The figures for all later snapshots of the run, made from the first: the probe stays the same."""
-    figures: dict[str, go.Figure] = {}
+def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+    """The figures, as plain data, for all later snapshots of the run, made from the first: the probe stays the same."""
+    figures: dict[str, dict[str, Any]] = {}
     color = color_of(config)
     for which, pattern in snapshot.patterns.items():
         coarse, block = coarsen(pattern, CELLS)
         layers, heads, queries, keys = coarse.shape
         query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
-        figures[f"mosaic.{which}"] = mosaic_figure(layers, heads, queries, keys, color, which)
-        figures[f"pattern.{which}"] = pattern_figure(query_tokens, key_tokens, block, color, which)
-    acts_on = config.encoding.acts_on
+        figures[f"mosaic.{which}"] = plain_figure(mosaic_figure, layers, heads, queries, keys, color, which)
+        figures[f"pattern.{which}"] = plain_figure(pattern_figure, query_tokens, key_tokens, block, color, which)
     pictures = dict(snapshot.encoding.items())
-    for name in (
-        name for name in ("matrix", "similarity") if name in pictures
-    ):  # the figures of further layers are the same
-        coarse, block = coarsen(pictures[name], _room(pictures))
-        figures[name] = matrix_figure(acts_on, coarse.shape, block) if name == "matrix" else similarity_figure(block)
+    coarsened = {
+        name: coarsen(pictures[name], _room(pictures)) for name in ("matrix", "similarity") if name in pictures
+    }
+    if "matrix" in coarsened:  # the figures of further layers are the same
+        coarse, block = coarsened["matrix"]
+        figures["matrix"] = plain_figure(matrix_figure, config.encoding.acts_on, coarse.shape, block)
+    if "similarity" in coarsened:
+        figures["similarity"] = plain_figure(similarity_figure, coarsened["similarity"][1])
     return figures
 
 
