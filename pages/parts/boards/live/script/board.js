@@ -41,11 +41,16 @@ function sourceOf(board) {
   }
 
   const inWords = runInWords(board)
-  const replay = replayBar(board)
-  board.canvas.append(replay.root, grid, tip)
-  const beginRound = () => {
+  const replay = replayBar(board, () => tell())
+  const said = el("p", { class: "said", role: "status" })
+  board.canvas.append(replay.root, said, grid, tip)
+  /** Say where the run is: the line, its bar, the slider and the sentences, all of the same step. */
+  const tell = () => {
     board.statusLine.draw(inWords())
     replay.draw()
+    const words = board.data.words?.[replay.atEnd() ? "end" : "before"] ?? ""
+    said.hidden = !words
+    if (said.textContent !== words) said.textContent = words
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
@@ -94,9 +99,8 @@ function sourceOf(board) {
   const follow = () => {
     if (board.data.recording) {
       take(board.data.recording)
-      if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return
-      board.cut = 1
-      replay.start()
+      replay.show(0)
+      if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) replay.start()
     } else if (board.data.run) {
       if (swallowed) askToBePolled()
       else unfollow = followRun(board, { onNews: take, onSilence: neverStream, onRefusal: askToBePolled })
@@ -129,7 +133,7 @@ function sourceOf(board) {
   }
   /** Compile what the first curve needs while nothing is trained. */
   const ready = (plotly) => board.data.run || warmUp(plotly)
-  return { names: STATES, beat: BEAT, margin: "0px", begin: beginRound, ready, hear, end: leave }
+  return { names: STATES, beat: BEAT, margin: "0px", begin: tell, ready, hear, end: leave }
 }
 
 function panelsOf(board, name) {

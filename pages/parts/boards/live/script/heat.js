@@ -1,8 +1,9 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
-/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. */
+/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. Where the page names a head, its panel
+ * is the first. */
 function attentionPanels(board, titles) {
-  const chosen = { which: "self", layer: 0, head: 0 }
+  const chosen = { which: "self", layer: 0, head: 0, ...board.data.head }
   const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
   const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
@@ -90,7 +91,7 @@ function attentionPanels(board, titles) {
       return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
-  return [all, one]
+  return board.data.head ? [one, all] : [all, one]
 }
 
 const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
