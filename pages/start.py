@@ -10,25 +10,18 @@ from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.issues.map import show_small_map
-from pages.parts.start.words import conclusion, device_in_words, example_in_words, recording_in_words
+from pages.parts.start.words import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
 
-WATCH = (
-    "Watch the squares. Each row is a place that reads, each column a place that it can read from; the darker the cell, "
-    "the more it reads there. From where must it read to write backwards?"
-)
 SECONDS = 14.0
 
 run, head, example = recorded_run(), recorded_head(), recorded_example()
 
-st.title("Attention Lab", anchor=False)
-words, go = st.columns([4, 1], gap="large", vertical_alignment="center")
-with words:
-    st.markdown(example_in_words(example))
-with go:
-    if st.button("Open the lab", type="primary", icon=":material/science:", width="stretch"):
+with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute", key="start-head"):
+    st.title("Attention Lab", anchor=False, width="content")
+    if st.button("Open the lab", type="primary", icon=":material/science:"):
         st.switch_page("lab.py")
+st.markdown(example_in_words(example))
 
-st.header("Watch a small transformer learn to write backwards", anchor=False)
 recorded_board(
     run,
     recorded_feed(),
@@ -38,6 +31,7 @@ recorded_board(
     titles={"pattern": "Where one head looks", "attention": "Where every head looks"},
     before=WATCH,
     end=conclusion(run, head),
+    level=2,
     name="recorded-reverse",
 )
 place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}

@@ -127,16 +127,17 @@ def recorded_board(
     titles: Mapping[str, str] = NO_TITLES,
     before: str = "",
     end: str = "",
+    level: int = 3,
     key: str = "recording",
     name: str = "",
 ) -> None:
     """Play an ended run once as if it were live, within ``seconds``: from its first snapshot to its last, and only while it is seen.
-    Nothing is streamed. It stands below a heading: its own headings are of level 3.
+    Nothing is streamed. Its headings are of ``level``.
 
     ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run. ``head`` is enlarged at first. The sentences of
     ``before`` stand above the figures until the last snapshot is shown, then those of ``end``. ``titles`` replace those of panels.
     """
-    facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": 3, "titles": {**TITLES, **titles}}
+    facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": level, "titles": {**TITLES, **titles}}
     told = {"head": asdict(head) if head else None, "words": {"before": before, "end": end}}
     _mount(key, facts | told | {"seconds": seconds, "recording": recording})
 
