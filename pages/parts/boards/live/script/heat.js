@@ -17,8 +17,10 @@ function attentionPanels(board, titles) {
 
   const pick = (change) => {
     Object.assign(chosen, change)
-    board.painter.touch(all, one)
+    board.head = chosen
+    board.painter.touch(all, one, ...board.panels.filter(({ id }) => id === "strip"))
   }
+  all.look = ({ which = "self", layer = 0, head = 0 }) => pick({ which, layer, head })
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
   const offer = () => {
@@ -38,6 +40,7 @@ function attentionPanels(board, titles) {
   all.draw = () => {
     if (!board.snapshot()) return
     if (!Object.keys(board.snapshot().patterns).length) {
+      all.root.hidden = false
       all.wait.textContent = one.wait.textContent = "This family has no attention."
       return
     }
@@ -49,6 +52,7 @@ function attentionPanels(board, titles) {
     const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
     const [layerCount, headCount] = grid().shape
     const single = layerCount * headCount === 1
+    all.root.hidden = single // the same picture as that of the one head
     // Tiles keep their proportions: many layers of few heads need height.
     const taller = Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
