@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from engine.config.presets import PRESETS
@@ -16,24 +18,24 @@ SECONDS = 14.0
 
 run, head, example = recorded_run(), recorded_head(), recorded_example()
 
-with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute", key="start-head"):
-    st.title("Attention Lab", anchor=False, width="content")
-    if st.button("Open the lab", type="primary", icon=":material/science:"):
+st.html(Path(__file__).parent / "parts" / "start" / "start.css")
+with st.container(key="start-top"):
+    st.title("Attention Lab", anchor=False)
+    if st.button("Open the lab", type="primary", icon=":material/science:", key="start-open"):
         st.switch_page("lab.py")
-st.markdown(example_in_words(example))
-
-recorded_board(
-    run,
-    recorded_feed(),
-    seconds=SECONDS,
-    panels=("accuracy", "attention", "loss"),
-    head=head.place,
-    titles={"pattern": "Where one head looks", "attention": "Where every head looks"},
-    before=WATCH,
-    end=conclusion(run, head),
-    level=2,
-    name="recorded-reverse",
-)
+    st.markdown(example_in_words(example))
+    recorded_board(
+        run,
+        recorded_feed(),
+        seconds=SECONDS,
+        panels=("strip", "accuracy", "attention", "loss"),
+        head=head.place,
+        titles={"strip": "The sequence", "pattern": "Where one head looks", "attention": "Where every head looks"},
+        before=WATCH,
+        end=conclusion(head),
+        level=2,
+        name="recorded-reverse",
+    )
 place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}
 st.page_link(
     "attention.py", label="Take this head apart, number by number", icon=":material/arrow_forward:",

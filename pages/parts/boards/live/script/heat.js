@@ -1,9 +1,8 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
-/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. Where the page names a head, its panel
- * is the first. */
+/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. In a recording the one is the first. */
 function attentionPanels(board, titles) {
-  const chosen = { which: "self", layer: 0, head: 0, ...board.data.head }
+  const chosen = { which: "self", layer: 0, head: 0 }
   const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
   const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
@@ -18,8 +17,10 @@ function attentionPanels(board, titles) {
 
   const pick = (change) => {
     Object.assign(chosen, change)
-    board.painter.touch(all, one)
+    board.head = chosen
+    board.painter.touch(all, one, ...board.panels.filter(({ id }) => id === "strip"))
   }
+  all.look = ({ which = "self", layer = 0, head = 0 }) => pick({ which, layer, head })
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
   const offer = () => {
@@ -39,6 +40,7 @@ function attentionPanels(board, titles) {
   all.draw = () => {
     if (!board.snapshot()) return
     if (!Object.keys(board.snapshot().patterns).length) {
+      all.root.hidden = false
       all.wait.textContent = one.wait.textContent = "This family has no attention."
       return
     }
@@ -50,6 +52,7 @@ function attentionPanels(board, titles) {
     const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
     const [layerCount, headCount] = grid().shape
     const single = layerCount * headCount === 1
+    all.root.hidden = single // the same picture as that of the one head
     // Tiles keep their proportions: many layers of few heads need height.
     const taller = Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
@@ -82,6 +85,7 @@ function attentionPanels(board, titles) {
   one.draw = () => {
     const figure = board.figures[`pattern.${chosen.which}`]
     if (!figure || !grid()) return
+    offer()
     const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
@@ -91,7 +95,7 @@ function attentionPanels(board, titles) {
       return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
-  return board.data.head ? [one, all] : [all, one]
+  return board.recorded() ? [one, all] : [all, one]
 }
 
 const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }

@@ -21,10 +21,11 @@ function replayBar(board, tell) {
     tell()
     board.painter.touchAll()
   }
-  const seek = (value) => {
+  const look = (place) => {
     stop()
-    show(board.recorded() ? towards(value) : value)
+    show(place)
   }
+  const seek = (value) => look(board.recorded() ? towards(value) : value)
   /** The place of the snapshot to which the slider of a recording was moved, or the next one in that direction. */
   const towards = (step) => {
     const after = board.snapshots.findIndex((snapshot) => snapshot.step >= step)
@@ -83,5 +84,5 @@ function replayBar(board, tell) {
     live.textContent = board.ended() ? "Latest" : "Live"
     live.setAttribute("aria-pressed", board.looking == null)
   }
-  return { root, draw, start, stop, show, atEnd, playing: () => timer != null }
+  return { root, draw, start, stop, show, look, atEnd }
 }
