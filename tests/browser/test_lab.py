@@ -112,7 +112,11 @@ def test_the_start_page_shows_its_example_at_once_and_tells_its_end_at_the_end(
     slider.focus()
     page.keyboard.press("End")
     page.get_by_text("does the work").wait_for()
+    page.get_by_role("textbox", name="Your own sequence").fill("3 1 4 1 5 9")
+    page.get_by_role("button", name="Try").click()
+    page.get_by_text(re.compile(r"yours: \d of 6 right")).wait_for(timeout=60_000)
     page.get_by_role("button", name="Play again").click()
+    has_count(page.get_by_role("textbox", name="Your own sequence"), 0)
     has_count(page.get_by_text("does the work"), 0)
 
 
