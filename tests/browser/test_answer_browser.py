@@ -66,3 +66,15 @@ def test_a_line_has_at_most_some_75_characters(open_page: Open) -> None:
         " ".join(told.text for told in statements(ANSWER)),
     )
     assert 55 < across <= 76
+
+
+@pytest.mark.parametrize("path", ["answer", "memory-and-time"])
+def test_four_tabs_leave_the_glossary_in_sight_on_a_phone(open_page: Open, path: str) -> None:
+    page = open_page(path, "", PHONE)
+    button = page.get_by_role("button", name="Glossary", exact=True)
+    button.wait_for()
+    box = button.bounding_box()
+    assert box["x"] + box["width"] <= PHONE["width"]
+    links = page.get_by_role("navigation", name="What goes wrong").get_by_role("link")
+    boxes = [link.bounding_box() for link in links.all()]
+    assert all(one["x"] + one["width"] <= two["x"] + 1 for one, two in zip(boxes, [*boxes[1:], box], strict=True))
