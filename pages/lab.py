@@ -58,8 +58,9 @@ if (linked_run := link.get(RUN)) is not None:
         )
     else:
         show_run(found.id)
+if link.get(PRESET) in PRESETS:
+    st.session_state["look_at"] = link[PRESET]
 say_ignored(ignored)
-
 say_ignored(take_arrival(link))
 
 unseen_title("Lab")

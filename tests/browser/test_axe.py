@@ -15,6 +15,7 @@ PAGES = {
     "attention": "Attention",
     "text": "Text",
     "issues": "What goes wrong",
+    "answer": "The question, answered",
     "lessons": "Lessons",
     "memory-and-time": "Memory and time",
     "encodings": "Encodings",
