@@ -22,7 +22,7 @@ from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls, show_refusal
 from pages.parts.lab.facts import show_facts
-from pages.parts.lab.form import main_settings, other_settings
+from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
@@ -107,6 +107,7 @@ with left:
     controls(run, config)
     if unfit:
         st.error(unfit, icon=":material/error:")
+    opened_settings()
     main_settings()
     if config is not None:
         show_facts(config)
