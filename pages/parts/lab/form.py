@@ -27,13 +27,14 @@ TASK_PICKER: dict[str, Any] = {"format_func": _with_sample}
 
 
 def main_settings() -> None:
-    for names in MAIN:
-        if drawn := SETTINGS.drawn(*names):
-            with st.grid(len(drawn), min_column_width=100):
-                for name in drawn:
-                    SETTINGS.widget(name, **(TASK_PICKER if name == "task" else {}))
-                    if name == "task":
-                        st.caption(f"{TASKS[SETTINGS.asked_for()['task']].summary}")
+    with st.container(gap="xsmall"):  # close together, so that all are in sight
+        for names in MAIN:
+            if drawn := SETTINGS.drawn(*names):
+                with st.grid(len(drawn), min_column_width=100):
+                    for name in drawn:
+                        SETTINGS.widget(name, **(TASK_PICKER if name == "task" else {}))
+                if "task" in drawn:
+                    st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
 
 
 def other_settings() -> None:

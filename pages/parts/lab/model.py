@@ -35,7 +35,10 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
         "common": _common(config),
         "write": [
             _part(
-                "training", f"Loss, {OPTIMIZERS[config.optimizer]}", "The training: open its settings", opens="Training"
+                "training",
+                f"Loss, {OPTIMIZERS[config.optimizer]}",
+                "The optimizer: open its settings",
+                opens="Training",
             )
         ],
         "fits": shown is None or _layers(shown) == _layers(config),
