@@ -1,54 +1,48 @@
-"""The start page: a recorded run plays before anything has been trained."""
+"""The start page: one example from its data to the head that does the work, played from a recorded run."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import streamlit as st
 
 from engine.config.presets import PRESETS
-from engine.runs.summary import run_summary
-from pages.parts.app import server
+from engine.experiments.lessons import LESSONS
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
-from pages.parts.boards.recorded import recorded_feed, recorded_run
+from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.issues.map import show_small_map
+from pages.parts.start.words import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
 
-SENTENCES = (
-    "Self-attention sees a set of tokens; a positional encoding tells it their order. Stack the two and things go wrong "
-    "in ways that are easy to state and hard to imagine. Here you train small transformers live and see what happens, "
-    "and every statement is computed from the runs."
-)
+SECONDS = 14.0
 
+run, head, example = recorded_run(), recorded_head(), recorded_example()
 
-def device_in_words() -> str:
-    """The device that the workers found, or a note that they are still starting."""
-    health = server.pool().health()
-    if not health.ready:
-        return "The workers are waking up."
-    name = health.device.get("accelerator_name") or health.device.get("accelerator") or "CPU"
-    workers = f"{health.size} worker{'s' if health.size != 1 else ''}"
-    return f"Trains on {name} with {workers}, torch {health.device.get('torch', '')}."
-
-
-st.title("Attention Lab")
-words, go = st.columns([3, 1.2], gap="large", vertical_alignment="center")
-with words:
-    st.markdown(SENTENCES)
-with go:
-    if st.button("Open the lab", type="primary", icon=":material/science:", width="stretch"):
+st.html(Path(__file__).parent / "parts" / "start" / "start.css")
+with st.container(key="start-top"):
+    st.title("Attention Lab", anchor=False)
+    if st.button("Open the lab", type="primary", icon=":material/science:", key="start-open"):
         st.switch_page("lab.py")
-    st.caption(f":material/memory: {device_in_words()}")
+    st.markdown(example_in_words(example))
+    recorded_board(
+        run,
+        recorded_feed(),
+        seconds=SECONDS,
+        panels=("strip", "accuracy", "attention", "loss"),
+        head=head.place,
+        titles={"strip": "The sequence", "pattern": "Where one head looks", "attention": "Where every head looks"},
+        before=WATCH,
+        end=conclusion(head),
+        level=2,
+        name="recorded-reverse",
+    )
+place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}
+st.page_link(
+    "attention.py", label="Take this head apart, number by number", icon=":material/arrow_forward:",
+    query_params={"run": "recorded", **place},
+)  # fmt: skip
 
-run = recorded_run()
-st.header("A recorded run: reversing eight symbols")
-st.caption(
-    "Two layers with four heads and a learned table read eight random symbols, then write them backwards. The first half "
-    "cannot be known; in the second, look for the falling diagonal."
-)
-recorded_board(run, recorded_feed(), panels=("loss", "accuracy", "attention"), name="recorded-reverse")
-for finding in run_summary(run.config, run.events.landmarks()):
-    st.caption(f":material/summarize: {finding.sentence}")
-
-st.header("Start from an example")
+st.header("Start from an example", anchor=False)
 learn, fail = st.columns(2, gap="large")
 for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fails", "Made to fail")):
     with column:
@@ -60,5 +54,12 @@ for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fai
                 )
                 st.caption(preset.look_at)
 
-st.header("What goes wrong, as experiments")
+st.header("Teach with it", anchor=False)
+titles = [f"{lesson.title} ({lesson.minutes} minutes)" for lesson in LESSONS.values()]
+st.page_link("lessons.py", label="Lessons", icon=":material/school:")
+st.caption(f"Prepared, to be shown to a class or sent as a link: {'; '.join(titles)}. Or put your own together.")
+
+st.header("What goes wrong, as experiments", anchor=False)
 show_small_map(visitor())
+
+st.caption(f":material/memory: {recording_in_words(run)} {device_in_words()}")

@@ -49,8 +49,10 @@ def model_of(asked: ModelAsked) -> Transformer:
     if asked.changes:
         return rebuilt(model_of(replace(asked, changes=())), asked.config.replace(**dict(asked.changes)))
     model = untrained(asked.config)
-    if asked.step != 0:
-        file = Path(asked.weights) if asked.weights and asked.step is None else file_of(asked)
+    if asked.weights:
+        load_model(model, asked.weights)
+    elif asked.step != 0:
+        file = file_of(asked)
         if not file.exists():
             train_again(asked)
         load_model(model, str(file))

@@ -43,7 +43,7 @@ PRESETS: dict[str, Preset] = {
     for preset in (
         Preset(
             "reverse", "Reverse with a learned table", "learns",
-            "Look at the attention: in the second half a falling diagonal appears, each position reading its mirror image.",
+            "Look at the attention: in the lower half a line appears that rises to the right, each position reading its mirror image.",
             view=View("attention"),
         ),
         Preset(

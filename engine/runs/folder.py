@@ -84,6 +84,10 @@ class RunFolder:
     def weights(self) -> Path:
         return self.path / "weights.safetensors"
 
+    def weights_at(self, step: int) -> Path:
+        """The weights at a snapshot, where they were recorded: a run keeps those of its end alone."""
+        return self.path / "snapshots" / f"{step}.safetensors"
+
     @property
     def state(self) -> Path:
         """The state of a training that was put away; the worker writes it, and deletes it once it has reported a later step."""

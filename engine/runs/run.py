@@ -84,6 +84,11 @@ class Run:
         """The file of the trained weights, or None while the worker has not saved them."""
         return self._disk.weights if self._disk.weights.exists() else None
 
+    def weights_at(self, step: int) -> Path | None:
+        """The file of the weights after a step, or None where they were not kept."""
+        file = self._disk.weights if step == self.step else self._disk.weights_at(step)
+        return file if file.exists() else None
+
     def events_since(self, number: int) -> list[Event]:
         """The events from that number on."""
         return self._events[max(0, number) :]

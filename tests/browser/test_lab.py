@@ -10,8 +10,9 @@ import pytest
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, WIDE, Open, has_value
+from tests.browser.conftest import PHONE, WIDE, Open, has_count, has_value
 
+PROJECTOR = {"width": 1280, "height": 720}
 LONG = "steps=20000&seq_len=8"
 """A run that is still going when the test looks at it."""
 
@@ -87,12 +88,36 @@ def in_sight(page: Any, viewport: dict[str, int]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
-def test_the_start_page_moves_before_anything_trains(open_lab: Open) -> None:
-    page = open_lab("")
-    page.get_by_text("Start from an example").first.wait_for()
+def shows_step(page: Any, number: str) -> None:
+    from playwright.sync_api import expect
+
+    expect(page.locator(".board .facts")).to_have_text(re.compile(rf"^step {number} of"), timeout=60_000)
+
+
+@pytest.mark.parametrize("viewport", [PROJECTOR, PHONE], ids=["projector", "phone"])
+def test_the_start_page_shows_its_example_at_once_and_tells_its_end_at_the_end(
+    open_lab: Open, viewport: dict[str, int]
+) -> None:
+    page = open_lab("", viewport)
     assert page.get_by_role("link", name="Lab", exact=True).count() == 1
-    until_step(page, 5)
-    until_step(page, step(page) + 20)
+    panels = ("accuracy", "pattern") if viewport is PROJECTOR else ("accuracy",)
+    shows_step(page, r"\d+")
+    for shown in (page.get_by_text("must write").first, *(page.locator(f"article.{name}") for name in panels)):
+        box = shown.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= viewport["height"]
+    shows_step(page, r"[1-9]\d+")
+    slider = page.get_by_role("slider", name="Look back at a step")
+    assert page.get_by_text("does the work").count() == 0
+    slider.focus()
+    page.keyboard.press("End")
+    page.get_by_text("does the work").wait_for()
+    page.get_by_role("textbox", name="Your own sequence").fill("3 1 4 1 5 9")
+    page.get_by_role("button", name="Try").click()
+    page.get_by_text(re.compile(r"yours: \d of 6 right")).wait_for(timeout=60_000)
+    page.get_by_role("button", name="Play again").click()
+    has_count(page.get_by_role("textbox", name="Your own sequence"), 0)
+    has_count(page.get_by_text("does the work"), 0)
 
 
 def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding(open_lab: Open) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Progress
-from tests.browser.conftest import Open, console_watched
+from tests.browser.conftest import Open, console_watched, has_value
 from tests.browser.prefix_proxy import proxied
 from tests.scripted import ScriptedRun, similarity
 from tests.serving import running
@@ -345,18 +345,79 @@ def test_a_board_without_a_run_then_with_a_queued_one_keeps_its_height_and_node(
     assert page.locator("article.loss").bounding_box()["height"] == empty["height"]
 
 
-def test_a_recording_plays_can_be_stopped_and_shows_its_end_where_less_motion_is_asked_for(open_board: Open) -> None:
+def positions(page: Any) -> tuple[int, int, int]:
+    """The step that a recording says it shows: in its text, by its bar, and by its slider, at one moment."""
+    text, share, slider = page.locator(".board").evaluate(
+        "(board) => [board.querySelector('.facts').textContent, board.querySelector('progress').value, "
+        "board.querySelector('.replay input').value]"
+    )
+    said = re.search(r"step (\d+) of (\d+)", text)
+    assert said is not None
+    return int(said[1]), round(share * int(said[2])), int(slider)
+
+
+def test_a_recording_plays_once_and_its_text_bar_and_slider_agree(open_board: Open) -> None:
+    page = open_board(recorded=8)
+    page.get_by_text("Watch the curve.").wait_for()
+    seen = set()
+    for least in (0, 30, 60, 120):
+        until_step(page, least)
+        for _ in range(5):
+            text, bar, slider = positions(page)
+            assert text == bar == slider
+            seen.add(text)
+        assert page.get_by_text("So it ended.").count() == 0
+    assert len(seen) >= 3
+    until_step(page, 300)
+    page.get_by_text("So it ended.").wait_for()
+    assert page.get_by_text("Watch the curve.").count() == 0
+    assert positions(page) == (300, 300, 300)
+    page.wait_for_timeout(3000)  # it does not begin again by itself
+    assert step(page) == 300
+    page.get_by_role("button", name="Play again").click()
+    page.get_by_text("Watch the curve.").wait_for()
+    page.get_by_role("button", name="Pause the replay").wait_for()
+    assert positions(page)[0] < 300
+
+
+def test_a_recording_is_led_by_hand_and_waits_where_less_motion_is_asked_for(open_board: Open) -> None:
     page = open_board(recorded=6)
-    page.locator(".badge[data-state=recorded]").wait_for()
     until_step(page, 30)
     page.get_by_role("button", name="Pause the replay").click()
     page.wait_for_timeout(300)
     held = step(page)
-    page.wait_for_timeout(400)  # twenty steps, were it going on
+    page.wait_for_timeout(1000)  # fifty steps, were it going on
     assert step(page) == held < 300
+    slider = page.get_by_role("slider", name="Look back at a step")
+    slider.focus()
+    led = [held]
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home"):
+        page.keyboard.press(key)
+        text, bar, at = positions(page)
+        assert text == bar == at
+        led.append(text)
+    assert led[0] < led[1] < led[2]
+    assert led[3:] == [led[1], 300, 0]
     page.emulate_media(reduced_motion="reduce")
-    page.goto(page.url.replace("recorded=6", "recorded=6000"))
-    until_step(page, 300)
+    page.goto(page.url)
+    page.get_by_role("button", name="Play the snapshots").wait_for()
+    page.wait_for_timeout(3000)
+    assert positions(page) == (0, 0, 0)
+
+
+def test_a_recording_opens_on_the_head_that_the_page_names(open_board: Open) -> None:
+    page = open_board(recorded=6)
+    has_value(page.get_by_role("combobox", name="Layer", exact=True), "1")
+    has_value(page.get_by_role("combobox", name="Head", exact=True), "2")
+
+
+def test_a_recording_waits_while_nobody_sees_it(open_board: Open) -> None:
+    page = open_board(recorded=4, height=300)
+    page.get_by_text("Watch the curve.").wait_for()
+    page.evaluate("document.body.style.display = 'none'")  # no figure is near the window any more
+    page.wait_for_timeout(7000)
+    page.evaluate("document.body.style.display = ''")
+    assert positions(page)[0] < 300
 
 
 def test_behind_a_path_prefix_a_cut_stream_resumes_without_gap_or_double(open_board: Open, site: str) -> None:

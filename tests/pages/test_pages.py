@@ -14,6 +14,7 @@ from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.issues import ISSUES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
+from pages.parts.boards.recorded import recorded_example
 
 Open = Callable[..., AppTest]
 MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")
@@ -54,11 +55,18 @@ def trained(app: AppTest) -> AppTest:
     return app
 
 
-def test_the_start_page_is_alive_and_leads_on(open_page: Open) -> None:
+def test_the_start_page_carries_its_example_and_leads_on_without_telling_the_end(open_page: Open) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
-    assert "Learned" in said(app)
-    assert len(app.get("page_link")) == len(PRESETS) + len(ISSUES)
+    words = " ".join(box.value for box in app.markdown)
+    example = recorded_example()
+    right = [target for target in example.targets if target]
+    assert " ".join(example.tokens[: len(right)]) in words
+    assert " ".join(right) in words
+    assert "Learned:" not in words + said(app), "that is told when it has been played"
+    targets = {link.proto.page for link in app.get("page_link")}
+    assert {"lab", "attention", "lessons", "issues"} <= targets
+    assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES)
 
 
 def test_every_setting_has_its_widget(open_page: Open) -> None:

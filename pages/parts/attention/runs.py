@@ -81,9 +81,9 @@ def steps_of(run: Run) -> list[int]:
 
 def asked_model(run: Run, step: int | None) -> ModelAsked:
     """The model of a run at a step; None is the last step."""
-    if run.weights and (step is None or step == run.step):
-        return ModelAsked(run.config, str(run.weights))
-    return ModelAsked(run.config, step=None if step in (None, run.config.steps) else step)
+    kept = run.weights_at(run.step if step is None else step)
+    last = step is None or step == (run.step if kept else run.config.steps)
+    return ModelAsked(run.config, str(kept or ""), None if last else step)
 
 
 def seconds_to(run: Run, step: int) -> float:
@@ -97,7 +97,7 @@ def seconds_to(run: Run, step: int) -> float:
 
 def at_hand(asked: ModelAsked) -> bool:
     """Whether the model's weights are available: untrained, stored by the run, or stored by training again."""
-    return asked.step == 0 or bool(asked.weights and asked.step is None) or file_of(asked).exists()
+    return asked.step == 0 or bool(asked.weights) or file_of(asked).exists()
 
 
 def ready(run: Run, asked: ModelAsked) -> bool:
@@ -106,17 +106,14 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         return True
     step = asked.config.steps if asked.step is None else asked.step
     seconds = seconds_to(run, step)
-    ours = run is recorded_run() and asked.step is None
-    if not ours and seconds > LONGEST:
+    if seconds > LONGEST:
         st.info(
             f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}: "
             "the patterns that were kept are under “Training”.",
             icon=":material/inventory_2:",
         )
         return False
-    if not ours and not st.button(
-        f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"
-    ):
+    if not st.button(f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"):
         st.caption("The same settings and seed give the same numbers; the weights of this step were not kept.")
         return False
     server.wake()

@@ -53,7 +53,8 @@ class AttentionState(PageState):
     sample: int = setting(0, label="Held-out sequence", help="Sequences that the run never trained on.", ge=0, le=255)
     text: str = setting("", label="Or your own tokens", help="Leave it empty to see the held-out sequence.")
     step: int | None = setting(
-        None, label="Step", help="The weights of the end are kept; an earlier step is trained again.", ge=0, le=MOST_STEPS,
+        None, label="Step", ge=0, le=MOST_STEPS,
+        help="A run of yours keeps the weights of its end, and an earlier step is trained again. The recorded run has those of every step.",
     )
     before: int | None = setting(None, label="Before: step", help="", ge=0, le=MOST_STEPS)
     after: int | None = setting(None, label="After: step", help="", ge=0, le=MOST_STEPS)

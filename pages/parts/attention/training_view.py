@@ -109,8 +109,8 @@ def where_from(kept: bool, samples: int) -> str:
         samples, f"the patterns of sequences 0 to {samples - 1}"
     )
     return (
-        f"While it trained, this run kept {which}. Others are computed from weights, and so only at the first step, at the last, "
-        "and at those that you trained again under “Steps”."
+        f"While it trained, this run kept {which}. Others are computed from weights, and so only at steps whose weights "
+        "are there: those that were kept, and those that you trained again under “Steps”."
     )
 
 

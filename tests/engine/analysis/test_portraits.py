@@ -17,6 +17,7 @@ from engine.analysis.measurements.table_structure import structure
 from engine.analysis.portrait import CELLS
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
+from engine.runs.folder import RunFolder
 
 RECORDED = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
 
@@ -94,10 +95,10 @@ def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
 
 
 def test_a_snapshot_is_read_as_it_was_kept() -> None:
-    recorded = parse({"d_model": 32, "n_layers": 2, "n_heads": 4, "pos_encoding": "learned"})
-    first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, 300))
-    assert first["matrix"].shape == last["matrix"].shape == (15, 32)
-    numbers = along(str(RECORDED), (0, 300))
+    recorded = RunFolder(RECORDED).read_config()[1]
+    first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, recorded.steps))
+    assert first["matrix"].shape == last["matrix"].shape == (2 * recorded.seq_len - 1, recorded.d_model)
+    numbers = along(str(RECORDED), (0, recorded.steps))
     assert numbers["order"] == [pytest.approx(first["order"]), pytest.approx(last["order"])]
     assert numbers["scale"][0] == pytest.approx(float(np.sqrt(np.mean(first["matrix"].astype(float) ** 2))))
     with pytest.raises(ValueError, match="step is 7; no picture"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 
+from engine.analysis.attention_asked import Place
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
@@ -51,6 +52,7 @@ TERMS = {
     "written": "temperature",
 }
 """The glossary term that each panel links to."""
+NO_TITLES: Mapping[str, str] = {}
 ABOVE: tuple[Panel, ...] = ("strip", "model")
 """The panels that a board puts on its band."""
 POLL = 0.3
@@ -149,16 +151,23 @@ def recorded_board(
     *,
     seconds: float = 12.0,
     panels: Sequence[Panel] = ALL,
+    head: Place | None = None,
+    titles: Mapping[str, str] = NO_TITLES,
+    before: str = "",
+    end: str = "",
+    level: int = 3,
     key: str = "recording",
     name: str = "",
 ) -> None:
-    """Play an ended run as if it were live, within ``seconds``, again and again. Nothing is streamed. It stands below
-    a heading: its own headings are of level 3.
+    """Play an ended run once as if it were live, within ``seconds``: from its first snapshot to its last, and only while it is seen.
+    Nothing is streamed. Its headings are of ``level``.
 
-    ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run.
+    ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run. ``head`` is enlarged at first. The sentences of
+    ``before`` stand above the figures until the last snapshot is shown, then those of ``end``. ``titles`` replace those of panels.
     """
-    facts = _facts(run.id, panels, (), name)
-    _mount(key, facts | {"state": run.state, "level": 3, "seconds": seconds, "recording": recording})
+    facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": level, "titles": {**TITLES, **titles}}
+    told = {"look": asdict(head) if head else {}, "words": {"before": before, "end": end}}
+    _mount(key, facts | told | {"seconds": seconds, "recording": recording})
 
 
 def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.analysis.attention_asked import Place
 from engine.config.run_config import parse
 from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from pages.parts.boards.live.feed import feed
@@ -38,7 +39,15 @@ if right.toggle("Earlier run"):
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording")
     done.advance(10_000)
-    recorded_board(done, feed(done, 0)[0], seconds=float(given["recorded"]), name="A recorded run")
+    recorded_board(
+        done,
+        feed(done, 0)[0],
+        seconds=float(given["recorded"]),
+        head=Place("self", 1, 2),
+        before="Watch the curve.",
+        end="So it ended.",
+        name="A recorded run",
+    )
 elif not middle.toggle("No board"):
     state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")

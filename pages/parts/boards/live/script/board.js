@@ -46,14 +46,19 @@ function sourceOf(board) {
   }
 
   const inWords = runInWords(board)
-  const replay = replayBar(board)
-  const moments = momentsBar(board, replay.seek)
+  const replay = replayBar(board, () => tell())
+  const moments = momentsBar(board, replay.look)
   const bar = el("div", { class: "bar" }, replay.root, moments.root)
-  board.canvas.append(bar, grid, tip)
-  const beginRound = () => {
+  const said = el("p", { class: "said", role: "status" })
+  board.canvas.append(bar, said, grid, tip)
+  /** Say where the run is: the line, its bar, the slider and the sentences, all of the same step. */
+  const tell = () => {
     board.statusLine.draw(inWords())
     replay.draw()
     moments.draw()
+    const words = board.data.words?.[replay.atEnd() ? "end" : "before"] ?? ""
+    said.hidden = !words
+    if (said.textContent !== words) said.textContent = words
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
@@ -114,9 +119,8 @@ function sourceOf(board) {
   const follow = () => {
     if (board.data.recording) {
       take(board.data.recording)
-      if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return
-      board.cut = 1
-      replay.start()
+      replay.show(0)
+      if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) replay.start()
     } else if (board.data.run) {
       if (swallowed) askToBePolled()
       else unfollow = followRun(board, { onNews: take, onSilence: neverStream, onRefusal: askToBePolled })
@@ -159,6 +163,7 @@ function sourceOf(board) {
   const hear = ({ data: before }) => {
     const { data } = board
     if (before.state !== data.state) board.reported = null
+    board.canvas.classList.toggle("recorded", board.recorded())
     furnish()
     if (JSON.stringify(before.look) !== JSON.stringify(data.look)) board.panels.forEach((panel) => panel.look?.(data.look ?? {}))
     if (data.run !== before.run) {
@@ -173,7 +178,7 @@ function sourceOf(board) {
   }
   /** Compile what the first curve needs while nothing is trained. */
   const ready = (plotly) => board.data.run || warmUp(plotly)
-  return { names: STATES, beat: BEAT, margin: "0px", begin: beginRound, ready, hear, end }
+  return { names: STATES, beat: BEAT, margin: "0px", begin: tell, ready, hear, end }
 }
 
 function panelsOf(board, name) {

@@ -1,6 +1,6 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
-/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. */
+/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. In a recording the one is the first. */
 function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
   const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
@@ -85,6 +85,7 @@ function attentionPanels(board, titles) {
   one.draw = () => {
     const figure = board.figures[`pattern.${chosen.which}`]
     if (!figure || !grid()) return
+    offer()
     const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
@@ -94,7 +95,7 @@ function attentionPanels(board, titles) {
       return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
-  return [all, one]
+  return board.recorded() ? [one, all] : [all, one]
 }
 
 const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }

@@ -1,11 +1,12 @@
-// Replay: a slider over the received snapshots, and a player. A recorded run is played as if it were live.
+// Replay: a slider over the received snapshots, and a player. A recording is played once, as if it were live.
 
-const REST = 4 // seconds at the end of a recording before it starts again
-const FRAME = 0.1
+const REST = 2 // seconds at a recording's first snapshot before it moves
+const FRAME = 0.2 // seconds between two looks at the clock; a snapshot is drawn once
 const FRAMES_A_SECOND = 6 // snapshots, when a live run's are played again
 
-function replayBar(board) {
-  const play = el("button", { type: "button", class: "play", "aria-label": "Play", onclick: () => toggle() }, "▶")
+/** `tell` says everywhere which step is shown. */
+function replayBar(board, tell) {
+  const play = el("button", { type: "button", class: "play", onclick: () => toggle() })
   const slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Look back at a step", oninput: () => seek(Number(slider.value)) })
   const label = el("span", { class: "at" }, "")
   const live = el("button", { type: "button", class: "live", onclick: () => follow() }, "Live")
@@ -13,14 +14,23 @@ function replayBar(board) {
   let timer = null
   let clock = 0
 
+  const latest = () => board.snapshots.length - 1
   const show = (place) => {
     board.looking = place
+    if (board.recorded()) board.cut = board.snapshots[place].step // all that is drawn and said is of this one step
+    tell()
     board.painter.touchAll()
   }
-  const seek = (place) => {
+  const look = (place) => {
     stop()
-    if (board.recorded()) board.cut = board.snapshots[place].step
     show(place)
+  }
+  const seek = (value) => look(board.recorded() ? towards(value) : value)
+  /** The place of the snapshot to which the slider of a recording was moved, or the next one in that direction. */
+  const towards = (step) => {
+    const after = board.snapshots.findIndex((snapshot) => snapshot.step >= step)
+    if (after < 0) return latest()
+    return board.snapshots[after].step === step || step > board.shownStep() ? after : after - 1
   }
   const follow = () => {
     stop()
@@ -35,42 +45,44 @@ function replayBar(board) {
   const toggle = () => (timer ? stop() : start())
   const start = () => {
     clearInterval(timer)
-    const { seconds } = board.data
-    const last = board.snapshots.length - 1
     if (board.recorded()) {
-      clock = board.cut >= board.status.step ? 0 : (board.cut / board.status.step) * seconds
-      timer = setInterval(() => playRecorded(seconds), FRAME * 1000)
+      if (atEnd()) show(0)
+      clock = board.looking ? board.data.seconds * (board.shownStep() / board.status.step) : -REST
+      timer = setInterval(goOn, FRAME * 1000)
     } else {
-      let place = board.looking == null || board.looking >= last ? -1 : board.looking
+      let place = board.looking == null || board.looking >= latest() ? -1 : board.looking
       timer = setInterval(() => {
         place += 1
-        if (place >= board.snapshots.length - 1) stop()
-        show(Math.min(place, board.snapshots.length - 1))
+        if (place >= latest()) stop()
+        show(Math.min(place, latest()))
       }, 1000 / FRAMES_A_SECOND)
     }
     draw()
   }
-  const playRecorded = (seconds) => {
+  /** A recording waits while nobody sees it. */
+  const goOn = () => {
+    if (document.hidden || !board.panels.some(({ near }) => near)) return
     clock += FRAME
-    if (clock > seconds + REST) clock = 0
-    const share = Math.min(1, clock / seconds)
-    board.cut = Math.max(1, Math.round(share * board.status.step))
-    const next = board.snapshots.findIndex((snapshot) => snapshot.step > board.cut)
-    show(next < 0 ? board.snapshots.length - 1 : Math.max(0, next - 1))
+    const step = Math.max(0, clock / board.data.seconds) * board.status.step
+    const later = board.snapshots.findIndex((snapshot) => snapshot.step > step)
+    const place = later < 0 ? latest() : Math.max(0, later - 1)
+    if (place !== board.looking) show(place)
+    if (atEnd()) stop()
   }
+  const atEnd = () => board.recorded() && latest() > 0 && board.looking === latest()
   const draw = () => {
-    const last = board.snapshots.length - 1
-    root.style.visibility = last < 1 ? "hidden" : "visible" // its place stays, so that nothing jumps
-    slider.max = Math.max(0, last)
-    slider.value = board.looking ?? last
+    root.style.visibility = latest() < 1 ? "hidden" : "visible" // its place stays, so that nothing jumps
     const at = board.snapshot()?.step
-    label.textContent = at == null ? "" : `looking at step ${at.toLocaleString("en")}`
+    slider.max = Math.max(0, board.recorded() ? board.status.step : latest())
+    slider.value = board.recorded() ? board.shownStep() : (board.looking ?? latest())
+    label.textContent = at == null ? "" : board.recorded() ? `step ${at.toLocaleString("en")}` : `looking at step ${at.toLocaleString("en")}`
     slider.setAttribute("aria-valuetext", label.textContent)
-    play.textContent = timer ? "❚❚" : "▶"
-    play.setAttribute("aria-label", timer ? "Pause the replay" : "Play the snapshots")
+    label.hidden = board.recorded() // the line above says it
+    play.textContent = timer ? "❚❚" : atEnd() ? "↻ Play again" : "▶"
+    play.setAttribute("aria-label", timer ? "Pause the replay" : atEnd() ? "Play again" : "Play the snapshots")
     live.hidden = board.recorded()
     live.textContent = board.ended() ? "Latest" : "Live"
     live.setAttribute("aria-pressed", board.looking == null)
   }
-  return { root, draw, start, stop, seek, playing: () => timer != null }
+  return { root, draw, start, stop, show, look, atEnd }
 }

@@ -56,6 +56,7 @@ function stripPanel(board, title) {
   }
 
   panel.draw = () => {
+    own.form.hidden = board.recorded() && board.shownStep() < board.status.step
     const shown = own.snapshot() ?? board.snapshot()
     const sample = shown?.samples[0]
     if (!sample) {
@@ -108,7 +109,8 @@ function ownSequence(board, changed) {
   const form = el("form", { class: "own" }, input, el("button", { type: "submit" }, "Try"))
   let [found, askedFor] = [null, ""]
 
-  const subject = () => (board.data.run ? (board.ended() ? `run=${encodeURIComponent(board.data.run)}` : "") : board.data.untrained)
+  const ended = () => board.ended() && board.shownStep() === board.status.step // a recording has ended once its last step is shown
+  const subject = () => (board.data.run ? (ended() ? `run=${encodeURIComponent(board.data.run)}` : "") : board.data.untrained)
   const say = (sentence) => {
     problem.textContent = sentence
     problem.hidden = !sentence

@@ -1,0 +1,72 @@
+"""Record the run that the start page plays: ``python -m engine.cli.record``.
+
+Beside what every run leaves, its folder has the weights at each snapshot, and which head does the work.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from time import time
+
+import engine
+from engine.config.run_config import RunConfig, parse
+from engine.runs.events import Event, Measuring, Progress, Snapshot
+from engine.runs.folder import RunFolder
+from engine.runs.record_options import SNAPSHOT_NOW
+
+FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
+CONFIG = parse({
+    "task": "reverse", "seq_len": 6, "pos_encoding": "learned", "table_init_std": 0.02, "n_layers": 1, "n_heads": 2, "d_model": 16,
+    "learning_rate": 0.01, "steps": 300, "seed": 49,
+})  # fmt: skip
+"""A model so small that all its weights are shipped, whose positions are hardly there at first: the accuracy waits until they are. The
+seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
+EVERY = 10
+"""The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
+
+
+def record(config: RunConfig, every: int, folder: Path) -> None:
+    """Train a config and leave its run in a folder that does not exist yet."""
+    import torch  # these are slow to import, and the command line knows this module
+
+    from engine.analysis.attention_asked import ModelAsked, SampleAsked
+    from engine.analysis.attention_changes import each_head_off
+    from engine.analysis.attention_heads import heads
+    from engine.analysis.working_head import save, working_head
+    from engine.training.train import prepare, train
+    from engine.workers.worker import save_weights
+
+    torch.set_num_threads(1)  # as in a worker: the same numbers
+    run, model = RunFolder(folder), prepare(config)
+    run.write_config(folder.name, config, owner="", created=time())
+    for event in at_even_steps(train(config, model), every):
+        run.write_events([event])
+        if isinstance(event, Snapshot):
+            save_weights(model, run.weights if event.step == config.steps else run.weights_at(event.step))
+    asked = ModelAsked(config, str(run.weights))
+    save(working_head(each_head_off(asked), heads(asked, SampleAsked())), folder)
+
+
+def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
+    """A training's events, with snapshots of every so many steps and of the last in place of its own."""
+    request, shown = None, -1
+    while True:
+        try:
+            event = events.send(request)
+        except StopIteration:
+            return
+        even = isinstance(event, Progress | Snapshot) and event.step % every == 0
+        request = SNAPSHOT_NOW if isinstance(event, Progress) and even else None
+        if isinstance(event, Snapshot):
+            if not even or event.step == shown:
+                continue
+            shown = event.step
+        if not isinstance(event, Measuring):
+            yield event
+
+
+if __name__ == "__main__":
+    shutil.rmtree(FOLDER)
+    record(CONFIG, EVERY, FOLDER)

@@ -1,0 +1,67 @@
+"""The recorded run: its weights are those of its snapshots, and the head that does the work was measured."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention_changes import each_head_off
+from engine.analysis.attention_heads import heads, patterns
+from engine.analysis.working_head import load, working_head
+from engine.cli.record import CONFIG, EVERY, FOLDER, record
+from engine.config.run_config import parse
+from engine.runs.events import Snapshot
+from engine.runs.folder import RunFolder
+from engine.runs.run import Run
+
+
+@pytest.fixture(scope="module", params=["made here", "shipped"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    if request.param == "shipped":
+        return Run.from_disk(RunFolder(FOLDER))
+    folder = tmp_path_factory.mktemp("recorded") / "run"
+    record(parse({"seq_len": 3, "d_model": 8, "n_heads": 2, "n_layers": 2, "steps": 12, "device": "cpu"}), 4, folder)
+    return Run.from_disk(RunFolder(folder))
+
+
+def asked(run: Run, step: int) -> ModelAsked:
+    return ModelAsked(run.config, str(run.weights_at(step)), step)
+
+
+def test_snapshots_are_evenly_spaced_from_the_untrained_model_to_the_end(run: Run) -> None:
+    steps = [event.step for event in run.events.of(Snapshot)]
+    assert (steps[0], steps[-1]) == (0, run.config.steps)
+    assert len({after - before for before, after in pairwise(steps)}) == 1
+
+
+def test_the_weights_of_every_snapshot_give_its_patterns(run: Run) -> None:
+    for event in run.events.of(Snapshot):
+        there = patterns(asked(run, event.step), SampleAsked())["self"]
+        np.testing.assert_allclose(there, event.patterns["self"], atol=1e-4)
+
+
+def test_the_head_that_does_the_work_is_the_one_that_costs_most(run: Run) -> None:
+    last = asked(run, run.config.steps)
+    kept = load(Path(run.folder))
+    off = each_head_off(last)
+    again = working_head(off, heads(last, SampleAsked()))
+    assert (again.place, again.kind) == (kept.place, kept.kind)
+    assert (again.whole, again.without) == pytest.approx((kept.whole, kept.without), abs=0.01)
+    assert kept.without <= min(row[kept.metric] for row in off["rows"]) + 0.01
+    assert kept.place in [Place(row["which"], row["layer"], row["head"]) for row in off["rows"]]
+
+
+def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
+    shipped = Run.from_disk(RunFolder(FOLDER))
+    assert shipped.config == CONFIG
+    assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, CONFIG.steps + 1, EVERY))
+    assert RunFolder(FOLDER).size() < 800_000
+
+
+def test_weights_that_were_not_kept_are_none(run: Run) -> None:
+    assert run.weights_at(run.config.steps) == run.weights
+    assert run.weights_at(1) is None
