@@ -9,12 +9,13 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
+from pages.parts.app.own_runs import show_refusal
 from pages.parts.app.server import find
 from pages.parts.app.session import earlier_runs, show_run, shown_run
 from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.board import live_board, overlay
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.lab.controls import controls, show_refusal
+from pages.parts.lab.controls import controls
 from pages.parts.lab.differences import difference, named_by_difference
 from pages.parts.lab.facts import show_facts
 from pages.parts.lab.form import main_settings, other_settings

@@ -14,6 +14,7 @@ from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.issues import ISSUES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
+from pages.parts.app.places import PLACES
 
 Open = Callable[..., AppTest]
 MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")
@@ -56,7 +57,7 @@ def test_the_start_page_is_alive_and_leads_on(open_page: Open) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
     assert "Learned" in said(app)
-    assert len(app.get("page_link")) == len(PRESETS) + len(ISSUES)
+    assert len(app.get("page_link")) == len(PRESETS) + len(ISSUES) + len(PLACES[0].views)
 
 
 def test_every_setting_has_its_widget(open_page: Open) -> None:

@@ -32,7 +32,7 @@ def _page(view: View, place: Place) -> Page:
     first = view is place.views[0]
     return st.Page(
         view.file, title=place.title if first else view.title, icon=place.icon, url_path=view.address,
-        default=place is PLACES[0], visibility="visible" if first else "hidden",
+        default=view is PLACES[0].views[0], visibility="visible" if first else "hidden",
     )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ class Place:
 
 
 PLACES = (
-    Place("Start", ":material/home:", (View("Start", "start.py"),)),
+    Place("Start", ":material/home:", (View("Start", "start.py"), View("Reverse in six steps", "story.py"))),
     Place(
         "Lab",
         ":material/science:",

@@ -18,12 +18,13 @@ from pages.parts.boards.shell.component import Plain, Source, nothing, show
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
-Panel = Literal["loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples", "written"]
+Panel = Literal["loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLES = {
     "loss": "Loss",
     "accuracy": "Accuracy",
     "attention": "Attention, every head",
+    "heads": "Attention, every head",
     "pattern": "One head",
     "matrix": "The encoding",
     "similarity": "How alike positions are",
@@ -36,6 +37,7 @@ TERMS = {
     "loss": "loss",
     "accuracy": "accuracy",
     "attention": "head",
+    "heads": "head",
     "pattern": "attention-pattern",
     "matrix": "positional-encoding",
     "similarity": "similarity",

@@ -1,9 +1,9 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
 /** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. */
-function attentionPanels(board, titles) {
+function attentionPanels(board, titles, { alone = false } = {}) {
   const chosen = { which: "self", layer: 0, head: 0 }
-  const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
+  const all = runPanel(board, alone ? "heads" : "attention", titles.attention, { waiting: "waiting for the first look at the model" })
   const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
   const select = (what, label) =>
@@ -52,13 +52,13 @@ function attentionPanels(board, titles) {
     // Tiles keep their proportions: many layers of few heads need height.
     const taller = Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
-    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
+    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single || alone ? [] : [frame] })
     all.detail = `step ${board.snapshot().step}`
     listen(board, all, (row, column, array) => {
       const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
       return `L${layer + 1} H${head + 1} · ${cellInWords(row - layer * tile[0], column - head * tile[1], layer, head, array)}`
-    }, (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
-    board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`)
+    }, alone ? undefined : (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
+    board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}.${alone ? "" : ` The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`}`)
   }
 
   const cellInWords = (row, column, layer, head, array) => {
@@ -90,7 +90,7 @@ function attentionPanels(board, titles) {
       return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
-  return [all, one]
+  return alone ? [all] : [all, one]
 }
 
 const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
