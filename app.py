@@ -7,5 +7,12 @@ from pages.parts.web.compose import serving
 
 app = st.App(
     "pages/main.py",
-    **serving(find=server.find, start=server.wake, stop=server.close, health=server.health, admit=server.admit_stream),
+    **serving(
+        find=server.find,
+        start=server.wake,
+        stop=server.close,
+        health=server.health,
+        ask=server.ask,
+        admit=server.admit_stream,
+    ),
 )

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from urllib.parse import urlencode
+
 import streamlit as st
 
-from engine.config.presets import PRESETS
+from engine.config.link import to_query
+from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.own_runs import show_refusal
 from pages.parts.app.server import find
-from pages.parts.app.session import earlier_runs, show_run, shown_run
+from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.unsaved import say_unsaved
-from pages.parts.boards.live.board import live_board, overlay
+from pages.parts.boards.live.band import band
+from pages.parts.boards.live.board import ALL, Panel, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.lab.controls import controls
-from pages.parts.lab.differences import difference, named_by_difference
+from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
+from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.facts import show_facts
 from pages.parts.lab.form import main_settings, other_settings
-from pages.parts.lab.outcome import show_findings, show_lengths, take_away
+from pages.parts.lab.model import act, model_of
+from pages.parts.lab.outcome import show_lengths, take_away
+from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
+from pages.parts.lab.said import say
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
+
+VIEW = View("accuracy")
+"""What stands beside the loss without a preset."""
+
+
+def panels_for(first: str) -> tuple[Panel, ...]:
+    """All panels of the lab: sequence and model above, then the loss, and beside it the panel that is to be looked at."""
+    chosen: tuple[Panel, ...] = tuple(panel for panel in ALL if panel == first)
+    rest = tuple(panel for panel in ALL if panel not in (first, "loss"))
+    return ("strip", "model", "loss", *chosen, *rest)
 
 
 def take_preset() -> None:
@@ -28,6 +46,7 @@ def take_preset() -> None:
     slug = st.session_state.pop("preset", None)
     if slug:
         fill_form(PRESETS[slug].config)
+        leave_run()
         st.session_state["look_at"] = slug
 
 
@@ -42,53 +61,62 @@ if (linked_run := link.get(RUN)) is not None:
         show_run(found.id)
 say_ignored(ignored)
 
+say_ignored(take_arrival(link))
+
 unseen_title("Lab")
 run = shown_run()
 controlled = controlled_as(run) if run else None
-left, right = st.columns([1, 3.2], gap="medium")
-
 config: RunConfig | None = None
 unfit = ""
 try:
     config = form_config()
 except ConfigError as error:
     unfit = in_markdown(error)
+slug = st.session_state.get("look_at")
+preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
+
+show_arrival()
+band("lab")
+left, right = st.columns([1, 3.2], gap="medium")
 
 with right:  # before the form, so that the board learns of a new run first
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         show_refusal()
-        slug = st.session_state.get("look_at")
-        if slug in PRESETS and config == PRESETS[slug].config:
-            st.info(PRESETS[slug].look_at, icon=":material/visibility:")
         say_unsaved(run)
-        if run is not None:  # above the figures, which may look like a success
-            show_findings(run, alarms=True)
-        if run is None:
-            st.info("Press Train: the curve starts at once.", icon=":material/play_arrow:")
-        elif config is not None and (changed := difference(run.config, config)):
-            st.caption(f":material/edit: Settings changed since this run: {changed}.")
-    earlier = [overlay(other, named_by_difference(other.config, run.config)) for other in earlier_runs()] if run else []
-    live_board(run, earlier=earlier, name=run.config.task if run else "")
+        say(run, config, preset)
+    view = preset.view if preset else VIEW
+    live_board(
+        run,
+        earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
+        panels=panels_for(view.panel),
+        name=run.config.task if run else "",
+        untrained="" if run or config is None else urlencode(to_query(config)),
+        model=model_of(config, run.config if run else None) if config is not None else None,
+        look=asdict(view),
+        on_band="lab",
+        on_act=act,
+    )
     if run is not None:
+        show_shelf(run)
+        show_beside(run)
         show_lengths(run)
     if config is not None:
         take_away(run, config)
 
 with left:
+    controls(run, config)
+    if unfit:
+        st.error(unfit, icon=":material/error:")
+    main_settings()
+    if config is not None:
+        show_facts(config)
     if SETTINGS.drawn(PRESET):
         st.selectbox(
-            "Preset", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
+            "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
             format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
             disabled=SETTINGS.locks(PRESET),
         )  # fmt: skip
-    main_settings()
-    if unfit:
-        st.error(unfit, icon=":material/error:")
-    controls(run, config)
-    if config is not None:
-        show_facts(config)
-    if run is not None:
-        show_findings(run, alarms=False)
+    choose_pace(run)
     other_settings()
 
 write_address(run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class ScriptedRun:
     state: str = "queued"
     queue_place: int | None = None
     queue_seconds: float | None = None
+    weights: Path | None = None
     elsewhere: bool = False
     events: EventLog = field(default_factory=EventLog)
     step: int = 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.settings.fields import Setting, to_text
+from engine.settings.fields import Setting, Value, to_text
 from engine.tasks import TASKS
 
 
@@ -43,4 +44,9 @@ def config_from(given: argparse.Namespace) -> RunConfig:
 
 def to_arguments(config: RunConfig) -> list[str]:
     """The options that give this config, with every setting."""
-    return [part for name, value in config.flat().items() for part in (flag(name), to_text(value))]
+    return as_options(config.flat())
+
+
+def as_options(values: Mapping[str, Value]) -> list[str]:
+    """The options that set these values."""
+    return [part for name, value in values.items() for part in (flag(name), to_text(value))]

@@ -36,14 +36,14 @@ def _bag_of_symbols(c: RunConfig) -> str | None:
     return None
 
 
-def _knows_offsets_only(c: RunConfig) -> bool:
+def knows_offsets_only(c: RunConfig) -> bool:
     """Whether the encoding tells offsets only. A convolution also shows where a sequence begins and ends."""
     row = c.encoding
     return c.architecture.attends and row.relative and row.acts_on != "embedding"
 
 
 def _needs_more_than_offsets(c: RunConfig) -> str | None:
-    return c.task_settings.beyond_offsets(c) if _knows_offsets_only(c) else None
+    return c.task_settings.beyond_offsets(c) if knows_offsets_only(c) else None
 
 
 def _no_row(c: RunConfig) -> str | None:

@@ -27,6 +27,8 @@ GAP = 0.2
 class Finding:
     kind: Literal["success", "alarm", "note"]
     sentence: str
+    overfitting: bool = False
+    """Whether it says that the validation loss is above the training loss."""
 
 
 def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
@@ -48,8 +50,13 @@ def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
 
 
 def clearly_above(value: float, chance: float, sequences: int = VALIDATION_SIZE) -> bool:
-    """Whether an accuracy on that many held-out sequences is further above chance than sampling noise explains (5 sigma)."""
-    return value > chance + 5 * math.sqrt(chance * (1 - chance) / sequences)
+    """Whether an accuracy on that many held-out sequences is further above chance than sampling noise explains."""
+    return value > above_chance(chance, sequences)
+
+
+def above_chance(chance: float, sequences: int = VALIDATION_SIZE) -> float:
+    """The accuracy on that many held-out sequences up to which sampling noise may explain it (5 sigma)."""
+    return chance + 5 * math.sqrt(chance * (1 - chance) / sequences)
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
@@ -150,6 +157,8 @@ def _gap(measured: list[Progress]) -> list[Finding]:
         return []
     return [
         Finding(
-            "note", f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
+            "note",
+            f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better.",
+            overfitting=True,
         )
     ]

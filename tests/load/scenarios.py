@@ -108,6 +108,7 @@ async def move_until(
 
 def moves_of(tabs: Sequence[Session]) -> Figures:
     times = [seconds for tab in tabs for seconds in tab.took["move"]]
+    looks = [seconds for tab in tabs for seconds in tab.took["look"]]
     own = [seconds for tab in tabs for cause in ("board", "timer") for seconds in tab.took[cause]]
     return {
         "sessions": len(tabs),
@@ -116,6 +117,8 @@ def moves_of(tabs: Sequence[Session]) -> Figures:
         "interaction, p95 (s)": percentile(times, 0.95),
         "interactions without an answer": sum(map(math.isinf, times)),
         "controls that were not there": sum(tab.missing for tab in tabs),
+        "untrained models shown": len(looks),
+        "untrained model, p95 (s)": percentile(looks, 0.95),
         "reruns that the page asked for itself": len(own),
         "elements with an exception": sum(tab.errors for tab in tabs),
         "page opened, p95 (s)": percentile([seconds for tab in tabs for seconds in tab.took["open"]], 0.95),

@@ -76,7 +76,8 @@ class Session:
         self.board: Board | None = None
         """The run that the page shows now."""
         self.took: dict[str, list[float]] = defaultdict(list)
-        """Seconds of each rerun by its cause: open, press, move, board, timer. Infinite where no answer came."""
+        """Seconds of each rerun by its cause (open, press, move, board, timer), and of each look at an untrained model. Infinite where
+        no answer came."""
         self.alerts: list[str] = []
         """The messages in coloured boxes of the page as it is now."""
         self.figures = ""
@@ -93,6 +94,7 @@ class Session:
         self._cached: set[str] = set()
         self._told: dict[str, Any] = {}
         self._board_id = self._board_fragment = self._page_state = ""
+        self._looked_at = ""
         self._timers: dict[str, object] = {}
         """A token for each fragment that is repeated: a timer ends when it is no longer its fragment's."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -241,11 +243,22 @@ class Session:
         if data["state"] != self._page_state and self.board is not None:
             self.board.reported = ""
         self._page_state = data["state"]
+        wanted = "" if data["run"] else data.get("untrained", "")
+        if wanted and wanted != self._looked_at:
+            self._spawn(self._look(wanted))
+        self._looked_at = wanted
         if data["run"] and (self.board is None or self.board.run != data["run"]):
             self.board = Board(data["run"])
             self._spawn(self._follow(self.board))
         if self.board is not None and "polled" in data:
             self._news(self.board, data["polled"])
+
+    async def _look(self, settings: str) -> None:
+        """Ask for the untrained model of these settings, as ``untrained.js`` does."""
+        began = time.perf_counter()
+        async with self._http.get(f"{self._address}untrained?{settings}") as answer:
+            problem = "problem" in await answer.json()
+        self.took["look"].append(math.inf if problem else time.perf_counter() - began)
 
     async def _follow(self, board: Board) -> None:
         while not board.ended and self.board is board:

@@ -167,8 +167,19 @@ def test_every_issue_has_its_page(open_page: Open, slug: str) -> None:
 def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
     app = open_tab(open_page("issues.py", issue="missing-mask", first_seed="5"), "Arms")
     queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
-    found = [from_query(dict(parse_qsl(query))) for query in queries]
-    assert found == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
+    links = [dict(parse_qsl(query)) for query in queries]
+    assert [(link.pop("of"), link.pop("arm")) for link in links] == [(MASK.slug, arm.name) for arm in MASK.arms_of()]
+    assert [from_query(link) for link in links] == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
+
+
+def test_the_lab_says_from_which_issue_it_was_opened_and_how_to_go_back(open_page: Open) -> None:
+    arm = next(arm for arm in MASK.arms if arm.role != "control")
+    app = open_page("lab.py", of=MASK.slug, arm=arm.name, **to_query(MASK.config(arm)))
+    assert any(MASK.title in element.value and arm.name in element.value for element in app.markdown)
+    assert any(link.proto.label == "Back to the issue" for link in app.get("page_link"))
+    wrong = open_page("lab.py", of="no-such-issue", arm="nobody")
+    assert not wrong.exception
+    assert not any(link.proto.label == "Back to the issue" for link in wrong.get("page_link"))
 
 
 def test_the_lab_takes_a_second_link_of_the_same_session(open_page: Open) -> None:

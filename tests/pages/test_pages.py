@@ -33,7 +33,9 @@ def disabled(app: AppTest, label: str) -> bool:
 
 def said(app: AppTest) -> str:
     return " ".join(
-        str(box.value) for kind in (app.error, app.warning, app.success, app.info, app.caption) for box in kind
+        str(box.value)
+        for kind in (app.error, app.warning, app.success, app.info, app.caption, app.markdown)
+        for box in kind
     )
 
 

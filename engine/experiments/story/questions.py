@@ -34,10 +34,8 @@ def percent(share: float) -> str:
 
 
 def _score_in_words(score: Score) -> str:
-    return (
-        f"On {score.sequences} new sequences {percent(score.value)} of the answers are right. "
-        f"Blind guessing gives {percent(score.chance)}."
-    )
+    right, guessing = percent(score.value), percent(score.chance)
+    return f"On {score.sequences} new sequences {right} of the answers are right; guessing gives {guessing}."
 
 
 def how_many_right(config: RunConfig, events: EventLog) -> Observed | None:
@@ -62,19 +60,14 @@ def answers_to_equal_symbols(config: RunConfig, events: EventLog) -> Observed | 
     if score is None or look is None:
         return None
     found = equal_symbols(look.samples)
-    return Observed(
-        ALWAYS if found.same == found.pairs else NOT_ALWAYS, _pairs_in_words(found, len(look.samples), score)
-    )
+    return Observed(ALWAYS if found.same == found.pairs else NOT_ALWAYS, _pairs_in_words(found, score))
 
 
-def _pairs_in_words(found: EqualSymbols, sequences: int, score: Score) -> str:
-    pairs = f"In the {sequences} sequences of the figure, {counted(found.pairs, 'pair')} of places hold the same symbol"
-    same = (
-        f"**{found.same} of {found.pairs}** got the same answer twice"
-        if found.pairs
-        else "so there is nothing to compare"
-    )
-    return f"{pairs}; {same}. {_score_in_words(score)}"
+def _pairs_in_words(found: EqualSymbols, score: Score) -> str:
+    if not found.pairs:
+        return f"No two positions in the figure hold the same symbol; try another seed. {_score_in_words(score)}"
+    pairs = counted(found.pairs, "pair")
+    return f"The figure has {pairs} of positions with the same symbol: **{found.same} of {found.pairs}** got the same answer. {_score_in_words(score)}"
 
 
 def heads_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
@@ -83,7 +76,7 @@ def heads_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
         return None
     reading = [head for head in heads if head.at_mirror]
     answer = EVERY if len(reading) == len(heads) else PART if reading else NONE
-    counts = f"**{len(reading)} of {len(heads)}** heads read the mirrored place. " if len(heads) > 1 else ""
+    counts = f"**{len(reading)} of {len(heads)}** heads read the mirrored position. " if len(heads) > 1 else ""
     return Observed(answer, f"{counts}{_clearest_in_words(heads)} {percent(score.value)} of the answers are right.")
 
 
@@ -96,10 +89,10 @@ def layer_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
     best = [
         _clearest([head for head in heads if head.layer == layer]) for layer in sorted({head.layer for head in heads})
     ]
-    counts = "; ".join(f"layer {head.layer + 1} at **{head.hits} of {head.places}** places" for head in best)
+    counts = "; ".join(f"layer {head.layer + 1} at **{head.hits} of {head.positions}** positions" for head in best)
     return Observed(
         answer,
-        f"The largest weight lies on the mirrored place in {counts}. {percent(score.value)} of the answers are right.",
+        f"The largest weight lies on the mirrored position in {counts}. {percent(score.value)} of the answers are right.",
     )
 
 
@@ -117,7 +110,7 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
     best = _clearest(heads)
     which = "The head" if len(heads) == 1 else f"Head {best.head + 1} of layer {best.layer + 1}"
     return (
-        f"{which} has its largest weight on the mirrored place at **{best.hits} of {best.places}** places: "
+        f"{which} has its largest weight on the mirrored position at **{best.hits} of {best.positions}** positions: "
         f"{percent(best.weight)} of the weight on average."
     )
 
@@ -129,17 +122,17 @@ HOW_MANY_RIGHT = Question(
 )
 HOW_MANY_RIGHT_AND_WHERE = replace(HOW_MANY_RIGHT, observe=how_many_right_and_where)
 EQUAL_SYMBOLS = Question(
-    "The same symbol stands at two places of a sequence. Will the trained model answer the same at both places?",
+    "The same symbol stands at two positions of a sequence. Will the trained model answer the same at both positions?",
     {ALWAYS: "Yes, always", NOT_ALWAYS: "No, not always"},
     answers_to_equal_symbols,
 )
 HEADS_AT_THE_MIRROR = Question(
-    "How many heads will read the mirrored place?",
+    "How many heads will read the mirrored position?",
     {NONE: "None", PART: "Some of them", EVERY: "All of them"},
     heads_at_the_mirror,
 )
 LAYER_AT_THE_MIRROR = Question(
-    "In which layer will a head read the mirrored place?",
+    "In which layer will a head read the mirrored position?",
     {NO_LAYER: "In no layer", FIRST: "Already in the first", LATER: "Only in a later one"},
     layer_at_the_mirror,
 )

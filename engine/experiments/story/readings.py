@@ -1,4 +1,4 @@
-"""Readings of a run: how many answers are right, what equal symbols got, which heads read the mirrored place.
+"""Readings of a run: how many answers are right, what equal symbols got, which heads read the mirrored position.
 
 Each is read from the events of a finished run alone.
 """
@@ -17,7 +17,7 @@ from engine.runs.events import Finished, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 
 AT_MIRROR = 0.8
-"""The share of places at which a head's strongest weight has to lie on the mirrored place, so that the head reads it."""
+"""The share of positions at which a head's strongest weight has to lie on the mirrored position, so that the head reads it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Score:
 
 @dataclass(frozen=True)
 class EqualSymbols:
-    """Pairs of places in one sequence at which the model reads the same symbol."""
+    """Pairs of positions in one sequence at which the model reads the same symbol."""
 
     pairs: int
     same: int
@@ -40,21 +40,21 @@ class EqualSymbols:
 
 @dataclass(frozen=True)
 class Head:
-    """What one head of a sequence's attention does with the mirrored places."""
+    """What one head of a sequence's attention does with the mirrored positions."""
 
     layer: int
     head: int
     """Both counted from 0."""
-    places: int
-    """The number of places that ask."""
+    positions: int
+    """The number of positions that ask."""
     hits: int
-    """The number of places whose strongest weight lies on the mirrored place."""
+    """The number of positions whose strongest weight lies on the mirrored position."""
     weight: float
-    """The mean weight on the mirrored place."""
+    """The mean weight on the mirrored position."""
 
     @property
     def at_mirror(self) -> bool:
-        return self.hits >= AT_MIRROR * self.places
+        return self.hits >= AT_MIRROR * self.positions
 
 
 def finished_in(events: EventLog) -> Finished | None:
@@ -78,10 +78,10 @@ def score_of(config: RunConfig, events: EventLog) -> Score | None:
 
 
 def equal_symbols(samples: Iterable[Sample]) -> EqualSymbols:
-    """The pairs of equal symbols among the places of each sequence at which an answer is asked."""
+    """The pairs of equal symbols among the positions of each sequence at which an answer is asked."""
     pairs = same = 0
     for sample in samples:
-        asked = [place for place, target in enumerate(sample.targets) if target != ""]
+        asked = [position for position, target in enumerate(sample.targets) if target != ""]
         for one, other in combinations(asked, 2):
             if sample.tokens[one] == sample.tokens[other]:
                 pairs += 1
@@ -91,12 +91,12 @@ def equal_symbols(samples: Iterable[Sample]) -> EqualSymbols:
 
 def heads_of(pattern: np.ndarray) -> list[Head]:
     """Every head of a pattern [layer, head, query, key] whose key ``n - 1 - i`` mirrors query ``i``."""
-    layers, heads, places, keys = pattern.shape
-    mirror = keys - 1 - np.arange(places)
+    layers, heads, positions, keys = pattern.shape
+    mirror = keys - 1 - np.arange(positions)
     hits = (pattern.argmax(-1) == mirror).sum(-1)
-    weights = pattern[..., np.arange(places), mirror].mean(-1)
+    weights = pattern[..., np.arange(positions), mirror].mean(-1)
     return [
-        Head(layer, head, places, int(hits[layer, head]), float(weights[layer, head]))
+        Head(layer, head, positions, int(hits[layer, head]), float(weights[layer, head]))
         for layer in range(layers)
         for head in range(heads)
     ]

@@ -1,4 +1,4 @@
-"""The six steps: a bag of symbols, places, a head, distances, two layers, and what the second layer needs."""
+"""The six steps: a bag of symbols, positions, a head, distances, two layers, and what the second layer needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.settings.fields import Value
 REVERSE: dict[str, Value] = {
     "task": "reverse", "family": "encoder", "seq_len": 8, "learning_rate": 0.01, "schedule": "cosine", "steps": 200,
 }  # fmt: skip
-"""An encoder that reverses eight symbols: it reads all of them at once and answers at each place."""
+"""An encoder that reverses eight symbols: it reads all of them at once and answers at each position."""
 
 STEPS: tuple[Step, ...] = (
     Step(
@@ -35,7 +35,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         title="Say where each symbol stands",
         sentences=(
-            "A positional encoding marks each place. A learned table adds a vector of its own to each place; sinusoids add waves "
+            "A positional encoding marks each position. A learned table adds a vector of its own to each position; sinusoids add waves "
             "of different lengths.",
             "Everything else stays as it was, with one layer and one head.",
         ),
@@ -45,14 +45,14 @@ STEPS: tuple[Step, ...] = (
         first="learned",
         figure="accuracy",
         question=HOW_MANY_RIGHT,
-        leads_to="How does a model use its places? The next step looks inside.",
+        leads_to="How does a model use its positions? The next step looks inside.",
     ),
     Step(
         title="Look where a head looks",
         sentences=(
-            "A head gives each place a weight for every place that it may read. In the figure, a row is a place that asks, a column "
-            "is a place that is read.",
-            "Place 1 needs the symbol of place 8, place 2 that of place 7, and so on: the mirrored place.",
+            "A head gives each position a weight for every position that it may read. In the figure, a row is a position that asks, "
+            "a column is one that is read.",
+            "The first position needs the symbol of the last, the second that of the last but one: the mirrored position.",
         ),
         base={**REVERSE, "n_layers": 1, "pos_encoding": "learned"},
         setting="n_heads",
@@ -60,14 +60,13 @@ STEPS: tuple[Step, ...] = (
         first=1,
         figure="heads",
         question=HEADS_AT_THE_MIRROR,
-        leads_to="Here each place has a name. Many models are told only how far apart two places are: that is next.",
+        leads_to="Here each position has a name. Many models are told only how far apart two positions are: that is next.",
     ),
     Step(
         title="Only how far apart",
         sentences=(
-            "Relative encodings tell a head how far apart two places are, and not where they stand.",
-            "Place 1 must read 7 places further on, place 2 only 5, and place 8 must read 7 places back: each place needs another "
-            "distance.",
+            "Relative encodings tell a head how far apart two positions are, and not where they stand.",
+            "The first position must read 7 further on, the second only 5, and the last must read 7 back: each needs another distance.",
         ),
         base={**REVERSE, "n_layers": 1},
         setting="pos_encoding",
@@ -80,9 +79,9 @@ STEPS: tuple[Step, ...] = (
     Step(
         title="A second layer",
         sentences=(
-            "Shaw's encoding adds a vector of the distance also to what is read. So a head that reads all places equally gets "
+            "Shaw's encoding adds a vector of the distance also to what is read. So a head that reads all positions equally gets "
             "their mean distance: at the left end all lie to the right.",
-            "That could tell the first layer where it stands, and a later layer could use it.",
+            "From this the first layer could find out where each position stands, and a later layer could use it.",
         ),
         base={**REVERSE, "pos_encoding": "shaw"},
         setting="n_layers",
@@ -90,14 +89,14 @@ STEPS: tuple[Step, ...] = (
         first=2,
         figure="heads",
         question=LAYER_AT_THE_MIRROR,
-        leads_to="Was it the second layer alone? The last step takes the distances away from what is read.",
+        leads_to="What does the second layer need? The last step takes the distances away from what is read.",
     ),
     Step(
         title="Weighed or read?",
         sentences=(
             "Two layers as before. With relative values off, distances change only the weights, as with RoPE: what is read does not "
             "tell its distance.",
-            "If the first layer needs the distances to find out where it stands, something must be missing now.",
+            "If the first layer finds out in this way where each position stands, the second must miss it now.",
         ),
         base={**REVERSE, "n_layers": 2, "pos_encoding": "shaw"},
         setting="shaw_values",

@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
+    from engine.foundation.job import Answer, Job
     from engine.foundation.visitor import Visitor
     from engine.runs.run import Run
     from engine.workers.pool import Pool
@@ -84,6 +85,11 @@ def find(run_id: str) -> Run | None:
 def admit_stream(visitor: Visitor) -> Callable[[], None]:
     """Count one more event stream of a visitor, until the returned function is called. Raises NoRoom where there are enough."""
     return pool().allowances.take("stream", visitor).release
+
+
+def ask(job: Job[Answer], visitor: Visitor) -> Answer:
+    """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
+    return pool().ask(job, visitor)
 
 
 def close() -> None:

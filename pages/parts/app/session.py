@@ -1,6 +1,9 @@
-"""The state of one tab: the shown run, and earlier runs."""
+"""The state of one tab: the shown run, and the shelf of its runs."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
 
 import streamlit as st
 
@@ -8,9 +11,54 @@ from engine.runs.run import Run
 from pages.parts.app import server
 
 SHOWN = "run"
-HISTORY = "history"
-MAX_KEPT = 5
-"""The number of earlier runs that are drawn behind the shown one."""
+SHELF = "shelf"
+MAX_KEPT = 6
+"""The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
+
+
+@dataclass
+class Shelf:
+    """The runs of one tab, the oldest first, and what was chosen for each."""
+
+    runs: list[str] = field(default_factory=list)
+    pinned: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    beside: str = ""
+    """The run whose attention stands beside that of the shown one; empty for none."""
+
+    def pins(self, run_id: str) -> bool:
+        return run_id in self.pinned
+
+    def hides(self, run_id: str) -> bool:
+        return run_id in self.hidden
+
+    def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
+        """Choose it for the run, or no longer."""
+        chosen = self.pinned if what == "pinned" else self.hidden
+        chosen.symmetric_difference_update({run_id})
+
+    def put_beside(self, run_id: str) -> None:
+        self.beside = run_id
+
+    def add(self, run_id: str) -> None:
+        """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
+        if run_id not in self.runs:
+            self.runs.append(run_id)
+        while len(self.runs) > MAX_KEPT:
+            oldest = next((one for one in self.runs[:-1] if one not in self.pinned), self.runs[0])
+            self.remove(oldest)
+
+    def remove(self, run_id: str) -> None:
+        self.runs = [other for other in self.runs if other != run_id]
+        self.pinned.discard(run_id)
+        self.hidden.discard(run_id)
+        if self.beside == run_id:
+            self.beside = ""
+
+
+def run_shelf() -> Shelf:
+    shelf: Shelf = st.session_state.setdefault(SHELF, Shelf())
+    return shelf
 
 
 def shown_run() -> Run | None:
@@ -19,21 +67,29 @@ def shown_run() -> Run | None:
 
 
 def show_run(run_id: str) -> None:
-    """Show a run and append it to the history."""
+    """Show a run and put it on the shelf."""
     st.session_state[SHOWN] = run_id
-    history: list[str] = st.session_state.setdefault(HISTORY, [])
-    if run_id not in history:
-        st.session_state[HISTORY] = [*history, run_id][-(MAX_KEPT + 1) :]
+    run_shelf().add(run_id)
 
 
-def earlier_runs() -> list[Run]:
-    """The runs before the shown one, the latest first, without those that never started."""
-    found = [server.find(run_id) for run_id in reversed(st.session_state.get(HISTORY, []))]
-    return [run for run in found if run is not None and run.id != st.session_state.get(SHOWN) and run.events]
+def leave_run() -> None:
+    """Show no run, as before the first; the one that was shown stays on the shelf."""
+    st.session_state.pop(SHOWN, None)
+
+
+def kept_runs() -> list[Run]:
+    """The runs on the shelf, the latest first, without those that are gone or never started."""
+    found = [server.find(run_id) for run_id in reversed(run_shelf().runs)]
+    return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
+
+
+def take_off(run_id: str) -> None:
+    """Take a run off the shelf; it is not deleted."""
+    run_shelf().remove(run_id)
 
 
 def forget_run(run_id: str) -> None:
     """A run was deleted: this tab shows it no more."""
     if st.session_state.get(SHOWN) == run_id:
         del st.session_state[SHOWN]
-    st.session_state[HISTORY] = [other for other in st.session_state.get(HISTORY, []) if other != run_id]
+    take_off(run_id)

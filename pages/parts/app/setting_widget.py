@@ -26,7 +26,7 @@ def setting_widget(row: Setting, *, side_by_side: bool = False, **common: Any) -
                 row.label, row.choices, format_func=row.label_of, required=True, width="stretch", **common
             )
         case "choice":
-            st.selectbox(row.label, row.choices, format_func=row.label_of, **common)
+            st.selectbox(row.label, row.choices, **{"format_func": row.label_of, **common})
         case "bool":
             st.toggle(row.label, **common)
         case "text":

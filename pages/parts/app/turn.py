@@ -11,8 +11,9 @@ from engine.foundation.pace import Pace
 from pages.parts.app.presence import others_here
 from pages.parts.app.visitor import visitor
 
-PACE = Pace(rate=4.0, most=24.0)
-"""Four script runs a second for each visitor with all tabs together, after two dozen at once: more than hands can ask for."""
+PACE = Pace(rate=0.2, most=3.0)
+"""Seconds of computing that the script runs of a visitor, with all tabs together, may take in each second, and at once: more than
+hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
 LONGEST = 10.0
 """The most seconds that one script run waits."""
 AT_ONCE = 2
@@ -26,20 +27,22 @@ _of_thread = local()
 
 
 def wait_for_turn() -> None:
-    """Wait where this visitor has asked for too many script runs, and others are there. Called by every script run."""
+    """Wait where this visitor's script runs have computed for too long, and others are there. Called by every script run."""
     who = visitor().id
     if others_here(who):
-        time.sleep(min(LONGEST, PACE.spend(who, 1.0)))
+        time.sleep(min(LONGEST, PACE.wait(who)))
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Do what is inside the block when it is this script run's turn."""
+    """Do what is inside the block when it is this script run's turn, and count its time as the visitor's."""
     _begin()
+    began = time.thread_time()
     try:
         yield
     finally:
         _end()
+        PACE.spend(visitor().id, time.thread_time() - began)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     )
     if run is not None and run.live and not own:
         st.caption(f":material/visibility: {WATCHING}")
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
         if run is not None and own and run.state == "paused":
             st.button("Resume", icon=":material/resume:", on_click=_pool, args=("resume", run))
         else:
@@ -51,6 +51,10 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
             "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
             disabled=config is None, on_click=_new_seed,
         )  # fmt: skip
+
+
+def choose_pace(run: Run | None) -> None:
+    """The pace of the present run, and of those that follow."""
     st.selectbox(
         "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
         help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import streamlit as st
 
 from engine.settings.fields import Setting
+from engine.tasks import TASKS
 from pages.parts.lab.state import SETTINGS
 
-MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads"), ("seq_len", "steps"))
+MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
+
+
+def _with_sample(name: str) -> str:
+    task = TASKS[name]
+    return task.label if task.corpus else f"{task.label} · {task.sample}"
+
+
+TASK_PICKER: dict[str, Any] = {"format_func": _with_sample}
+"""Each task is chosen by its name and a worked sample."""
 
 
 def main_settings() -> None:
@@ -18,7 +29,9 @@ def main_settings() -> None:
         if drawn := SETTINGS.drawn(*names):
             with st.grid(len(drawn), min_column_width=100):
                 for name in drawn:
-                    SETTINGS.widget(name)
+                    SETTINGS.widget(name, **(TASK_PICKER if name == "task" else {}))
+                    if name == "task":
+                        st.caption(f"{TASKS[SETTINGS.asked_for()['task']].summary}")
 
 
 def other_settings() -> None:
@@ -42,6 +55,11 @@ def other_settings() -> None:
                     st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
                 for row in own:
                     SETTINGS.widget(row.name)
+
+
+def open_settings(group: str) -> None:
+    """Unfold a group of settings at the next drawing."""
+    st.session_state["group.all"] = st.session_state[f"group.{group}"] = True
 
 
 ICONS = {

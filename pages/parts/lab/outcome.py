@@ -1,34 +1,22 @@
-"""The summary of a run, its test lengths, and its downloads."""
+"""The test lengths of a run, and what can be taken from it: links and files."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from functools import partial
 
 import streamlit as st
 
+from engine.cli.arguments import as_options
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.run import Run
-from engine.runs.summary import run_summary
 from pages.parts.app.visitor import mine
 from pages.parts.lab.keeping import keep_or_delete
 from pages.parts.lab.state import share_link
-
-SHOW = {"success": st.success, "alarm": st.error, "note": st.info}
-ICONS = {"success": ":material/check_circle:", "alarm": ":material/warning:", "note": ":material/info:"}
-
-
-def show_findings(run: Run, *, alarms: bool) -> None:
-    """The run's summary, either its ``alarms`` or all other sentences; the board itself reports failures."""
-    if run.state in ("queued", "running", "failed"):
-        return
-    for finding in run_summary(run.config, run.events.landmarks()):
-        if (finding.kind == "alarm") != alarms:
-            continue
-        SHOW[finding.kind](finding.sentence, icon=ICONS[finding.kind])
 
 
 def show_lengths(run: Run) -> None:
@@ -53,6 +41,8 @@ def take_away(run: Run | None, config: RunConfig) -> None:
         with st.popover("Share", icon=":material/link:"):
             st.caption("This link opens the lab with every setting in place. It never starts training.")
             st.code(share_link(config, run), language=None, wrap_lines=True)
+            st.caption("The same settings on the command line:")
+            st.code(command_line(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
                 # Functions, not values: the files are made only when somebody downloads them.
@@ -86,3 +76,10 @@ def _numbers_csv(run: Run) -> str:
 
 def _events_jsonl(run: Run) -> str:
     return "\n".join(json.dumps(to_json(event)) for event in run.events)
+
+
+def command_line(config: RunConfig) -> str:
+    """The command that trains these settings; those at their defaults are left out."""
+    usual = RunConfig().flat()
+    own = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
+    return shlex.join(["python", "-m", "engine", "train", *as_options(own)])

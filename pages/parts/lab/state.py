@@ -16,6 +16,8 @@ from pages.parts.app.server import find
 
 RUN = "run"
 PRESET = "preset"
+ISSUE, ARM = "of", "arm"
+"""The issue and its arm that a link comes from."""
 VERSION_NAME = "v"
 
 
@@ -36,7 +38,7 @@ class LabSettings(PageSettings):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
         """Settings in a link win over those of its preset, these over those of the run it names."""
-        own = {name: text for name, text in query.items() if name not in (RUN, PRESET)}
+        own = {name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM)}
         preset, run = query.get(PRESET), find(query[RUN]) if RUN in query else None
         problems: list[Problem] = []
         base = to_query(run.config) if run is not None else {}

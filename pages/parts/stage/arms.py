@@ -35,7 +35,7 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
             with way:
                 st.page_link(
                     "lab.py", label="Open in the lab", icon=":material/science:",
-                    query_params=to_query(experiment.config(arm, seed)),
+                    query_params=to_query(experiment.config(arm, seed)) | {"of": experiment.slug, "arm": arm.name},
                     help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
                 )  # fmt: skip
     hidden = len(experiment.arms) - len(arms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -23,31 +24,37 @@ from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to, 
 
 STORY = "Reverse in six steps"
 STYLE = """<style>
-.st-key-story { gap: 0.3rem; --live-plot: clamp(15rem, calc(100vh - 27rem), 30rem); }
-.st-key-story h1 { font-size: 1.6rem; padding: 0; }
-.st-key-story-words [data-testid=stMarkdownContainer] p { margin-bottom: 0.35rem; }
+.st-key-story { --live-plot: clamp(11rem, calc(100vh - 31.2rem), 30rem); --live-list: 26rem; --live-moments: none; }
+.st-key-story h1 { font-size: 1.5rem; padding: 0 0 0.3rem; }
+.st-key-story-words, .st-key-story-way { gap: 0.5rem; }
+.st-key-story-words [data-testid=stMarkdownContainer] { margin-bottom: 0; }
+.st-key-story-words [data-testid=stMarkdownContainer] p { margin-bottom: 0.3rem; line-height: 1.45; }
 .st-key-story [data-stale=true] { opacity: 1 !important; }
+@media (min-width: 641px) { .st-key-story-way { flex-wrap: nowrap; } .st-key-story-way button { white-space: nowrap; } }
 @media (max-width: 640px) { .st-key-story h1 { font-size: 1.3rem; } }
 </style>"""
-"""A busy machine answers late; Streamlit would fade the figure meanwhile, although it is still valid."""
-PANELS: dict[str, tuple[Panel, ...]] = {"accuracy": ("accuracy",), "heads": ("heads",), "samples": ("samples",)}
-"""The panels of the board by the name of a step's figure."""
+"""The figure takes what the window leaves it. A busy machine answers late; Streamlit would fade the figure meanwhile, although it is
+still valid."""
+PANELS: dict[str, tuple[Panel, ...]] = {
+    "accuracy": ("strip", "accuracy"),
+    "heads": ("strip", "heads"),
+    "samples": ("samples",),  # they show the data themselves
+}
+"""The panels of the board by the name of a step's figure: above it one sequence, symbol by symbol."""
 WIDTH = 150
 
 
 def show_step(number: int, step: Step, run: Run | None) -> None:
     st.html(STYLE)
     with st.container(key="story"):
-        st.caption(f"{STORY} · step {number} of {len(STEPS)}")
-        st.title(step.title, anchor=False)
-        words, figure = st.columns([1, 1.5], gap="large")
+        words, figure = st.columns([1, 1.6], gap="large")
         with figure:
             with st.container():  # a fixed container: otherwise a message would make the board anew
                 say_unsaved(run)
-            live_board(
-                run, panels=PANELS[step.figure], earlier=_earlier(number, step, run), key="story-board", name="story"
-            )
-        with words, st.container(key="story-words", gap="small"):
+            _figure(number, step, run)
+        with words, st.container(key="story-words"):
+            st.caption(f"{STORY} · step {number} of {len(STEPS)}")
+            st.title(step.title, anchor=False)
             st.markdown("\n\n".join(with_terms(*step.sentences)))
             going = run is not None and run.live
             _control(step, disabled=going)
@@ -56,7 +63,22 @@ def show_step(number: int, step: Step, run: Run | None) -> None:
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
                 said = run is not None and show_feedback(number, step, run)
-        _way(number, step, said=said)
+        with figure:
+            _way(number, step, said=said)
+
+
+def _figure(number: int, step: Step, run: Run | None) -> None:
+    """The board with its one figure. Before the first run it shows the untrained model; arcs are those of the last layer."""
+    config = step.config(chosen(step), SETTINGS.values()[SEED])
+    live_board(
+        run,
+        panels=PANELS[step.figure],
+        earlier=_earlier(number, step, run),
+        key="story-board",
+        name="story",
+        untrained="" if run is not None else urlencode(to_query(config)),
+        look={"which": "self", "layer": (run.config if run is not None else config).n_layers - 1, "head": 0},
+    )
 
 
 def _control(step: Step, *, disabled: bool) -> None:

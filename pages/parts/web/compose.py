@@ -21,6 +21,7 @@ from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.healthz import Health, healthz_route
 from pages.parts.web.live import Admit, Find, everybody, live_route
+from pages.parts.web.look import Ask, own_route, untrained_route
 from pages.parts.web.origins import OwnOriginOnly, configured_origins
 from pages.parts.web.plotly_script import plotly_route
 from pages.parts.web.visitor_cookie import VisitorCookie
@@ -32,12 +33,17 @@ POLITE = 0.0002
 
 
 def serving(
-    find: Find, start: Callable[[], object], stop: Callable[[], object], health: Health, admit: Admit = everybody
+    find: Find,
+    start: Callable[[], object],
+    stop: Callable[[], object],
+    health: Health,
+    ask: Ask,
+    admit: Admit = everybody,
 ) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
 
     The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it ends;
-    ``health`` gives the numbers of the health route; ``admit`` counts the event streams of visitors.
+    ``health`` gives the numbers of the health route; ``ask`` answers jobs of visitors; ``admit`` counts their event streams.
     """
 
     @asynccontextmanager
@@ -62,6 +68,8 @@ def serving(
             live_route(find, prefix, admit),
             lines_route(_or_recorded(find), prefix),
             exact_route(_or_recorded(find), prefix),
+            untrained_route(ask, prefix),
+            own_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),
             healthz_route(health, prefix),
         ],

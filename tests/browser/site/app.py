@@ -18,4 +18,4 @@ def nothing() -> None:
 
 
 screens = Path(__file__).parent / "screens" / "main.py"
-app = st.App(screens, **serving(find=shared.RUNS.get, start=nothing, stop=nothing, health=dict))
+app = st.App(screens, **serving(find=shared.RUNS.get, start=nothing, stop=nothing, health=dict, ask=lambda *_: None))

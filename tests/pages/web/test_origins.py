@@ -46,7 +46,9 @@ def lets_in(asked: list[str]) -> LetsIn:
     """Whether a handshake with these headers gets through the app's middleware and Streamlit's own endpoint."""
 
     def knock(origin: str | None, host: str = "lab.example.org") -> bool:
-        middleware = serving(find=lambda _: None, start=lambda: None, stop=lambda: None, health=dict)["middleware"]
+        middleware = serving(
+            find=lambda _: None, start=lambda: None, stop=lambda: None, health=dict, ask=lambda *_: None
+        )["middleware"]
         client = TestClient(Starlette(routes=create_websocket_routes(Mock(), None), middleware=middleware))
         headers = {"host": host} | ({} if origin is None else {"origin": origin})
         try:

@@ -172,7 +172,7 @@ def test_only_the_arrays_that_are_shown_are_given(client: TestClient, run: Scrip
 
 
 def test_the_recorded_runs_exact_arrays_are_there_too() -> None:
-    made = serving(find=lambda _: None, start=list, stop=list, health=dict)
+    made = serving(find=lambda _: None, start=list, stop=list, health=dict, ask=lambda *_: None)
     with TestClient(Starlette(routes=made["routes"])) as asking:
         answer = asking.get(f"/live/{recorded_run().id}/0/patterns/self")
         assert answer.status_code == 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,13 +18,16 @@ from pages.parts.boards.shell.component import Plain, Source, nothing, show
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
-Panel = Literal["loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"]
+Panel = Literal[
+    "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
+]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLES = {
+    "strip": "One sequence",
+    "model": "The model",
     "loss": "Loss",
     "accuracy": "Accuracy",
     "attention": "Attention, every head",
-    "heads": "Attention, every head",
     "pattern": "One head",
     "matrix": "The encoding",
     "similarity": "How alike positions are",
@@ -34,10 +37,11 @@ TITLES = {
     "written": "What it writes",
 }
 TERMS = {
+    "strip": "token",
+    "model": "layer",
     "loss": "loss",
     "accuracy": "accuracy",
     "attention": "head",
-    "heads": "head",
     "pattern": "attention-pattern",
     "matrix": "positional-encoding",
     "similarity": "similarity",
@@ -47,6 +51,8 @@ TERMS = {
     "written": "temperature",
 }
 """The glossary term that each panel links to."""
+ABOVE: tuple[Panel, ...] = ("strip", "model")
+"""The panels that a board puts on its band."""
 POLL = 0.3
 """Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
 IDLE_POLL = 1.0
@@ -54,7 +60,10 @@ IDLE_POLL = 1.0
 OVERLAP = 10
 """The number of earlier polls whose news each message repeats, in case the browser skipped some."""
 
-SCRIPTS = ("columns", "grids", "card", "lines", "exact", "heat", "facts", "status", "replay", "stream", "board")
+SCRIPTS = (
+    "columns", "grids", "card", "lines", "exact", "heat", "facts", "strip", "model", "status", "replay", "moments", "stream", "untrained",
+    "band", "board",
+)  # fmt: skip
 LIVE = Source("live", Path(__file__).parent, SCRIPTS)
 
 
@@ -90,9 +99,19 @@ def live_board(
     levels: Mapping[str, float] | None = None,
     key: str = "board",
     name: str = "",
+    untrained: str = "",
+    model: Plain | None = None,
+    look: Plain | None = None,
+    on_band: str = "",
+    on_act: Callable[[], None] = nothing,
 ) -> BoardState:
     """Show a run from its present state and follow it until it ends. ``name`` is a part of the names of downloads;
     ``levels`` are drawn as lines across the loss, in nats by name.
+
+    ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes
+    the drawing of the model (:mod:`pages.parts.lab.model`); a click on a part of it calls ``on_act``, which finds what is asked
+    under ``act`` in the session's ``key``. ``look``: the attention and the gradient norms to begin with, by the names of
+    :class:`engine.config.presets.View`. ``on_band``: the name of the band (:mod:`.band`) that takes the panels in ``ABOVE``.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
     this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels are
@@ -101,6 +120,11 @@ def live_board(
     facts = _facts(run.id if run else "", panels, earlier, name) | {
         "level": 2,
         "levels": {"loss": level_lines(levels or {})},
+        "untrained": untrained,
+        "model": model,
+        "look": look or {},
+        "band": on_band,
+        "above": ABOVE,
     }
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
@@ -108,7 +132,7 @@ def live_board(
     def draw() -> None:
         polled = {"polled": _poll(run, asked, key)} if run and asked else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
-        _mount(key, facts | {"state": run.state if run else "none"} | polled)
+        _mount(key, facts | {"state": run.state if run else "none"} | polled, on_act)
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
@@ -135,8 +159,8 @@ def recorded_board(
     _mount(key, facts | {"state": run.state, "level": 3, "seconds": seconds, "recording": recording})
 
 
-def _mount(key: str, data: Plain) -> None:
-    show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing)
+def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> None:
+    show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
 
 
 def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:

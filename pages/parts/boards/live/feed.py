@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from engine.estimate.layout import metric_names
+from engine.estimate.recording import interim_size
 from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started
+from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
@@ -42,11 +45,13 @@ def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, i
     }
     if after < upto:
         payload["columns"] = columns_of(run.events, points, after, upto)
-        snapshots = map(_snapshot, few_of(run.events.of(Snapshot, after, upto)))
+        snapshots = map(plain_snapshot, few_of(run.events.of(Snapshot, after, upto)))
         # The arrays of old snapshots may have been deleted; a family without attention has none.
         thin = run.config.architecture.attends
         payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"] or not thin]
         payload["figures"] = dict(_figures(run, after, upto))
+        if run.events.of(Started, after, upto):
+            payload["milestones"] = milestones(run)
     return payload, upto
 
 
@@ -76,6 +81,15 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     return [snapshots[round(place * (len(snapshots) - 1) / (room - 1))] for place in range(room)]
 
 
+def milestones(run: ReadableRun) -> dict[str, Any]:
+    """The line of the main accuracy, and the values at which it is worth a mark, by name."""
+    started = run.events.of(Started)[0]
+    name = metric_names(run.config)[0]
+    chance = started.chance.get(name, 0.0)
+    levels = {"above chance": above_chance(chance, interim_size(run.config)), "half right": 0.5, "learned": LEARNED}
+    return {"column": f"validation.{name}", "levels": {name: value for name, value in levels.items() if value > chance}}
+
+
 def layers_of(run: ReadableRun) -> list[str]:
     """The layers' names in gradient norms, in the order of computation."""
     shared = run.config.share_layers and run.config.architecture.attends
@@ -100,7 +114,8 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
         yield from snapshot_figures(run.config, snapshots[0]).items()
 
 
-def _snapshot(event: Snapshot) -> dict[str, Any]:
+def plain_snapshot(event: Snapshot) -> dict[str, Any]:
+    """A snapshot as plain data: its samples, its texts, and its arrays as grids."""
     samples = [_sample(sample) for sample in event.samples]
     return {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written, **grids_of(event)}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # the routes use this type and exist before the engine is imported
+    from pathlib import Path
+
     from engine.config.run_config import RunConfig
     from engine.runs.events import Ended, Failed, Finished, Progress
     from engine.runs.log import EventLog
@@ -32,6 +34,8 @@ class ReadableRun(Protocol):
     def step(self) -> int: ...
     @property
     def progress(self) -> Progress | None: ...
+    @property
+    def weights(self) -> Path | None: ...
     @property
     def elsewhere(self) -> bool: ...
     @property

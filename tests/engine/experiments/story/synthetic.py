@@ -40,7 +40,7 @@ def sample(tokens: str, predictions: str, targets: str | None = None) -> Sample:
     return Sample(list(tokens), asked, [guess if ask else "" for guess, ask in zip(predictions, asked, strict=True)])
 
 
-def mirrored(heads: Sequence[bool], places: int = 8) -> np.ndarray:
-    """A pattern of one layer: heads that read the mirrored place, and heads that read their own."""
-    own = np.eye(places, dtype=np.float32)
+def mirrored(heads: Sequence[bool], positions: int = 8) -> np.ndarray:
+    """A pattern of one layer: heads that read the mirrored position, and heads that read their own."""
+    own = np.eye(positions, dtype=np.float32)
     return np.stack([own[::-1] if mirror else own for mirror in heads])[None]

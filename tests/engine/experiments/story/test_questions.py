@@ -74,7 +74,7 @@ def test_equal_symbols_are_counted_pair_by_pair_and_within_one_sequence() -> Non
     assert equal_symbols([sample("12", "33"), sample("12", "33")]).pairs == 0
 
 
-def test_only_places_that_are_asked_count() -> None:
+def test_only_positions_that_are_asked_count() -> None:
     assert equal_symbols([sample("1123", "9999", "  12")]).pairs == 0
 
 
@@ -92,7 +92,7 @@ def test_one_pair_with_different_answers_is_not_always() -> None:
     ("heads", "answer"),
     [([True], "every"), ([False], "none"), ([True, False, False, True], "part"), ([True] * 4, "every")],
 )
-def test_heads_at_the_mirrored_place_are_counted(heads: list[bool], answer: str) -> None:
+def test_heads_at_the_mirrored_position_are_counted(heads: list[bool], answer: str) -> None:
     observed = HEADS_AT_THE_MIRROR.observe(ENCODER, events_of(ENCODER, 1.0, pattern=mirrored(heads)))
     assert observed is not None
     assert observed.answer == answer
@@ -100,27 +100,27 @@ def test_heads_at_the_mirrored_place_are_counted(heads: list[bool], answer: str)
         assert f"**{sum(heads)} of {len(heads)}** heads" in observed.sentence
 
 
-def test_a_head_reads_the_mirrored_place_by_its_largest_weights() -> None:
+def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
     pattern = np.full((1, 2, 5, 5), 0.2, dtype=np.float32)
     pattern[..., 2] = 0.25
-    for head, places in enumerate((4, 3)):
-        pattern[0, head, range(places), [4 - place for place in range(places)]] = 0.3
+    for head, positions in enumerate((4, 3)):
+        pattern[0, head, range(positions), [4 - at for at in range(positions)]] = 0.3
     most, some = heads_of(pattern)
-    assert (most.head, most.hits, most.places, most.at_mirror) == (0, 4, 5, True)
-    assert (some.head, some.hits, some.places, some.at_mirror) == (1, 3, 5, False)
+    assert (most.head, most.hits, most.positions, most.at_mirror) == (0, 4, 5, True)
+    assert (some.head, some.hits, some.positions, some.at_mirror) == (1, 3, 5, False)
     assert most.weight == pytest.approx((4 * 0.3 + 0.2) / 5)
 
 
 @pytest.mark.parametrize(
     ("layers", "answer"), [([0, 0], "none"), ([0, 1], "later"), ([1, 0], "first"), ([1, 1], "first")]
 )
-def test_the_first_layer_that_reads_the_mirrored_place_is_named(layers: list[int], answer: str) -> None:
+def test_the_first_layer_that_reads_the_mirrored_position_is_named(layers: list[int], answer: str) -> None:
     pattern = np.concatenate([mirrored([bool(mirror), False]) for mirror in layers])
     observed = LAYER_AT_THE_MIRROR.observe(ENCODER, events_of(ENCODER, 1.0, pattern=pattern))
     assert observed is not None
     assert observed.answer == answer
     for layer, mirror in enumerate(layers, 1):
-        assert f"layer {layer} at **{8 if mirror else 0} of 8** places" in observed.sentence
+        assert f"layer {layer} at **{8 if mirror else 0} of 8** positions" in observed.sentence
 
 
 @pytest.mark.parametrize("share", [0.0, 0.104, 0.5, 0.984, 0.99, 0.9996, 1.0])

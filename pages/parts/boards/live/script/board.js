@@ -10,9 +10,14 @@ function sourceOf(board) {
   let swallowed = false
   const mount = Math.random().toString(36).slice(2) // A board that is mounted again has no data: the page must send all of it.
 
-  const forget = () => {
-    Object.assign(board, { columns: {}, figures: {}, snapshots: [], have: 0, looking: null, cut: Infinity, reported: null })
-    board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : "no run yet"))
+  /** Begin with a run, or with none. A run begins where the untrained model was: its figures stay until its own come. */
+  const forget = (kept = false) => {
+    Object.assign(board, { columns: {}, have: 0, looking: null, cut: Infinity, reported: null })
+    if (!kept) {
+      Object.assign(board, { figures: {}, snapshots: [] })
+      const first = board.data.untrained ? "the untrained model is being made" : "no run yet"
+      board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : first))
+    }
     board.status = { state: board.data.run ? "queued" : "none", step: 0, steps: 0, problem: "" }
   }
   board.panels = []
@@ -42,28 +47,43 @@ function sourceOf(board) {
 
   const inWords = runInWords(board)
   const replay = replayBar(board)
-  board.canvas.append(replay.root, grid, tip)
+  const moments = momentsBar(board, replay.seek)
+  const bar = el("div", { class: "bar" }, replay.root, moments.root)
+  board.canvas.append(bar, grid, tip)
   const beginRound = () => {
     board.statusLine.draw(inWords())
     replay.draw()
+    moments.draw()
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
   const furnish = () => {
     const wanted = JSON.stringify([board.data.panels, board.data.titles])
-    if (grid.dataset.wanted === wanted) return
-    grid.dataset.wanted = wanted
-    board.panels.forEach(board.painter.remove)
-    board.panels = board.data.panels.flatMap((name) => panelsOf(board, name))
-    grid.replaceChildren(...board.panels.map(({ root }) => root))
-    board.panels.forEach(board.painter.add)
+    if (grid.dataset.wanted !== wanted) {
+      grid.dataset.wanted = wanted
+      board.panels.forEach(board.painter.remove)
+      board.panels = board.data.panels.flatMap((name) => panelsOf(board, name))
+      board.panels.forEach(board.painter.add)
+    }
+    place()
   }
+  /** Put each panel into the grid, or into the band above the page's columns if it belongs there and the band is drawn. */
+  const place = () => {
+    const band = bands.get(board.data.band)
+    const above = (panel) => band && board.data.above?.includes(panel.id)
+    for (const [where, panels] of [[band, board.panels.filter(above)], [grid, board.panels.filter((panel) => !above(panel))]]) {
+      const roots = panels.map(({ root }) => root)
+      if (where && (roots.length !== where.children.length || roots.some((root, at) => root !== where.children[at]))) where.replaceChildren(...roots)
+    }
+  }
+  bandsChanged.add(place)
 
   /** Take in a message of the run: the same whether it was streamed, polled or recorded. */
   const take = (news) => {
     const [begun, before] = [board.status.step > 0, board.ended()]
     append(board.columns, news.columns ?? {})
     Object.assign(board.figures, news.figures ?? {})
+    board.milestones = news.milestones ?? board.milestones
     for (const snapshot of news.snapshots ?? []) keep(snapshot)
     board.have = Math.max(board.have, news.last)
     board.status = news.status
@@ -102,6 +122,23 @@ function sourceOf(board) {
       else unfollow = followRun(board, { onNews: take, onSilence: neverStream, onRefusal: askToBePolled })
     }
   }
+  /** Show the untrained model of the page's settings; the picture of earlier settings stays until it is there. */
+  const untrained = untrainedModel(board, {
+    onNews: (news) => {
+      forget()
+      take(news)
+      board.painter.touchAll()
+    },
+    onProblem: (sentence) => {
+      forget()
+      for (const { id, wait, plot } of board.panels) {
+        if (id === "model") continue // it is drawn from the settings
+        wait.textContent = sentence
+        wait.hidden = false
+        plot.hidden = true
+      }
+    },
+  })
   const neverStream = () => {
     swallowed = true
     askToBePolled()
@@ -113,32 +150,40 @@ function sourceOf(board) {
     unfollow()
     replay.stop()
   }
+  const end = () => {
+    leave()
+    untrained.show("")
+    bandsChanged.delete(place)
+  }
 
   const hear = ({ data: before }) => {
     const { data } = board
     if (before.state !== data.state) board.reported = null
     furnish()
+    if (JSON.stringify(before.look) !== JSON.stringify(data.look)) board.panels.forEach((panel) => panel.look?.(data.look ?? {}))
     if (data.run !== before.run) {
       leave()
       board.subject = data.run
-      forget()
+      forget(!before.run && board.snapshots.length > 0)
       follow()
     }
+    untrained.show(data.run ? "" : data.untrained)
     if (data.polled?.asked === `${data.run}/${mount}`) take(data.polled)
     board.painter.touchAll()
   }
   /** Compile what the first curve needs while nothing is trained. */
   const ready = (plotly) => board.data.run || warmUp(plotly)
-  return { names: STATES, beat: BEAT, margin: "0px", begin: beginRound, ready, hear, end: leave }
+  return { names: STATES, beat: BEAT, margin: "0px", begin: beginRound, ready, hear, end }
 }
 
 function panelsOf(board, name) {
   const { titles } = board.data
-  if (name === "attention") return attentionPanels(board, titles)
-  if (name === "heads") return attentionPanels(board, titles, { alone: true })
+  if (name === "attention" || name === "heads") return attentionPanels(board, titles)
   if (name === "encoding") return encodingPanels(board, titles)
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]
+  if (name === "strip") return [stripPanel(board, titles.strip)]
+  if (name === "model") return [modelPanel(board, titles.model)]
   if (name === "written") return [writtenPanel(board, titles.written)]
   return [linePanel(board, name, titles[name])]
 }

@@ -9,6 +9,7 @@ const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 function exactNumbers(board) {
   const asked = new Map()
   return (group, name) => {
+    if (!board.data.run) return drawnNumbers(board.snapshot()[group][name]) // nothing is stored of an untrained model
     const path = ["live", board.data.run, board.snapshot().step, group, name].map(encodeURIComponent).join("/")
     if (!asked.has(path)) {
       const numbers = { there: null }
@@ -18,6 +19,12 @@ function exactNumbers(board) {
     }
     return asked.get(path)
   }
+}
+
+/** A grid as an array, as exact as it is drawn. */
+function drawnNumbers(grid) {
+  const array = { shape: grid.shape, decoded: (grid.decoded ??= decode(grid)) }
+  return { there: array, comes: Promise.resolve(array) }
 }
 
 async function fetchNumbers(path) {
@@ -30,6 +37,7 @@ async function fetchNumbers(path) {
 /** The lines of a figure with every step and every digit, as far as they are drawn; null where a run is no longer kept. */
 async function exactLines(board, traces) {
   const runOf = ({ meta }) => meta.run ?? board.data.run
+  if (!board.data.run) return traces
   const found = {}
   for (const run of new Set(traces.map(runOf))) {
     const names = traces.filter((trace) => runOf(trace) === run).map(({ meta }) => ["name", meta.column])

@@ -1,9 +1,13 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
-/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. */
-function attentionPanels(board, titles, { alone = false } = {}) {
+/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
+ *
+ * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all.
+ */
+function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
-  const all = runPanel(board, alone ? "heads" : "attention", titles.attention, { waiting: "waiting for the first look at the model" })
+  const alone = board.data.panels.includes("heads")
+  const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
   const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
   const select = (what, label) =>
@@ -12,13 +16,16 @@ function attentionPanels(board, titles, { alone = false } = {}) {
   const heads = select("head", "Head")
   options(layers, 1, "Layer", 0)
   options(heads, 1, "Head", 0)
+  layers.hidden = heads.hidden = alone
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 
   const pick = (change) => {
     Object.assign(chosen, change)
-    board.painter.touch(all, one)
+    board.head = chosen
+    board.painter.touch(all, one, ...board.panels.filter(({ id }) => id === "strip"))
   }
+  all.look = ({ which = "self", layer = 0, head = 0 }) => pick({ which, layer, head })
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
   const offer = () => {
@@ -35,9 +42,19 @@ function attentionPanels(board, titles, { alone = false } = {}) {
     options(heads, headCount, "Head", chosen.head)
   }
 
+  /** Show those that there are figures for; returns whether there is a single head, of which both would be the same picture. */
+  const arrange = () => {
+    const [layerCount, headCount] = grid().shape
+    const single = layerCount * headCount === 1
+    all.root.hidden = single
+    one.root.hidden = alone && !single
+    return single
+  }
+
   all.draw = () => {
     if (!board.snapshot()) return
     if (!Object.keys(board.snapshot().patterns).length) {
+      all.root.hidden = false
       all.wait.textContent = one.wait.textContent = "This family has no attention."
       return
     }
@@ -48,17 +65,17 @@ function attentionPanels(board, titles, { alone = false } = {}) {
     const corner = { x0: chosen.head * tile[1] - 0.5, y0: chosen.layer * tile[0] - 0.5 }
     const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
     const [layerCount, headCount] = grid().shape
-    const single = layerCount * headCount === 1
-    // Tiles keep their proportions: many layers of few heads need height.
-    const taller = Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
+    const single = arrange()
+    // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has said how high.
+    const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
-    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single || alone ? [] : [frame] })
+    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
     all.detail = `step ${board.snapshot().step}`
     listen(board, all, (row, column, array) => {
       const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
       return `L${layer + 1} H${head + 1} · ${cellInWords(row - layer * tile[0], column - head * tile[1], layer, head, array)}`
-    }, alone ? undefined : (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
-    board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}.${alone ? "" : ` The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`}`)
+    }, (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
+    board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`)
   }
 
   const cellInWords = (row, column, layer, head, array) => {
@@ -81,6 +98,8 @@ function attentionPanels(board, titles, { alone = false } = {}) {
   one.draw = () => {
     const figure = board.figures[`pattern.${chosen.which}`]
     if (!figure || !grid()) return
+    offer() // here too: what is hidden is not drawn
+    arrange()
     const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
@@ -90,7 +109,7 @@ function attentionPanels(board, titles, { alone = false } = {}) {
       return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
-  return alone ? [all] : [all, one]
+  return [all, one]
 }
 
 const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }

@@ -8,7 +8,15 @@ function linePanel(board, name, title) {
     board.painter.touch(panel)
   }
   if (name === "loss") panel.tools.append(choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale")))
-  if (name === "gradients") panel.tools.append(choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, "layer", choose("view")))
+  if (name === "gradients") {
+    const views = () => choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, shown.view, choose("view"))
+    let buttons = views()
+    panel.tools.append(buttons)
+    panel.look = ({ by = "layer" }) => {
+      choose("view")(by)
+      buttons.replaceWith((buttons = views()))
+    }
+  }
   panel.tools.append(downloads(board, panel))
 
   panel.concerns = (news) => {
@@ -34,7 +42,7 @@ function linePanel(board, name, title) {
       ...figure.layout,
       xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
       yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
-      shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...marker(board)],
+      shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...(name === "gradients" ? [] : momentLines(board)), ...marker(board)],
     })
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
     board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)

@@ -72,5 +72,5 @@ function replayBar(board) {
     live.textContent = board.ended() ? "Latest" : "Live"
     live.setAttribute("aria-pressed", board.looking == null)
   }
-  return { root, draw, start, stop, playing: () => timer != null }
+  return { root, draw, start, stop, seek, playing: () => timer != null }
 }

@@ -1,7 +1,7 @@
 // What the status line says of a run.
 
 const STATES = {
-  none: "Nothing trained yet", queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
+  none: "Not trained yet", queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
   lost: "Lost", recorded: "Recorded run",
 }
 const RECENT = 4 // seconds over which the speed is taken

@@ -11,6 +11,14 @@ function el(tag, attributes = {}, ...children) {
   return node
 }
 
+/** An element of a drawing, with attributes and children. */
+function drawing(name, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  node.append(...children)
+  return node
+}
+
 /** The app's base address on any page and behind any proxy prefix: that of Streamlit's own scripts. */
 function appAddress() {
   const script = document.querySelector('script[src*="static/js/"]')

@@ -1,0 +1,93 @@
+"""What to try after a run: one change of the settings, with the reason, and the issue that is about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.config.run_config import RunConfig, settings_for
+from engine.estimate.warnings import knows_offsets_only
+from engine.runs.events import Event, Failed, Finished
+from engine.runs.summary import run_summary
+from engine.settings.fields import Setting, to_text
+
+
+@dataclass(frozen=True)
+class NextStep:
+    reason: str
+    """One sentence: why this is worth a try."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """The settings to change; none where there is only an issue to read."""
+    issue: str = ""
+    """The slug of the issue that is about it; empty where there is none."""
+
+    def label(self, config: RunConfig) -> str:
+        """The changes in words: "Depth 2"."""
+        rows = {
+            row.name: row
+            for row in settings_for(config.task, str(self.changes.get("pos_encoding", config.pos_encoding)))
+        }
+        return ", ".join(f"{rows[name].label} {_shown(rows[name], value)}" for name, value in self.changes.items())
+
+
+def _shown(row: Setting, value: object) -> str:
+    if row.kind == "bool":
+        return "on" if value else "off"
+    return row.label_of(to_text(value)) if row.kind == "choice" else to_text(value)
+
+
+def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
+    """The most useful next step of a run that has finished or failed; None for one that goes on or was stopped."""
+    rows = list(events)
+    failed = next((event for event in rows if isinstance(event, Failed)), None)
+    if failed is not None:
+        return _after_failure(config, failed)
+    if not any(isinstance(event, Finished) for event in rows):
+        return None
+    if config.mask_fault != "none":
+        return NextStep("With a right mask the score counts again.", {"mask_fault": "none"}, "missing-mask")
+    findings = run_summary(config, rows)
+    if any(finding.overfitting for finding in findings):
+        return NextStep(
+            "Dropout may close the gap.", {"dropout": 0.1} if not config.dropout else {}, "overfitting-depth"
+        )
+    learned = any(finding.kind == "success" for finding in findings)
+    return _after_success(config) if learned else _after_no_success(config)
+
+
+def _after_failure(config: RunConfig, failed: Failed) -> NextStep | None:
+    issue = "no-normalization" if config.norm == "none" else ""
+    if failed.remedy:
+        name, _, value = failed.remedy.partition("=")
+        return NextStep("This one change prevented it when it was tried.", {name: value}, issue)
+    return NextStep("Normalisation keeps the values finite.", {"norm": "pre"}, issue) if issue else None
+
+
+def _after_no_success(config: RunConfig) -> NextStep:
+    if not config.architecture.attends:
+        return NextStep("More steps may be enough.", {"steps": 3 * config.steps})
+    if not config.skips:
+        return NextStep("Deep stacks hardly learn without skip connections.", {"skips": True}, "missing-skips")
+    if config.norm == "none":
+        return NextStep("Normalisation makes deep stacks trainable.", {"norm": "pre"}, "no-normalization")
+    if config.pos_encoding == "nope":
+        return NextStep(
+            "Without an encoding the model hardly knows the order.", {"pos_encoding": "learned"}, "no-encoding"
+        )
+    reason = config.task_settings.beyond_offsets(config)
+    if reason and knows_offsets_only(config):
+        if config.n_layers == 1 and config.task_settings.beyond_offsets(config.replace(n_layers=2)) is None:
+            return NextStep(f"{reason} A second layer can do more.", {"n_layers": 2}, "no-encoding")
+        return NextStep(reason, {"pos_encoding": "learned"}, "no-encoding")
+    return NextStep("It may still be learning: give it more steps.", {"steps": 3 * config.steps})
+
+
+def _after_success(config: RunConfig) -> NextStep | None:
+    if not config.architecture.attends:
+        return None
+    if config.pos_encoding != "nope":
+        return NextStep("Does it need the positions? Take the encoding away.", {"pos_encoding": "nope"}, "no-encoding")
+    return NextStep(
+        "It works without an encoding: does it also in an encoder, which sees all positions alike?", issue="no-encoding"
+    )

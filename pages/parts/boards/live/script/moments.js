@@ -1,0 +1,51 @@
+// The moments of a run at which something changed: computed from its lines and snapshots, marked on the curves, and ways back to them.
+
+const SHARP = 0.5 // the mean of the largest attention weights from which a head has a pattern
+
+/** [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first had a pattern, when it failed. */
+function momentsOf(board) {
+  const { column, levels } = board.milestones ?? { levels: {} }
+  const [steps, values] = column ? board.column(column) : [[], []]
+  const crossed = Object.entries(levels).map(([name, level]) => ({ name, step: steps[values.findIndex((value) => value >= level)] }))
+  const pattern = { name: "pattern", step: firstSharp(board) }
+  const failed = { name: "not finite", step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null }
+  return [...crossed, pattern, failed].filter(({ step }) => step != null && step <= board.cut).sort((a, b) => a.step - b.step)
+}
+
+/** The step of the first snapshot in which some head's mean largest weight over the later queries is sharp, if that of step 0 has none. */
+function firstSharp(board) {
+  const first = board.snapshots.findIndex(isSharp)
+  return first > 0 ? board.snapshots[first].step : null
+}
+
+function isSharp(snapshot) {
+  return (snapshot.sharp ??= Object.values(snapshot.patterns).some((grid) => {
+    const [layers, heads, queries] = grid.shape
+    return Array.from({ length: layers * heads }).some((_, place) => {
+      const rows = matrixOf(grid, place).slice(Math.floor(queries / 2)) // early queries have few keys and so are sharp by themselves
+      return rows.reduce((sum, row) => sum + Math.max(...row), 0) / rows.length >= SHARP
+    })
+  }))
+}
+
+/** Buttons that lead to the snapshot nearest to each moment. */
+function momentsBar(board, look) {
+  const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
+  let drawn = ""
+  const nearest = (step) => board.snapshots.reduce((best, one, at, all) => (Math.abs(one.step - step) < Math.abs(all[best].step - step) ? at : best), 0)
+  const draw = () => {
+    const found = momentsOf(board)
+    const wanted = JSON.stringify(found)
+    if (wanted === drawn) return
+    drawn = wanted
+    root.replaceChildren(...found.map(({ step, name }) =>
+      el("button", { type: "button", title: `${name}, at step ${step}: look at the nearest snapshot`, onclick: () => board.snapshots.length && look(nearest(step)) },
+        `${name} · ${step.toLocaleString("en")}`)))
+  }
+  return { root, draw }
+}
+
+/** Thin upright lines at the moments. */
+function momentLines(board) {
+  return momentsOf(board).map(({ step, name }) => ({ type: "line", name, x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }))
+}

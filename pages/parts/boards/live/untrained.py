@@ -1,0 +1,68 @@
+"""What the live board shows without a run: the untrained model of the present settings, and a sequence that a reader typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from engine.analysis.attention_asked import ModelAsked
+from engine.analysis.look_jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import predict
+from engine.foundation.formatting import in_bytes
+from engine.foundation.job import Job
+from engine.runs.events import Progress
+from engine.runs.log import EventLog
+from engine.workers.errors import JobError
+from pages.parts.app.remembered import remembered
+from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
+
+MOST_LETTERS = 2000
+"""The most characters of a typed sequence."""
+Ask = Callable[[Job[Any]], Any]
+"""Asks a job for a visitor and returns its answer. Raises JobError with one sentence."""
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """The first events of a config's run, in the form of a run."""
+
+    config: RunConfig
+    events: EventLog
+    id: str = ""
+    state: str = "none"
+    queue_place: None = None
+    queue_seconds: None = None
+    step: int = 0
+    progress: Progress | None = None
+    weights: None = None
+    elsewhere: bool = False
+    ending: None = None
+
+
+@remembered(most=64)
+def untrained_message(config: RunConfig, ask: Ask) -> Payload:
+    """The message that a run of this config would begin with. Raises JobError with one sentence, also where the model is too large."""
+    if sentence := too_large(config):
+        raise JobError(sentence)
+    return feed(Untrained(config, EventLog(ask(LookBeforeTraining(config)))), 0)[0]
+
+
+def own_message(config: RunConfig, weights: str, text: str, ask: Ask) -> Payload:
+    """How a model reads the text: the trained one with these weights (a path), or without weights the untrained one. Raises JobError."""
+    if len(text) > MOST_LETTERS:
+        raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
+    if sentence := too_large(config):
+        raise JobError(sentence)
+    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(ModelAsked(config, weights, None if weights else 0), text)))}
+
+
+@lru_cache(maxsize=256)
+def too_large(config: RunConfig) -> str:
+    """Why the model of a config is not looked at before training, in one sentence; empty where it is."""
+    prediction = predict(config)
+    if prediction.flops_per_step <= MOST_FLOPS and prediction.peak <= MOST_BYTES:
+        return ""
+    return f"This model is shown once it trains: it takes {in_bytes(prediction.peak)}, too much for each move of a control."

@@ -1,0 +1,107 @@
+"""The shelf of runs: this tab's runs as chips, each with what can be done with it; two of them side by side."""
+
+from __future__ import annotations
+
+import colorsys
+
+import streamlit as st
+
+from engine.config.run_config import RunConfig
+from engine.runs.run import Run
+from pages.parts.app.session import kept_runs, run_shelf, show_run, take_off
+from pages.parts.boards.live.board import Overlay, live_board, overlay
+from pages.parts.charts.encoding import color_of
+from pages.parts.lab.differences import named_by_difference
+
+HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
+"""Streamlit's named colours by hue, for a dot in the colour of a run's curves."""
+
+
+def overlays_behind(run: Run) -> list[Overlay]:
+    """The runs drawn behind the present one: those of the same task that are not hidden."""
+    return [
+        overlay(other, named_by_difference(other.config, run.config))
+        for other in kept_runs()
+        if other.id != run.id
+        and other.config.task == run.config.task
+        and other.events
+        and not run_shelf().hides(other.id)
+    ]
+
+
+def show_shelf(run: Run) -> None:
+    """A chip for each run of this tab, the present one first; nothing where it is alone."""
+    runs = kept_runs()
+    if len(runs) < 2:
+        return
+    with st.container(horizontal=True, gap="xsmall", key="lab-shelf"):
+        for other in sorted(runs, key=lambda one: one.id != run.id):
+            _chip(other, run)
+
+
+def show_beside(run: Run) -> None:
+    """The attention of the present run and of the one chosen to stand beside it."""
+    other = next((one for one in kept_runs() if one.id == run_shelf().beside and one.id != run.id), None)
+    if other is None:
+        return
+    st.header("Two runs side by side", help="The attention of each at the same moment of its own training.")
+    for column, name, shown in zip(st.columns(2), "AB", (run, other), strict=True):
+        with column:
+            st.markdown(f"**{name}** · {_name(shown, run)}")
+            live_board(shown, panels=("attention",), key=f"board.{name}", name=f"{name}-{shown.config.task}")
+
+
+def _chip(other: Run, run: Run) -> None:
+    shelf, here = run_shelf(), other.id == run.id
+    marks = "".join(
+        mark for mark, on in ((":material/push_pin:", shelf.pins(other.id)), (":material/visibility_off:", shelf.hides(other.id))) if on
+    )  # fmt: skip
+    name = f"**{_name(other, run)}**" if here else _name(other, run)
+    with st.popover(f":{_dot(other.config)}[●] {name} {marks}"):
+        if here:
+            st.caption("The figures show this run.")
+        else:
+            st.button(
+                "Show it",
+                key=f"shelf.show.{other.id}",
+                icon=":material/monitoring:",
+                on_click=show_run,
+                args=(other.id,),
+            )
+            eye = (
+                ("Draw it behind", ":material/visibility:")
+                if shelf.hides(other.id)
+                else ("Hide its curves", ":material/visibility_off:")
+            )
+            st.button(eye[0], key=f"shelf.eye.{other.id}", icon=eye[1], on_click=shelf.turn, args=("hidden", other.id))
+            away = shelf.beside == other.id
+            st.button(
+                "No longer side by side" if away else "Attention side by side", key=f"shelf.beside.{other.id}",
+                icon=":material/compare:", on_click=shelf.put_beside, args=("" if away else other.id,),
+            )  # fmt: skip
+        pin = "Let it go when newer ones come" if shelf.pins(other.id) else "Keep it when newer ones come"
+        st.button(
+            pin, key=f"shelf.pin.{other.id}", icon=":material/push_pin:", on_click=shelf.turn, args=("pinned", other.id)
+        )
+        if not here:
+            st.button(
+                "Take it off", key=f"shelf.x.{other.id}", icon=":material/close:", on_click=take_off, args=(other.id,)
+            )
+
+
+def _name(other: Run, run: Run) -> str:
+    """The present run by what it sets away from the defaults, the others by what differs from it."""
+    if other.id == run.id:
+        own = named_by_difference(run.config, RunConfig())
+        return "this run: default settings" if own == "the same settings" else f"this run: {own}"
+    return named_by_difference(other.config, run.config)
+
+
+def _dot(config: RunConfig) -> str:
+    """The named colour nearest to that of the run's curves."""
+    color = color_of(config).lstrip("#")
+    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    hue, _, _ = colorsys.rgb_to_hls(red, green, blue)
+    if max(red, green, blue) - min(red, green, blue) < 0.15:
+        return "gray"
+    return min(HUES, key=lambda name: min(abs(HUES[name] - hue), 1 - abs(HUES[name] - hue)))

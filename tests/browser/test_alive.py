@@ -1,0 +1,125 @@
+"""The lab before, while and after it trains: nothing is empty on arrival, the model is a control, and what happens is in sight."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from engine.config.presets import PRESETS
+from tests.browser.conftest import Open
+
+SIZES = {"projector": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 844}}
+
+
+def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
+    page = open_page(path, "", SIZES[size])
+    page.locator("article.strip td.right, article.strip td.wrong").first.wait_for()
+    page.locator("article.model .layer").first.wait_for()
+    return page
+
+
+def in_sight(page: Any, *places: Any) -> None:
+    """Each begins within the screen, without scrolling."""
+    height = page.viewport_size["height"]
+    for place in places:
+        place.wait_for()
+        box = place.bounding_box()
+        assert 0 <= box["y"] < height - 40, (str(place), box)
+        assert box["x"] < page.viewport_size["width"]
+
+
+def written(page: Any) -> list[str]:
+    texts: list[str] = page.locator("article.strip td[data-writes]").all_inner_texts()
+    return texts
+
+
+def pictures(page: Any) -> list[str]:
+    """What stands in the model's thumbnails."""
+    drawn: list[str] = page.locator("article.model canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())")
+    return drawn
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_on_arrival_everything_is_there_and_after_train_the_first_change_needs_no_scrolling(
+    open_page: Open, size: str
+) -> None:
+    page = arrived(open_page, size)
+    train = page.get_by_role("button", name="Train", exact=True)
+    in_sight(
+        page,
+        page.locator("article.strip"),
+        page.locator("article.model"),
+        page.get_by_role("spinbutton", name="Depth"),
+        train,
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    for panel in page.locator("article.panel").all():
+        if panel.is_visible():
+            panel.scroll_into_view_if_needed()
+            panel.locator(".waiting").wait_for(state="hidden")
+    page.locator("article.strip").scroll_into_view_if_needed()
+    before = written(page)
+    train.click()
+    page.locator("article.strip .score").get_by_text(re.compile("step [1-9]")).wait_for()
+    in_sight(page, page.locator("article.strip"))
+    if size == "projector":
+        in_sight(page, page.locator("article.loss"))
+    page.locator(".board .badge").get_by_text("Finished").wait_for(timeout=60_000)
+    assert written(page) != before
+    assert page.locator("article.strip td.wrong").count() < len(before)
+
+
+def test_a_control_changes_the_untrained_pictures(open_page: Open) -> None:
+    page = arrived(open_page, "projector")
+    before = pictures(page)
+    heads = page.get_by_role("spinbutton", name="Heads")
+    heads.fill("2")
+    heads.press("Enter")
+    page.locator("article.model canvas").nth(1).wait_for()
+    assert pictures(page) != before
+    page.get_by_role("button", name="Train", exact=True).wait_for()
+    assert "untrained" in page.locator("article.strip .score").inner_text()
+
+
+def test_a_skip_is_cut_in_the_picture_and_mended_by_the_keyboard(open_page: Open) -> None:
+    page = arrived(open_page, "projector", "lab?n_layers=2")
+    page.locator("article.model button.skip").first.click()
+    page.wait_for_url(re.compile("skips=false"))
+    page.locator("article.model button.skip.off").first.wait_for()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
+    page.keyboard.press("Escape")
+    skip = page.locator("article.model button.skip").first
+    skip.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "skips" not in url)
+
+
+def test_a_part_opens_its_settings(open_page: Open) -> None:
+    page = arrived(open_page, "projector")
+    page.locator("article.model button.positions").click()
+    page.get_by_text("Where positions come from").or_(page.locator(".st-key-group\\.Encoding")).first.wait_for()
+
+
+def test_an_own_sequence_is_answered_by_the_untrained_model_and_a_wrong_one_is_named(open_page: Open) -> None:
+    page = arrived(open_page, "projector")
+    own = page.get_by_role("textbox", name="Your own sequence")
+    own.fill("1 2 3 4 5 6")
+    own.press("Enter")
+    page.locator("article.strip .score").get_by_text("yours").wait_for()
+    assert page.locator("article.strip td[data-reads]").all_inner_texts()[:6] == ["1", "2", "3", "4", "5", "6"]
+    own.fill("1 2 nothing")
+    own.press("Enter")
+    page.locator("article.strip").get_by_role("alert").get_by_text("nothing").wait_for()
+
+
+@pytest.mark.parametrize("slug", PRESETS)
+def test_a_preset_opens_on_what_its_sentence_speaks_of(open_page: Open, slug: str) -> None:
+    page = open_page(f"lab?preset={slug}", "", SIZES["projector"])
+    page.locator("article.model .layer").first.wait_for()
+    names = {"attention": "pattern", "encoding": "matrix"}
+    panel = PRESETS[slug].view.panel
+    in_sight(page, page.locator(f"article.{names.get(panel, panel)}"))
+    page.get_by_text(PRESETS[slug].look_at[:30]).first.wait_for()

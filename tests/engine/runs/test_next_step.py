@@ -1,0 +1,79 @@
+"""What is suggested after a run: one allowed change that fits its end, and an issue that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from engine.config.run_config import RunConfig, parse
+from engine.experiments.issues import ISSUES
+from engine.runs.events import Event, Failed, Finished, Progress, Started
+from engine.runs.next_step import next_step
+from engine.settings.costs import Memory
+
+MEMORY = Memory(parameters=1, gradients=1, optimizer=1, saved=1, scores=1)
+
+
+def ended(accuracy: float, *, gap: float = 0.0) -> list[Event]:
+    """The events of a run that finished at this held-out accuracy."""
+    metrics = {"loss": 1.0 + gap, "first_half_accuracy": 0.1, "second_half_accuracy": accuracy}
+    chance = {"loss": 2.3, "first_half_accuracy": 0.1, "second_half_accuracy": 0.1}
+    started = Started(10, MEMORY, None, chance, None, "cpu")
+    steps = [Progress(step, 1.0, 1.0, 0.01, 1.0, metrics, metrics) for step in range(1, 11)]
+    return [started, *steps, Finished(10, metrics, [], MEMORY, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "accuracy", "changes", "issue"),
+    [
+        ({}, 1.0, {"pos_encoding": "nope"}, "no-encoding"),
+        ({"pos_encoding": "nope"}, 0.1, {"pos_encoding": "learned"}, "no-encoding"),
+        ({"pos_encoding": "rope"}, 0.4, {"n_layers": 2}, "no-encoding"),
+        ({"mask_fault": "missing"}, 1.0, {"mask_fault": "none"}, "missing-mask"),
+        ({"skips": False, "n_layers": 8}, 0.1, {"skips": True}, "missing-skips"),
+        ({"norm": "none"}, 0.1, {"norm": "pre"}, "no-normalization"),
+        ({}, 0.5, {"steps": 900}, ""),
+    ],
+)
+def test_the_change_fits_the_end(
+    settings: dict[str, Any], accuracy: float, changes: Mapping[str, Any], issue: str
+) -> None:
+    step = next_step(parse(settings), ended(accuracy))
+    assert step is not None
+    assert (dict(step.changes), step.issue) == (changes, issue)
+
+
+def test_every_change_is_allowed_and_named_and_every_issue_exists() -> None:
+    for settings in (
+        {},
+        {"pos_encoding": "rope"},
+        {"skips": False},
+        {"norm": "none"},
+        {"family": "gru"},
+        {"task": "sort"},
+    ):
+        for accuracy in (0.1, 0.5, 1.0):
+            for gap in (0.0, 1.0):
+                config = parse(settings)
+                step = next_step(config, ended(accuracy, gap=gap))
+                if step is None:
+                    continue
+                after = config.replace(**step.changes)
+                assert bool(step.changes) == (after != config)
+                assert bool(step.label(config)) == bool(step.changes)
+                assert step.issue in ISSUES or not step.issue
+
+
+def test_a_failure_is_followed_by_what_prevented_it() -> None:
+    failed = Failed(7, "Step 7: loss is no longer finite.", 3, "loss", "grad_clip=1.0")
+    step = next_step(parse({"norm": "none"}), [failed])
+    assert step is not None
+    assert dict(step.changes) == {"grad_clip": "1.0"}
+    assert step.issue == "no-normalization"
+    assert step.label(RunConfig()).endswith("1.0")
+
+
+def test_a_run_that_goes_on_or_was_stopped_suggests_nothing() -> None:
+    assert next_step(RunConfig(), ended(1.0)[:-1]) is None
