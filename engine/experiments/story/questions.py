@@ -66,8 +66,8 @@ def answers_to_equal_symbols(config: RunConfig, events: EventLog) -> Observed | 
 def _pairs_in_words(found: EqualSymbols, score: Score) -> str:
     if not found.pairs:
         return f"No two positions in the figure hold the same symbol; try another seed. {_score_in_words(score)}"
-    pairs = counted(found.pairs, "pair")
-    return f"The figure has {pairs} of positions with the same symbol: **{found.same} of {found.pairs}** got the same answer. {_score_in_words(score)}"
+    pairs = f"The figure has {counted(found.pairs, 'pair')} of positions with the same symbol"
+    return f"{pairs}: **{found.same} of {found.pairs}** got the same answer. {_score_in_words(score)}"
 
 
 def heads_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:

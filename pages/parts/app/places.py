@@ -48,6 +48,8 @@ PLACES = (
         (View("All notebooks", "notebooks.py"), View("One notebook", "notebook.py")),
     ),
 )
+FIRST = PLACES[0].views[0]
+"""The page that the bare address opens; links to it have an empty address."""
 GLOSSARY = View("Glossary", "glossary.py")
 """Reached from every page, and so in no place."""
 

@@ -24,7 +24,8 @@ from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to, 
 
 STORY = "Reverse in six steps"
 STYLE = """<style>
-.st-key-story { --live-plot: clamp(11rem, calc(100vh - 31.2rem), 30rem); --live-list: 26rem; --live-moments: none; }
+.st-key-story { --live-plot: clamp(11rem, calc(100vh - 31.4rem), 30rem); --live-list: 26rem; --live-moments: none; }
+[data-testid=stMainBlockContainer]:has(.st-key-story) { padding-bottom: 0.5rem; }
 .st-key-story h1 { font-size: 1.5rem; padding: 0 0 0.3rem; }
 .st-key-story-words, .st-key-story-way { gap: 0.5rem; }
 .st-key-story-words [data-testid=stMarkdownContainer] { margin-bottom: 0; }
