@@ -23,7 +23,7 @@ from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.facts import show_facts
-from pages.parts.lab.form import main_settings, other_settings
+from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
@@ -59,8 +59,9 @@ if (linked_run := link.get(RUN)) is not None:
         )
     else:
         show_run(found.id)
+if link.get(PRESET) in PRESETS:
+    st.session_state["look_at"] = link[PRESET]
 say_ignored(ignored)
-
 say_ignored(take_arrival(link))
 
 unseen_title("Lab")
@@ -107,6 +108,7 @@ with left:
     controls(run, config)
     if unfit:
         st.error(unfit, icon=":material/error:")
+    opened_settings()
     main_settings()
     if config is not None:
         show_facts(config)

@@ -16,6 +16,7 @@ PAGES = {
     "attention": "Attention",
     "text": "Text",
     "issues": "What goes wrong",
+    "answer": "The question, answered",
     "lessons": "Lessons",
     "memory-and-time": "Memory and time",
     "encodings": "Encodings",

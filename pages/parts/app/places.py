@@ -39,7 +39,12 @@ PLACES = (
     Place(
         "What goes wrong",
         ":material/bug_report:",
-        (View("Issues", "issues.py"), View("Lessons", "lessons.py"), View("Memory and time", "memory_and_time.py")),
+        (
+            View("Issues", "issues.py"),
+            View("The answer", "answer.py"),
+            View("Lessons", "lessons.py"),
+            View("Memory and time", "memory_and_time.py"),
+        ),
     ),
     Place("Encodings", ":material/pin_drop:", (View("Compare", "encodings.py"), View("Design", "design.py"))),
     Place(
