@@ -10,6 +10,7 @@ from engine.settings.fields import to_text
 from tests.browser.conftest import PHONE, Open
 
 PROJECTOR = {"width": 1280, "height": 720}
+FIGURES = ".board article:not([hidden])"
 
 
 def within(page: Any, node: Any, viewport: dict[str, int]) -> None:
@@ -28,15 +29,20 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
     page = open_page("story", STEPS[0].title, PROJECTOR)
     for number, step in enumerate(STEPS, 1):
         page.get_by_role("heading", name=step.title, exact=True).wait_for()
-        assert page.locator(".board article").count() <= 2
+        assert page.locator(FIGURES).count() <= 2, "the sequence, and one figure"
         page.get_by_role("radio", name=next(iter(step.question.answers.values())), exact=True).check(force=True)
         button(page, "Train").click()
         page.locator(".st-key-story-words").get_by_text(re.compile(r"You said:")).wait_for(timeout=120_000)
         page.get_by_text(step.leads_to).wait_for()
         page.locator(".board .badge").get_by_text("Finished").wait_for()
         last = button(page, "Next" if number < len(STEPS) else "Open the lab with these settings")
-        for node in (button(page, "Train"), page.locator(".board article").last, last):
+        for node in (button(page, "Train"), page.locator(FIGURES).last, last):
             within(page, node, PROJECTOR)
+        assert page.locator(FIGURES).count() <= 2
+        if step.figure == "heads":
+            config = step.config(step.first)
+            title = "One head" if config.n_layers * config.n_heads == 1 else "Attention, every head"
+            assert page.locator(FIGURES).last.get_attribute("aria-label") == title
         assert f"step={number}" in page.url or number == 1
         last.click()
     page.wait_for_url(re.compile(r"/lab\?"))

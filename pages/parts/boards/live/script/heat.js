@@ -16,7 +16,7 @@ function attentionPanels(board, titles) {
   const heads = select("head", "Head")
   options(layers, 1, "Layer", 0)
   options(heads, 1, "Head", 0)
-  layers.hidden = heads.hidden = alone
+  layers.hidden = heads.hidden = one.root.hidden = alone
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 
