@@ -12,6 +12,7 @@ from tests.browser.conftest import WIDE, Open
 
 PAGES = {
     "": "Attention Lab",
+    "story": "A bag of symbols",
     "attention": "Attention",
     "text": "Text",
     "issues": "What goes wrong",

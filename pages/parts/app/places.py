@@ -30,7 +30,7 @@ class Place:
 
 
 PLACES = (
-    Place("Start", ":material/home:", (View("Start", "start.py"),)),
+    Place("Start", ":material/home:", (View("Start", "start.py"), View("Reverse in six steps", "story.py"))),
     Place(
         "Lab",
         ":material/science:",
@@ -53,6 +53,8 @@ PLACES = (
         (View("All notebooks", "notebooks.py"), View("One notebook", "notebook.py")),
     ),
 )
+FIRST = PLACES[0].views[0]
+"""The page that the bare address opens; links to it have an empty address."""
 GLOSSARY = View("Glossary", "glossary.py")
 """Reached from every page, and so in no place."""
 

@@ -20,7 +20,7 @@ from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
 Panel = Literal[
-    "strip", "model", "loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples", "written"
+    "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLES = {
