@@ -13,6 +13,7 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
+from pages.parts.app.own_runs import show_refusal
 from pages.parts.app.server import find
 from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.unsaved import say_unsaved
@@ -20,9 +21,9 @@ from pages.parts.boards.live.band import band
 from pages.parts.boards.live.board import ALL, Panel, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
-from pages.parts.lab.controls import choose_pace, controls, show_refusal
+from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.facts import show_facts
-from pages.parts.lab.form import main_settings, other_settings
+from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
@@ -58,8 +59,9 @@ if (linked_run := link.get(RUN)) is not None:
         )
     else:
         show_run(found.id)
+if link.get(PRESET) in PRESETS:
+    st.session_state["look_at"] = link[PRESET]
 say_ignored(ignored)
-
 say_ignored(take_arrival(link))
 
 unseen_title("Lab")
@@ -106,6 +108,7 @@ with left:
     controls(run, config)
     if unfit:
         st.error(unfit, icon=":material/error:")
+    opened_settings()
     main_settings()
     if config is not None:
         show_facts(config)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
-from engine.experiments.experiment import Change, Claim, Experiment, Values
+from engine.experiments.experiment import Experiment
 from engine.experiments.finding import in_words
 from engine.experiments.issues.issue import Published
-from engine.experiments.report import Report, values_of
+from engine.experiments.report import Report, sides_of, values_of
 from engine.experiments.trial import Trial
 
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
@@ -40,7 +39,7 @@ def effects_frame(experiment: Experiment, report: Report, trials: Sequence[Trial
     values = values_of(trials, report.seeds)
     rows = [
         (
-            found.claim, found.condition, in_words(found.finding, row.seeds), *_sides(claim, values), row.effect,
+            found.claim, found.condition, in_words(found.finding, row.seeds), *(sides_of(claim, values) or (None, None)), row.effect,
             *((row.ci or (None, None)) if not row.exact else (None, None)), row.p if not row.exact else None,
             found.smallest_effect, found.direction, found.unit, row.seeds,
         )
@@ -49,15 +48,6 @@ def effects_frame(experiment: Experiment, report: Report, trials: Sequence[Trial
     ]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p"), float)
     return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
-
-
-def _sides(claim: Claim, values: Values) -> tuple[float | None, float | None]:
-    """The means before and after, over the seeds that have both numbers."""
-    if not isinstance(claim.effect, Change):
-        return None, None
-    before, after = claim.effect.sides(values)
-    both = np.isfinite(before) & np.isfinite(after)
-    return (float(before[both].mean()), float(after[both].mean())) if both.any() else (None, None)
 
 
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:

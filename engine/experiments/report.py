@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from engine.experiments.experiment import Arm, Claim, Experiment, Role, Values
+from engine.experiments.experiment import Arm, Change, Claim, Experiment, Role, Values
 from engine.experiments.finding import Finding, finding_of
 from engine.experiments.statistics import Question, Verdict, Weighed, to_json, weigh_all
 from engine.experiments.trial import Trial
@@ -197,6 +197,15 @@ def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:
         return np.array(found, dtype=float)
 
     return values
+
+
+def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
+    """The means before and after, over the seeds that have both numbers; None where the effect is no difference of two numbers."""
+    if not isinstance(claim.effect, Change):
+        return None
+    before, after = claim.effect.sides(values)
+    both = np.isfinite(before) & np.isfinite(after)
+    return (float(before[both].mean()), float(after[both].mean())) if both.any() else None
 
 
 def _claim_report(claim: Claim, effects: list[float | None], weighed: Weighed) -> ClaimReport:

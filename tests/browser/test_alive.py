@@ -97,10 +97,16 @@ def test_a_skip_is_cut_in_the_picture_and_mended_by_the_keyboard(open_page: Open
     page.wait_for_url(lambda url: "skips" not in url)
 
 
-def test_a_part_opens_its_settings(open_page: Open) -> None:
+def test_a_part_opens_its_settings_in_sight_and_a_broken_mask_is_marked(open_page: Open) -> None:
     page = arrived(open_page, "projector")
     page.locator("article.model button.positions").click()
-    page.get_by_text("Where positions come from").or_(page.locator(".st-key-group\\.Encoding")).first.wait_for()
+    opened = page.locator(".st-key-lab-opened")
+    in_sight(page, opened)
+    opened.get_by_role("button", name="Close").click()
+    opened.wait_for(state="detached")
+    page.locator("article.model button.mask").click()
+    page.wait_for_url(re.compile("mask_fault=missing"))
+    page.locator("article.model button.mask.fault").wait_for()
 
 
 def test_an_own_sequence_is_answered_by_the_untrained_model_and_a_wrong_one_is_named(open_page: Open) -> None:
@@ -119,7 +125,7 @@ def test_an_own_sequence_is_answered_by_the_untrained_model_and_a_wrong_one_is_n
 def test_a_preset_opens_on_what_its_sentence_speaks_of(open_page: Open, slug: str) -> None:
     page = open_page(f"lab?preset={slug}", "", SIZES["projector"])
     page.locator("article.model .layer").first.wait_for()
-    names = {"attention": "pattern", "encoding": "matrix"}
     panel = PRESETS[slug].view.panel
-    in_sight(page, page.locator(f"article.{names.get(panel, panel)}"))
+    beside = f"article.{panel}" if panel != "attention" else "article.attention:not([hidden]), article.pattern"
+    in_sight(page, page.locator(beside).first)
     page.get_by_text(PRESETS[slug].look_at[:30]).first.wait_for()

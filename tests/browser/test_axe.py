@@ -12,9 +12,11 @@ from tests.browser.conftest import WIDE, Open
 
 PAGES = {
     "": "Attention Lab",
+    "story": "A bag of symbols",
     "attention": "Attention",
     "text": "Text",
     "issues": "What goes wrong",
+    "answer": "The question, answered",
     "lessons": "Lessons",
     "memory-and-time": "Memory and time",
     "encodings": "Encodings",

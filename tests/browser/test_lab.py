@@ -133,8 +133,8 @@ def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding
     page.keyboard.type("120")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("steps=120"))
-    for _ in range(6):
-        page.keyboard.press("Tab")
+    for _ in range(24):
+        page.keyboard.press("Shift+Tab")  # Train stands above the settings
         if page.evaluate("document.activeElement.innerText").strip().endswith("Train"):
             break
     page.keyboard.press("Enter")
@@ -193,7 +193,7 @@ def test_a_reload_finds_its_run_and_the_share_link_brings_it_to_a_second_tab(ope
     until_step(page, 20)
 
     press(page, "Share")
-    link = page.get_by_test_id("stCode").inner_text().strip()
+    link = page.get_by_test_id("stCode").first.inner_text().strip()
     assert link.startswith(app + "lab?")
     settings = dict(pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
     assert settings.pop("run") in page.url

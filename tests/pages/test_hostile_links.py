@@ -45,6 +45,7 @@ PAGES = {
         "hide",
         "lock",
     ),
+    "story.py": ("step", "choice", "seed", "run", "hide", "lock"),
     "issues.py": ("issue", "experiment", "seeds", "first_seed", "extended"),
     "encodings.py": ("a", "b", "view", "reach", "run", "step", "needs", "seed", "hide", "lock"),
     "attention.py": ("run", "view", "which", "layer", "sample", "temperature", "off", "faults", "text", "hide"),

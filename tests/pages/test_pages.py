@@ -14,6 +14,7 @@ from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.issues import ISSUES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
+from pages.parts.app.places import PLACES
 from pages.parts.boards.recorded import recorded_example
 
 Open = Callable[..., AppTest]
@@ -66,7 +67,7 @@ def test_the_start_page_carries_its_example_and_leads_on_without_telling_the_end
     assert "Learned:" not in words + said(app), "that is told when it has been played"
     targets = {link.proto.page for link in app.get("page_link")}
     assert {"lab", "attention", "lessons", "issues"} <= targets
-    assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES)
+    assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES) + len(PLACES[0].views)
 
 
 def test_every_setting_has_its_widget(open_page: Open) -> None:

@@ -10,7 +10,7 @@ from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
 from pages.parts.app.glossary import show_terms
-from pages.parts.app.places import GLOSSARY, PLACES, Place, View, place_of
+from pages.parts.app.places import FIRST, GLOSSARY, PLACES, Place, View, place_of
 
 HERE = Path(__file__).parent
 MARKED = """<style>
@@ -32,7 +32,7 @@ def _page(view: View, place: Place) -> Page:
     first = view is place.views[0]
     return st.Page(
         view.file, title=place.title if first else view.title, icon=place.icon, url_path=view.address,
-        default=place is PLACES[0], visibility="visible" if first else "hidden",
+        default=view is FIRST, visibility="visible" if first else "hidden",
     )  # fmt: skip
 
 
@@ -41,8 +41,9 @@ def show_frame(address: str) -> None:
     place = place_of(address)
     views = place.views if place and len(place.views) > 1 else ()
     st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
+    address = address or FIRST.address
     if views and address != views[0].address:
-        st.html(MARKED.format(address=views[0].address))
+        st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
     with st.container(
         horizontal=True, gap="small", vertical_alignment="center", key="frame" if views else "frame-alone"
     ):

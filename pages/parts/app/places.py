@@ -30,7 +30,7 @@ class Place:
 
 
 PLACES = (
-    Place("Start", ":material/home:", (View("Start", "start.py"),)),
+    Place("Start", ":material/home:", (View("Start", "start.py"), View("Reverse in six steps", "story.py"))),
     Place(
         "Lab",
         ":material/science:",
@@ -39,7 +39,12 @@ PLACES = (
     Place(
         "What goes wrong",
         ":material/bug_report:",
-        (View("Issues", "issues.py"), View("Lessons", "lessons.py"), View("Memory and time", "memory_and_time.py")),
+        (
+            View("Issues", "issues.py"),
+            View("The answer", "answer.py"),
+            View("Lessons", "lessons.py"),
+            View("Memory and time", "memory_and_time.py"),
+        ),
     ),
     Place("Encodings", ":material/pin_drop:", (View("Compare", "encodings.py"), View("Design", "design.py"))),
     Place(
@@ -48,6 +53,8 @@ PLACES = (
         (View("All notebooks", "notebooks.py"), View("One notebook", "notebook.py")),
     ),
 )
+FIRST = PLACES[0].views[0]
+"""The page that the bare address opens; links to it have an empty address."""
 GLOSSARY = View("Glossary", "glossary.py")
 """Reached from every page, and so in no place."""
 

@@ -18,11 +18,11 @@ from pages.parts.issues.controls import asked, begin, extended, forget, offer_mo
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import shown_runs
-from pages.parts.issues.states import LOOKS
 from pages.parts.issues.stored import choose_stored
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board, kept_board
 from pages.parts.stage.controls import run_or_stop, show_forecast, show_refusal
+from pages.parts.stage.looks import badge
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
 
@@ -100,10 +100,9 @@ def _also(issue: Issue, shown: Shown) -> None:
     """What was found about the other claims that matter most."""
     with st.container(key="stage-also", gap="xsmall"):
         for claim in (shown.report.claims[place] for place in issue.key_figure.also):
-            icon, color = LOOKS[claim.finding]
             words = in_words(claim.finding, claim.weighed.seeds)
             condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
-            st.markdown(f":{color}-badge[{icon} {words}] {claim.claim}{condition}")
+            st.markdown(f"{badge(claim.finding, words)} {claim.claim}{condition}")
 
 
 def nothing_yet(issue: Issue, with_extended: bool) -> Shown:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import streamlit as st
 
-from engine.experiments.finding import FINDINGS, Finding, in_words
+from engine.experiments.finding import FINDINGS, in_words
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.published import ShippedResult, shipped_result
 from engine.foundation.visitor import Visitor
 from pages.parts.issues.state import shown_run
 from pages.parts.stage.experiments import EXPERIMENTS
-
-Color = Literal["gray", "blue", "green", "orange", "red"]
-LOOKS: dict[Finding, tuple[str, Color]] = {
-    "holds": (":material/check_circle:", "green"),
-    "opposite": (":material/swap_horiz:", "red"),
-    "none": (":material/drag_handle:", "orange"),
-    "undecided": (":material/help:", "gray"),
-}
-"""Icon and colour of a finding."""
+from pages.parts.stage.looks import LOOKS, Color
 
 
 @dataclass(frozen=True)

@@ -5,31 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.config.run_config import RunConfig
-from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.workers.errors import Refused
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.own_runs import WATCHING, Steering, start_run, steer
 from pages.parts.app.session import SHOWN, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import fill_form, form_config
 
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
 PACE = "pace"
-WATCHING = "You are watching somebody else's run. Train starts one of your own."
-REFUSED = "refused"
-"""The session key of the sentence with which a run was refused; it is shown once."""
 
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
-    """Start a run and show it; if it is refused, the sentence is stored to be shown and nothing else changes."""
-    try:
-        pace = PACES[st.session_state[PACE]]
-        run = server.pool().submit(RunRequest(config, visitor(), pace=pace, paused=paused))
-    except Refused as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
-        return
-    show_run(run.id)
+    """Start a run at the chosen pace and show it, unless it is refused."""
+    if run := start_run(config, pace=PACES[st.session_state[PACE]], paused=paused):
+        show_run(run.id)
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
@@ -71,12 +61,6 @@ def choose_pace(run: Run | None) -> None:
     )  # fmt: skip
 
 
-def show_refusal() -> None:
-    sentence = st.session_state.pop(REFUSED, None)
-    if sentence:
-        st.error(sentence, icon=":material/block:")
-
-
 def _train() -> None:
     submit(form_config())
 
@@ -89,7 +73,7 @@ def _step(run: Run | None) -> None:
     else:
         run_id = run.id
     if run_id:
-        _tell("step", run_id)
+        steer("step", run_id)
 
 
 def _reset(run: Run) -> None:
@@ -111,13 +95,5 @@ def _set_pace(run: Run | None) -> None:
         server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())
 
 
-def _pool(action: str, run: Run) -> None:
-    _tell(action, run.id)
-
-
-def _tell(action: str, run_id: str) -> None:
-    """Steer a run; if that is refused, the sentence is stored to be shown and nothing else changes."""
-    try:
-        getattr(server.pool(), action)(run_id, visitor())
-    except Refused as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
+def _pool(action: Steering, run: Run) -> None:
+    steer(action, run.id)

@@ -13,6 +13,8 @@ from pages.parts.lab.state import SETTINGS
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
+OPENED = "lab.opened"
+"""The session key of the group of settings that stands open above the others."""
 
 
 def _with_sample(name: str) -> str:
@@ -25,19 +27,19 @@ TASK_PICKER: dict[str, Any] = {"format_func": _with_sample}
 
 
 def main_settings() -> None:
-    for names in MAIN:
-        if drawn := SETTINGS.drawn(*names):
-            with st.grid(len(drawn), min_column_width=100):
-                for name in drawn:
-                    SETTINGS.widget(name, **(TASK_PICKER if name == "task" else {}))
-                    if name == "task":
-                        st.caption(f"{TASKS[SETTINGS.asked_for()['task']].summary}")
+    with st.container(gap="xsmall"):  # close together, so that all are in sight
+        for names in MAIN:
+            if drawn := SETTINGS.drawn(*names):
+                with st.grid(len(drawn), min_column_width=100):
+                    for name in drawn:
+                        SETTINGS.widget(name, **(TASK_PICKER if name == "task" else {}))
+                if "task" in drawn:
+                    st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
 
 
 def other_settings() -> None:
     """Every setting that is not in sight, a group behind each heading, all behind one; nothing where the link hides all."""
-    in_sight, rows = {name for names in MAIN for name in names}, SETTINGS.rows()
-    rest = [rows[name] for name in SETTINGS.drawn(*rows) if name not in in_sight]
+    rest = [row for row in _rest() if row.group != st.session_state.get(OPENED)]
     if not rest:
         return
     # Tracked, so that what is folded away costs nothing: otherwise every click would wait for fifty widgets.
@@ -48,18 +50,40 @@ def other_settings() -> None:
         for group in dict.fromkeys(row.group for row in rest):
             own = [row for row in rest if row.group == group]
             folded = st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
-            if not folded.open:
-                continue
-            with folded:
-                if group == "Faults":
-                    st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
-                for row in own:
-                    SETTINGS.widget(row.name)
+            if folded.open:
+                with folded:
+                    _widgets(group, own)
 
 
 def open_settings(group: str) -> None:
-    """Unfold a group of settings at the next drawing."""
-    st.session_state["group.all"] = st.session_state[f"group.{group}"] = True
+    """Show a group of settings above the others from the next drawing on."""
+    st.session_state[OPENED] = group
+
+
+def opened_settings() -> None:
+    """The group of settings that a click on the model has opened, in sight, and a button that closes it."""
+    group = st.session_state.get(OPENED)
+    own = [row for row in _rest() if row.group == group]
+    if not own:
+        return
+    with st.container(border=True, key="lab-opened"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"{ICONS.get(str(group), '')} **{group}**")
+            st.button("Close", key="lab.close", type="tertiary", on_click=open_settings, args=("",))
+        _widgets(str(group), own)
+
+
+def _rest() -> list[Setting]:
+    """The settings that the link leaves in sight and that stand behind the main ones."""
+    in_sight, rows = {name for names in MAIN for name in names}, SETTINGS.rows()
+    return [rows[name] for name in SETTINGS.drawn(*rows) if name not in in_sight]
+
+
+def _widgets(group: str, rows: Iterable[Setting]) -> None:
+    if group == "Faults":
+        st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
+    for row in rows:
+        SETTINGS.widget(row.name)
 
 
 ICONS = {

@@ -9,9 +9,9 @@ import streamlit as st
 from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.own_runs import REFUSED
 from pages.parts.app.session import forget_run
 from pages.parts.app.visitor import visitor
-from pages.parts.lab.controls import REFUSED
 
 
 def keep_or_delete(run: Run) -> None:

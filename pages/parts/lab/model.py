@@ -13,8 +13,8 @@ from engine.tasks import TASKS
 from pages.parts.lab.form import open_settings
 from pages.parts.lab.state import SETTINGS
 
-MOST_LAYERS = 4
-"""The most layers of a stack that are drawn; of more, the first two and the last."""
+MOST_LAYERS = 3
+"""The most layers of a stack that are drawn; of more, the first and the last."""
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 KEY = "board"
 """The key of the lab's board."""
@@ -35,7 +35,10 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
         "common": _common(config),
         "write": [
             _part(
-                "training", f"Loss, {OPTIMIZERS[config.optimizer]}", "The training: open its settings", opens="Training"
+                "training",
+                f"Loss, {OPTIMIZERS[config.optimizer]}",
+                "The optimizer: open its settings",
+                opens="Training",
             )
         ],
         "fits": shown is None or _layers(shown) == _layers(config),
@@ -66,10 +69,10 @@ def _stack(config: RunConfig, title: str, kind: str, gradients: str) -> Plain:
     """A stack of layers. ``kind`` names its attention in snapshots, ``gradients`` begins the names of its layers in gradient norms."""
     count, numbers = config.n_layers, list(range(config.n_layers))
     if count > MOST_LAYERS:
-        numbers = [0, 1, count - 1]
+        numbers = [0, count - 1]
     layers: list[Plain] = [{"name": f"Layer {n + 1}"} for n in numbers]
     if count > MOST_LAYERS:
-        layers.insert(2, {"skipped": f"… {count - 3} more …"})
+        layers.insert(1, {"skipped": f"… {count - 2} more …"})
     shared = config.share_layers and config.architecture.attends
     return {
         "title": title,

@@ -6,15 +6,10 @@ import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
-from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.workers.errors import Refused
-from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.visitor import mine, visitor
+from pages.parts.app.own_runs import Steering, show_refusal, start_run, steer
+from pages.parts.app.visitor import mine
 from pages.parts.text.state import RUN, form_config
-
-REFUSED = "text.refused_run"
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
@@ -31,8 +26,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
             st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_tell, args=("pause", run))
         live = run is not None and own and run.live
         st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
-    if sentence := st.session_state.pop(REFUSED, ""):
-        st.error(sentence, icon=":material/block:")
+    show_refusal()
 
 
 def way_to_lab(run: Run | None, config: RunConfig | None) -> None:
@@ -51,16 +45,9 @@ def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
 
 
 def _train() -> None:
-    """Start a run; if it is refused, the sentence is stored to be shown and nothing else changes."""
-    try:
-        st.session_state[RUN] = server.pool().submit(RunRequest(form_config(), visitor())).id
-    except Refused as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
+    if run := start_run(form_config()):
+        st.session_state[RUN] = run.id
 
 
-def _tell(action: str, run: Run) -> None:
-    """Steer a run; if that is refused, the sentence is stored to be shown and nothing else changes."""
-    try:
-        getattr(server.pool(), action)(run.id, visitor())
-    except Refused as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
+def _tell(action: Steering, run: Run) -> None:
+    steer(action, run.id)

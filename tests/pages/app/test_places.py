@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.app.places import GLOSSARY, PLACES, View, place_of
+from pages.parts.app.places import FIRST, GLOSSARY, PLACES, View, place_of
 
 Open = Callable[..., AppTest]
 PAGES = Path(__file__).parents[3] / "pages"
@@ -18,9 +18,9 @@ VIEWS = [view for place in PLACES for view in place.views]
 
 def tabs(app: AppTest) -> dict[str, str]:
     """The names and addresses of the tabs, which come before everything that a page links to."""
-    addresses = {view.address: view.title for view in VIEWS}
+    addresses = {view.address: view.title for view in VIEWS} | {"": FIRST.title}
     links = [link.proto for link in app.get("page_link")]
-    return {link.label: link.page for link in links if addresses.get(link.page) == link.label}
+    return {link.label: link.page or FIRST.address for link in links if addresses.get(link.page) == link.label}
 
 
 def test_every_page_stands_in_one_place() -> None:

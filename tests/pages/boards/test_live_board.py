@@ -84,7 +84,11 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
 
 
 def test_every_panel_has_a_title() -> None:
-    drawn = {"attention": ("attention", "pattern"), "encoding": ("matrix", "similarity")}
+    drawn = {
+        "attention": ("attention", "pattern"),
+        "heads": ("attention", "pattern"),
+        "encoding": ("matrix", "similarity"),
+    }
     assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)
 
 

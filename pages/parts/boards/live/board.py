@@ -20,7 +20,7 @@ from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
 Panel = Literal[
-    "strip", "model", "loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples", "written"
+    "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLES = {
@@ -134,7 +134,9 @@ def live_board(
     def draw() -> None:
         polled = {"polled": _poll(run, asked, key)} if run and asked else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
-        _mount(key, facts | {"state": run.state if run else "none"} | polled, on_act)
+        told = _mount(key, facts | {"state": run.state if run else "none"} | polled, on_act)
+        if told.act:
+            st.rerun()  # a part of the model was clicked: the page's settings have changed
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
@@ -168,8 +170,8 @@ def recorded_board(
     _mount(key, facts | told | {"seconds": seconds, "recording": recording})
 
 
-def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> None:
-    show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
+def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> Any:
+    return show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
 
 
 def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:

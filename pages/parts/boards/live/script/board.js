@@ -183,7 +183,7 @@ function sourceOf(board) {
 
 function panelsOf(board, name) {
   const { titles } = board.data
-  if (name === "attention") return attentionPanels(board, titles)
+  if (name === "attention" || name === "heads") return attentionPanels(board, titles)
   if (name === "encoding") return encodingPanels(board, titles)
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]

@@ -22,6 +22,7 @@ function samplesPanel(board, title) {
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
   panel.tools.append(score)
   panel.body.append(list)
+  panel.look = (look) => (panel.root.style.gridColumn = look.panel === "samples" ? "auto" : "") // beside the loss
   panel.draw = () => {
     const samples = board.snapshot()?.samples
     if (!samples?.length) return

@@ -1,8 +1,12 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
-/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head. In a recording the one is the first. */
+/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
+ *
+ * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a recording the one is the first.
+ */
 function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
+  const alone = board.data.panels.includes("heads")
   const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
   const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
@@ -12,6 +16,7 @@ function attentionPanels(board, titles) {
   const heads = select("head", "Head")
   options(layers, 1, "Layer", 0)
   options(heads, 1, "Head", 0)
+  layers.hidden = heads.hidden = one.root.hidden = alone
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 
@@ -37,6 +42,15 @@ function attentionPanels(board, titles) {
     options(heads, headCount, "Head", chosen.head)
   }
 
+  /** Show those that there are figures for; returns whether there is a single head, of which both would be the same picture. */
+  const arrange = () => {
+    const [layerCount, headCount] = grid().shape
+    const single = layerCount * headCount === 1
+    all.root.hidden = single
+    one.root.hidden = alone && !single
+    return single
+  }
+
   all.draw = () => {
     if (!board.snapshot()) return
     if (!Object.keys(board.snapshot().patterns).length) {
@@ -51,10 +65,9 @@ function attentionPanels(board, titles) {
     const corner = { x0: chosen.head * tile[1] - 0.5, y0: chosen.layer * tile[0] - 0.5 }
     const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
     const [layerCount, headCount] = grid().shape
-    const single = layerCount * headCount === 1
-    all.root.hidden = single // the same picture as that of the one head
-    // Tiles keep their proportions: many layers of few heads need height.
-    const taller = Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
+    const single = arrange()
+    // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has said how high.
+    const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
     put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
     all.detail = `step ${board.snapshot().step}`
@@ -85,7 +98,8 @@ function attentionPanels(board, titles) {
   one.draw = () => {
     const figure = board.figures[`pattern.${chosen.which}`]
     if (!figure || !grid()) return
-    offer()
+    offer() // here too: what is hidden is not drawn
+    arrange()
     const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)

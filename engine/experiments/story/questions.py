@@ -1,0 +1,138 @@
+"""The questions of the story, each with the function that reads its right answer from a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.config.run_config import RunConfig
+from engine.experiments.story.readings import (
+    EqualSymbols,
+    Head,
+    Score,
+    equal_symbols,
+    heads_of,
+    last_look,
+    score_of,
+)
+from engine.experiments.story.step import Observed, Question
+from engine.foundation.formatting import counted
+from engine.runs.log import EventLog
+from engine.runs.summary import LEARNED, clearly_above
+
+ALWAYS, NOT_ALWAYS = "always", "not always"
+CHANCE, SOME, NEARLY_ALL = "chance", "some", "nearly all"
+NONE, PART, EVERY = "none", "part", "every"
+NO_LAYER, FIRST, LATER = "none", "first", "later"
+
+
+def percent(share: float) -> str:
+    """A share in words of a hundred; with a decimal where it is near all, so that it is never rounded to all."""
+    if 0.985 <= share < 1:
+        return f"{min(100 * share, 99.9):.1f} %"
+    return f"{100 * share:.0f} %"
+
+
+def _score_in_words(score: Score) -> str:
+    right, guessing = percent(score.value), percent(score.chance)
+    return f"On {score.sequences} new sequences {right} of the answers are right; guessing gives {guessing}."
+
+
+def how_many_right(config: RunConfig, events: EventLog) -> Observed | None:
+    score = score_of(config, events)
+    if score is None:
+        return None
+    above = clearly_above(score.value, score.chance, score.sequences)
+    answer = NEARLY_ALL if score.value >= LEARNED else SOME if above else CHANCE
+    return Observed(answer, _score_in_words(score))
+
+
+def how_many_right_and_where(config: RunConfig, events: EventLog) -> Observed | None:
+    """The same, with what the clearest head reads: for a step whose figure shows the heads."""
+    observed, heads = how_many_right(config, events), _heads_in(events)
+    if observed is None or not heads:
+        return observed
+    return replace(observed, sentence=f"{observed.sentence} {_clearest_in_words(heads)}")
+
+
+def answers_to_equal_symbols(config: RunConfig, events: EventLog) -> Observed | None:
+    score, look = score_of(config, events), last_look(events)
+    if score is None or look is None:
+        return None
+    found = equal_symbols(look.samples)
+    return Observed(ALWAYS if found.same == found.pairs else NOT_ALWAYS, _pairs_in_words(found, score))
+
+
+def _pairs_in_words(found: EqualSymbols, score: Score) -> str:
+    if not found.pairs:
+        return f"No two positions in the figure hold the same symbol; try another seed. {_score_in_words(score)}"
+    pairs = f"The figure has {counted(found.pairs, 'pair')} of positions with the same symbol"
+    return f"{pairs}: **{found.same} of {found.pairs}** got the same answer. {_score_in_words(score)}"
+
+
+def heads_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
+    score, heads = score_of(config, events), _heads_in(events)
+    if score is None or not heads:
+        return None
+    reading = [head for head in heads if head.at_mirror]
+    answer = EVERY if len(reading) == len(heads) else PART if reading else NONE
+    counts = f"**{len(reading)} of {len(heads)}** heads read the mirrored position. " if len(heads) > 1 else ""
+    return Observed(answer, f"{counts}{_clearest_in_words(heads)} {percent(score.value)} of the answers are right.")
+
+
+def layer_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
+    score, heads = score_of(config, events), _heads_in(events)
+    if score is None or not heads:
+        return None
+    layers = [head.layer for head in heads if head.at_mirror]
+    answer = NO_LAYER if not layers else FIRST if min(layers) == 0 else LATER
+    best = [
+        _clearest([head for head in heads if head.layer == layer]) for layer in sorted({head.layer for head in heads})
+    ]
+    counts = "; ".join(f"layer {head.layer + 1} at **{head.hits} of {head.positions}** positions" for head in best)
+    return Observed(
+        answer,
+        f"The largest weight lies on the mirrored position in {counts}. {percent(score.value)} of the answers are right.",
+    )
+
+
+def _heads_in(events: EventLog) -> list[Head]:
+    """What the heads of the figure read at the end; empty where there is no attention to look at."""
+    look = last_look(events)
+    return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
+
+
+def _clearest(heads: Sequence[Head]) -> Head:
+    return max(heads, key=lambda head: (head.hits, head.weight))
+
+
+def _clearest_in_words(heads: Sequence[Head]) -> str:
+    best = _clearest(heads)
+    which = "The head" if len(heads) == 1 else f"Head {best.head + 1} of layer {best.layer + 1}"
+    return (
+        f"{which} has its largest weight on the mirrored position at **{best.hits} of {best.positions}** positions: "
+        f"{percent(best.weight)} of the weight on average."
+    )
+
+
+HOW_MANY_RIGHT = Question(
+    "How many answers on new sequences will be right?",
+    {CHANCE: "About as many as by guessing", SOME: "More, but not nearly all", NEARLY_ALL: "Nearly all (99 % or more)"},
+    how_many_right,
+)
+HOW_MANY_RIGHT_AND_WHERE = replace(HOW_MANY_RIGHT, observe=how_many_right_and_where)
+EQUAL_SYMBOLS = Question(
+    "The same symbol stands at two positions of a sequence. Will the trained model answer the same at both positions?",
+    {ALWAYS: "Yes, always", NOT_ALWAYS: "No, not always"},
+    answers_to_equal_symbols,
+)
+HEADS_AT_THE_MIRROR = Question(
+    "How many heads will read the mirrored position?",
+    {NONE: "None", PART: "Some of them", EVERY: "All of them"},
+    heads_at_the_mirror,
+)
+LAYER_AT_THE_MIRROR = Question(
+    "In which layer will a head read the mirrored position?",
+    {NO_LAYER: "In no layer", FIRST: "Already in the first", LATER: "Only in a later one"},
+    layer_at_the_mirror,
+)

@@ -1,0 +1,74 @@
+"""The answer as Markdown: paragraphs whose statements end in a mark, a link to the issue that says what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from engine.experiments.answer.statement import Paragraph, Section, Sentence, Told, claim_of
+from engine.experiments.finding import in_words
+from engine.experiments.issues import ISSUES
+from engine.experiments.key_figure import ZERO, number
+from engine.experiments.shipped_claims import ShippedClaim, shipped_claims
+from engine.foundation.formatting import counted
+from pages.parts.app.in_markdown import escaped
+from pages.parts.app.linked_terms import with_terms
+from pages.parts.stage.claims import signed
+from pages.parts.stage.looks import badge
+
+PAGE = "issues"
+"""The address of the page of issues, relative to this one."""
+NATS = "nats"
+
+
+@cache
+def found_of(slug: str) -> tuple[ShippedClaim, ...]:
+    """What the shipped evidence says about the claims of an issue."""
+    return tuple(shipped_claims(ISSUES[slug]))
+
+
+def prose(sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
+    """The heading and the paragraphs of each section, in Markdown; a term is linked where it stands first."""
+    sentences = [one for section in sections for paragraph in section.paragraphs for one in paragraph.sentences]
+    texts = iter(with_terms(*map(_text, sentences)))
+    return [(section.heading, [_paragraph(one, texts) for one in section.paragraphs]) for section in sections]
+
+
+def mark(told: Told) -> str:
+    """The mark of a statement: the finding and its numbers, as a link to the issue; empty where nothing was shipped.
+
+    Who points at it sees the claim as it was tested.
+    """
+    claim = claim_of(told)
+    found = next((one for one in found_of(told.issue) if one.claim == claim), None)
+    if found is None:
+        return ""
+    tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
+    words = badge(found.finding, in_words(found.finding, found.seeds))
+    return f'[{words} {numbers(found, turned=told.turned)}]({PAGE}?issue={told.issue} "{tested}")'
+
+
+def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
+    """The effect as two numbers, or where these were not stored as it is, and how many seeds agree with its sign."""
+    seeds, unit = counted(found.seeds, "seed"), found.claim.unit
+    over = f"over {seeds}" if found.finding == "none" else f"in {found.agreeing} of {seeds}"
+    if found.sides is None:
+        return f"{signed(found.effect)} {escaped(unit)}, {over}"
+    before, after = map(_written, reversed(found.sides) if turned else found.sides)
+    return f"{before}\u00a0→\u00a0{after}{f' {NATS}' if unit.startswith(NATS) else ''} {over}"
+
+
+def _written(value: float) -> str:
+    return "0" if abs(value) < ZERO else number(value).replace("-", "−")
+
+
+def _paragraph(paragraph: Paragraph, texts: Iterator[str]) -> str:
+    """``texts``: those of its sentences come next."""
+    parts = [f"**{paragraph.about}**"]
+    for sentence in paragraph.sentences:
+        parts += [next(texts), mark(sentence)] if isinstance(sentence, Told) else [next(texts)]
+    return " ".join(filter(None, parts))
+
+
+def _text(sentence: Sentence) -> str:
+    return sentence.text if isinstance(sentence, Told) else sentence

@@ -1,0 +1,160 @@
+"""The screen of a step: its words, the one control, the question and Train at the left, the one figure at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from engine.config.link import to_query
+from engine.experiments.story import STEPS
+from engine.experiments.story.step import Step
+from engine.runs.run import Run
+from pages.parts.app.glossary import setting_help
+from pages.parts.app.linked_terms import with_terms
+from pages.parts.app.own_runs import WATCHING, show_refusal, start_run, steer
+from pages.parts.app.server import find
+from pages.parts.app.unsaved import say_unsaved
+from pages.parts.app.visitor import mine
+from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
+from pages.parts.story.question import ask, show_feedback
+from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to, guess, remember, tries
+
+STORY = "Reverse in six steps"
+STYLE = """<style>
+.st-key-story { --live-plot: clamp(11rem, calc(100vh - 31.4rem), 30rem); --live-list: 26rem; --live-moments: none; }
+[data-testid=stMainBlockContainer]:has(.st-key-story) { padding-bottom: 0.5rem; }
+.st-key-story h1 { font-size: 1.5rem; padding: 0 0 0.3rem; }
+.st-key-story-words, .st-key-story-way { gap: 0.5rem; }
+.st-key-story-words [data-testid=stMarkdownContainer] { margin-bottom: 0; }
+.st-key-story-words [data-testid=stMarkdownContainer] p { margin-bottom: 0.3rem; line-height: 1.45; }
+.st-key-story [data-stale=true] { opacity: 1 !important; }
+@media (min-width: 641px) { .st-key-story-way { flex-wrap: nowrap; } .st-key-story-way button { white-space: nowrap; } }
+@media (max-width: 640px) { .st-key-story h1 { font-size: 1.3rem; } }
+</style>"""
+"""The figure takes what the window leaves it. A busy machine answers late; Streamlit would fade the figure meanwhile, although it is
+still valid."""
+PANELS: dict[str, tuple[Panel, ...]] = {
+    "accuracy": ("strip", "accuracy"),
+    "heads": ("strip", "heads"),
+    "samples": ("samples",),  # they show the data themselves
+}
+"""The panels of the board by the name of a step's figure: above it one sequence, symbol by symbol."""
+WIDTH = 150
+
+
+def show_step(number: int, step: Step, run: Run | None) -> None:
+    st.html(STYLE)
+    with st.container(key="story"):
+        words, figure = st.columns([1, 1.6], gap="large")
+        with figure:
+            with st.container():  # a fixed container: otherwise a message would make the board anew
+                say_unsaved(run)
+            _figure(number, step, run)
+        with words, st.container(key="story-words"):
+            st.caption(f"{STORY} · step {number} of {len(STEPS)}")
+            st.title(step.title, anchor=False)
+            st.markdown("\n\n".join(with_terms(*step.sentences)))
+            going = run is not None and run.live
+            _control(step, disabled=going)
+            ask(number, step.question, disabled=going)
+            _train_or_stop(number, step, run)
+            with st.container():  # always there: what comes into it must not replace Train, which may have the focus
+                show_refusal()
+                said = run is not None and show_feedback(number, step, run)
+        with figure:
+            _way(number, step, said=said)
+
+
+def _figure(number: int, step: Step, run: Run | None) -> None:
+    """The board with its one figure. Before the first run it shows the untrained model; arcs are those of the last layer."""
+    config = step.config(chosen(step), SETTINGS.values()[SEED])
+    live_board(
+        run,
+        panels=PANELS[step.figure],
+        earlier=_earlier(number, step, run),
+        key="story-board",
+        name="story",
+        untrained="" if run is not None else urlencode(to_query(config)),
+        look={"which": "self", "layer": (run.config if run is not None else config).n_layers - 1, "head": 0},
+    )
+
+
+def _control(step: Step, *, disabled: bool) -> None:
+    """The one setting that the reader changes."""
+    labels = {text: step.label_of(value) for text, value in step.choices.items()}
+    present = SETTINGS.values()[CHOICE] or next(text for text, value in step.choices.items() if value == step.first)
+    bound = SETTINGS.bound(CHOICE, disabled=disabled, shown=present)
+    st.segmented_control(
+        step.row.label, list(labels), format_func=labels.__getitem__, required=True,
+        help=setting_help(step.setting, step.row.help), **bound,
+    )  # fmt: skip
+
+
+def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
+    own = run is not None and mine(run.owner)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if run is not None and run.live and own:
+            st.button(
+                "Stop", icon=":material/stop:", key="story.stop", on_click=steer, args=("stop", run.id), width=WIDTH
+            )
+        else:
+            st.button(
+                "Train", icon=":material/play_arrow:", type="primary", key="story.train", on_click=_train, args=(number, step),
+                width=WIDTH,
+            )  # fmt: skip
+        if run is not None and not run.live:
+            st.button(
+                "Another seed", icon=":material/casino:", type="tertiary", key="story.seed", on_click=_another_seed,
+                args=(number, step), help="Other first weights and other data: does it come out the same?",
+            )  # fmt: skip
+        if seed := SETTINGS.values()[SEED]:
+            st.caption(f"Seed {seed}", width="content")
+    if run is not None and run.live and not own:
+        st.caption(f":material/visibility: {WATCHING}")
+
+
+def _train(number: int, step: Step) -> None:
+    """Train with the present choice; the guess as it is now belongs to this run."""
+    if run := start_run(step.config(chosen(step), SETTINGS.values()[SEED])):
+        remember(number, Try(run.id, guess(number)))
+
+
+def _another_seed(number: int, step: Step) -> None:
+    SETTINGS.put({SEED: (SETTINGS.values()[SEED] + 1) % 10_000})
+    _train(number, step)
+
+
+def _earlier(number: int, step: Step, run: Run | None) -> Sequence[Overlay]:
+    """The other tries of a step, named by their choice: they stand behind the curve of the shown run."""
+    if step.figure != "accuracy" or run is None:
+        return ()
+    found = {one.run_id: find(one.run_id) for one in tries(number)[:-1]}
+    return [
+        overlay(other, step.label_of(other.config.flat()[step.setting]))
+        for other in reversed(found.values())
+        if other is not None and other.events
+    ]
+
+
+def _way(number: int, step: Step, *, said: bool) -> None:
+    """Back, the sentence that leads on, and Next; at the end the lab."""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="story-way"):
+        st.button(
+            "Back",
+            icon=":material/arrow_back:",
+            disabled=number == 1,
+            on_click=go_to,
+            args=(number - 1,),
+            key="story.back",
+        )
+        st.markdown(step.leads_to if said else "", width="stretch")
+        kind: Literal["primary", "secondary"] = "primary" if said else "secondary"
+        if number < len(STEPS):
+            st.button(
+                "Next", icon=":material/arrow_forward:", type=kind, on_click=go_to, args=(number + 1,), key="story.next"
+            )
+        elif st.button("Open the lab with these settings", icon=":material/science:", type=kind, key="story.lab"):
+            st.switch_page("lab.py", query_params=to_query(step.config(chosen(step), SETTINGS.values()[SEED])))

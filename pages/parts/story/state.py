@@ -1,0 +1,132 @@
+"""What is set on the story's page: the step, the value of its setting, the seed; and what this tab has tried at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from engine.config.run_config import RunConfig
+from engine.experiments.story import STEPS
+from engine.experiments.story.step import Step
+from engine.runs.run import Run
+from engine.settings.errors import ConfigError, Problem
+from engine.settings.fields import Value, setting, to_text
+from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.server import find
+
+CHOICE, RUN, SEED, STEP = "choice", "run", "seed", "step"
+TRIES = "story.tries"
+"""Session key: what was tried at each step, by its number. The lab's shown run is another one."""
+GUESSES = "story.guesses"
+"""Session key: the present guess at each step, by its number."""
+
+
+class StoryState(PageState):
+    step: int = setting(1, label="Step", help="Which step of the story.", ge=1, le=len(STEPS))
+    choice: str | None = None
+    """The value of the step's setting, as text; None: the one it has at first."""
+    seed: int = setting(0, label="Seed", help="Decides first weights and data.", ge=0, le=10_000)
+    run: str | None = None
+
+
+@dataclass(frozen=True)
+class Try:
+    """A run of a step, with the guess that was made before it."""
+
+    run_id: str
+    guess: str | None = None
+
+
+def _check(state: StoryState) -> None:
+    """The choice is one of the step's; the run is one of the step's, and kept here."""
+    step = STEPS[state.step - 1]
+    if state.choice is not None and state.choice not in step.choices:
+        raise ConfigError([Problem(CHOICE, state.choice, "one of " + ", ".join(step.choices))])
+    if state.run is not None:
+        run = find(state.run)
+        if run is None or not belongs(run.config, step):
+            raise ConfigError([Problem(RUN, state.run, f"a run of step {state.step} that is kept here")])
+
+
+def belongs(config: RunConfig, step: Step) -> bool:
+    """Whether a config is one of a step's, at any seed."""
+    value = config.flat().get(step.setting)
+    return value in step.values and config == step.config(value, config.seed)
+
+
+class StorySettings(ModelSettings[StoryState]):
+    """A link that names a run brings its choice and its seed along."""
+
+    def open_address(self) -> tuple[dict[str, str], list[Problem]]:
+        link, ignored = super().open_address()
+        values = self.values()
+        if values[RUN] is not None:
+            remember(values[STEP], Try(values[RUN]))
+        if link and CHOICE not in link:
+            self.put(latest_settings(values[STEP]) | ({SEED: values[SEED]} if SEED in link else {}))
+        self.put({RUN: None})
+        return link, ignored
+
+    def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
+        run = shown_run(self.values()[STEP])
+        return super().query(*others) | ({RUN: run.id} if run is not None else {})
+
+
+SETTINGS = StorySettings("story", StoryState, _check)
+
+
+def present() -> tuple[int, Step]:
+    """The number of the present step, from 1, and the step."""
+    number: int = SETTINGS.values()[STEP]
+    return number, STEPS[number - 1]
+
+
+def chosen(step: Step) -> Value:
+    """The value that the step's setting has now."""
+    text = SETTINGS.values()[CHOICE]
+    return step.first if text is None else step.choices[text]
+
+
+def go_to(number: int) -> None:
+    """Open a step as it was left."""
+    SETTINGS.put({STEP: number, **latest_settings(number)})
+
+
+def latest_settings(number: int) -> dict[str, Any]:
+    """The choice and the seed of the latest try of a step."""
+    run, step = shown_run(number), STEPS[number - 1]
+    if run is None:
+        return {CHOICE: None, SEED: 0}
+    return {CHOICE: to_text(run.config.flat()[step.setting]), SEED: run.config.seed}
+
+
+def tries(number: int) -> list[Try]:
+    """What was tried at a step, the latest last."""
+    found: list[Try] = st.session_state.get(TRIES, {}).get(number, [])
+    return found
+
+
+def remember(number: int, tried: Try) -> None:
+    """Show this run at a step from now on. The guess of a run that is known already stays."""
+    known = next((one for one in tries(number) if one.run_id == tried.run_id), tried)
+    others = [one for one in tries(number) if one.run_id != tried.run_id]
+    st.session_state.setdefault(TRIES, {})[number] = [*others, known]
+
+
+def shown_run(number: int) -> Run | None:
+    """The run of the latest try of a step, if it is kept here."""
+    tried = tries(number)
+    return find(tried[-1].run_id) if tried else None
+
+
+def guess(number: int) -> str | None:
+    """The name of the answer that is chosen now."""
+    found: str | None = st.session_state.get(GUESSES, {}).get(number)
+    return found
+
+
+def put_guess(number: int, answer: str | None) -> None:
+    st.session_state.setdefault(GUESSES, {})[number] = answer

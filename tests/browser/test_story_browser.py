@@ -1,0 +1,58 @@
+"""The story in a real browser: six steps, each guessed, trained and answered on one screen, and at the end the lab."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine.experiments.story import STEPS
+from engine.settings.fields import to_text
+from tests.browser.conftest import PHONE, Open
+
+PROJECTOR = {"width": 1280, "height": 720}
+FIGURES = ".board article:not([hidden])"
+
+
+def within(page: Any, node: Any, viewport: dict[str, int]) -> None:
+    """A node is in the window as it is scrolled now."""
+    found = node.bounding_box()
+    assert found is not None, node
+    assert found["y"] >= 0, found
+    assert found["y"] + found["height"] <= viewport["height"], found
+
+
+def button(page: Any, name: str) -> Any:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_page: Open) -> None:
+    page = open_page("story", STEPS[0].title, PROJECTOR)
+    for number, step in enumerate(STEPS, 1):
+        page.get_by_role("heading", name=step.title, exact=True).wait_for()
+        assert page.locator(FIGURES).count() <= 2, "the sequence, and one figure"
+        page.get_by_role("radio", name=next(iter(step.question.answers.values())), exact=True).check(force=True)
+        button(page, "Train").click()
+        page.locator(".st-key-story-words").get_by_text(re.compile(r"You said:")).wait_for(timeout=120_000)
+        page.get_by_text(step.leads_to).wait_for()
+        page.locator(".board .badge").get_by_text("Finished").wait_for()
+        last = button(page, "Next" if number < len(STEPS) else "Open the lab with these settings")
+        for node in (button(page, "Train"), page.locator(FIGURES).last, last):
+            within(page, node, PROJECTOR)
+        assert page.locator(FIGURES).count() <= 2
+        if step.figure == "heads":
+            config = step.config(step.first)
+            title = "One head" if config.n_layers * config.n_heads == 1 else "Attention, every head"
+            assert page.locator(FIGURES).last.get_attribute("aria-label") == title
+        assert f"step={number}" in page.url or number == 1
+        last.click()
+    page.wait_for_url(re.compile(r"/lab\?"))
+    page.wait_for_url(re.compile(f"family={to_text(STEPS[-1].first)}|pos_encoding={STEPS[-1].base['pos_encoding']}"))
+    button(page, "Train").wait_for()
+    assert page.get_by_text("Press Train").count() == 1, "the lab shows no run of the story"
+
+
+def test_on_a_phone_question_and_train_come_first(open_page: Open) -> None:
+    page = open_page("story?step=3", STEPS[2].title, PHONE)
+    button(page, "Train").wait_for()
+    within(page, button(page, "Train"), PHONE)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]

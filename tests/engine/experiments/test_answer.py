@@ -1,0 +1,69 @@
+"""The answer to the documents' question: it rests on claims that exist, tells every issue, and says what the evidence says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from engine.experiments.answer import ANSWER, unexpected
+from engine.experiments.answer.statement import Told, claim_of, statements
+from engine.experiments.experiment import Change
+from engine.experiments.finding import FINDINGS
+from engine.experiments.issues import ISSUES
+from engine.experiments.shipped_claims import counted_findings, shipped_claims
+from tests.weighed_again import findings
+
+TOLD = [(told.issue, claim_of(told).sentence) for told in statements(ANSWER)]
+MEASURED = {slug for slug, _ in findings()}
+
+
+def test_each_statement_rests_on_one_measured_claim_and_none_is_told_twice() -> None:
+    assert set(TOLD) <= findings().keys()
+    assert [claim for claim, times in Counter(TOLD).items() if times > 1] == []
+
+
+@pytest.mark.parametrize("words", ["words of no claim", "a model"])
+def test_words_of_no_claim_or_of_several_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match="words of one claim"):
+        claim_of(Told("A sentence.", "fixed-encoding", words))
+
+
+def test_every_measured_issue_is_told_with_its_first_claim_and_so_is_every_claim_that_came_out_the_opposite() -> None:
+    assert {(slug, ISSUES[slug].claims[0].sentence) for slug in MEASURED} <= set(TOLD)
+    assert {claim for claim, found in findings().items() if found == "opposite"} <= set(TOLD)
+
+
+def test_what_is_told_as_unexpected_does_not_hold() -> None:
+    held = [
+        told.text
+        for told in statements((unexpected.SECTION,))
+        if findings()[told.issue, claim_of(told).sentence] == "holds"
+    ]
+    assert held == []
+
+
+def test_each_statement_is_a_sentence() -> None:
+    for told in statements(ANSWER):
+        assert told.text[0].isupper() or told.text[0].isdigit(), told.text
+        assert told.text.endswith("."), told.text
+
+
+@pytest.mark.parametrize("slug", sorted(MEASURED))
+def test_a_claim_has_the_finding_that_its_effects_give_when_they_are_weighed_again(slug: str) -> None:
+    found = {(slug, one.claim.sentence): one.finding for one in shipped_claims(ISSUES[slug])}
+    assert found == {claim: finding for claim, finding in findings().items() if claim[0] == slug}
+
+
+@pytest.mark.parametrize("slug", sorted(MEASURED))
+def test_the_two_numbers_of_a_claim_differ_by_its_effect(slug: str) -> None:
+    for one in shipped_claims(ISSUES[slug]):
+        assert 0 <= one.agreeing <= one.seeds == 16
+        if one.sides is not None:
+            assert isinstance(one.claim.effect, Change)
+            assert one.sides[1] - one.sides[0] == pytest.approx(one.effect)
+
+
+def test_the_counts_of_findings_add_up() -> None:
+    every = [one for issue in ISSUES.values() for one in shipped_claims(issue)]
+    assert counted_findings(every) == {finding: list(findings().values()).count(finding) for finding in FINDINGS}
