@@ -37,6 +37,7 @@ with st.container(key="start-top"):
         name="recorded-reverse",
     )
 place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}
+st.page_link("story.py", label="How it can learn this: Reverse in six steps", icon=":material/arrow_forward:")
 st.page_link(
     "attention.py", label="Take this head apart, number by number", icon=":material/arrow_forward:",
     query_params={"run": "recorded", **place},

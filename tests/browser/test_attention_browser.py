@@ -18,7 +18,7 @@ def bands(page: Any, panel: str) -> int:
 
 def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
-    page.get_by_text(re.compile(r"Query 10 .* reads most from key")).wait_for(timeout=120_000)
+    page.get_by_text(re.compile(r"Query 7 .* reads most from key")).wait_for(timeout=120_000)
     pattern = plot(page, "pattern.one")
     for panel in ("pattern.one", "strips"):
         plot(page, panel).locator(".main-svg").first.wait_for()
@@ -43,10 +43,10 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     page.get_by_role("radio", name="Heads").click()
     first = plot(page, "head.0.0")
     first.locator(".main-svg").first.wait_for()
-    plot(page, "head.1.3").locator(".main-svg").first.wait_for()
+    plot(page, "head.0.1").locator(".main-svg").first.wait_for()
     first.locator(".nsewdrag").hover()
-    page.locator("article[data-id='head.1.3'] .band:visible").first.wait_for()
-    assert bands(page, "head.0.0") == bands(page, "head.1.3") == 2
+    page.locator("article[data-id='head.0.1'] .band:visible").first.wait_for()
+    assert bands(page, "head.0.0") == bands(page, "head.0.1") == 2
 
     page.get_by_role("radio", name="Faults").click()
     page.get_by_text("6 of 6 tests pass.").wait_for()
