@@ -85,6 +85,8 @@ with right:  # before the form, so that the board learns of a new run first
         show_refusal()
         say_unsaved(run)
         say(run, config, preset)
+        if run is not None:
+            show_shelf(run)
     view = preset.view if preset else VIEW
     live_board(
         run,
@@ -98,7 +100,6 @@ with right:  # before the form, so that the board learns of a new run first
         on_act=act,
     )
     if run is not None:
-        show_shelf(run)
         show_beside(run)
         show_lengths(run)
     if config is not None:

@@ -129,3 +129,50 @@ def test_a_preset_opens_on_what_its_sentence_speaks_of(open_page: Open, slug: st
     beside = f"article.{panel}" if panel != "attention" else "article.attention:not([hidden]), article.pattern"
     in_sight(page, page.locator(beside).first)
     page.get_by_text(PRESETS[slug].look_at[:30]).first.wait_for()
+
+
+def test_runs_stand_on_a_shelf_and_two_side_by_side(open_page: Open) -> None:
+    page = arrived(open_page, "projector", "lab?steps=60")
+    train = page.get_by_role("button", name="Train", exact=True)
+    finished = page.locator(".board .badge").get_by_text("Finished")
+    train.click()
+    finished.first.wait_for(timeout=60_000)
+    heads = page.get_by_role("spinbutton", name="Heads")
+    heads.fill("2")
+    heads.press("Enter")
+    page.wait_for_url(re.compile("n_heads=2"))
+    train.click()
+    chips = page.locator(".st-key-lab-shelf").get_by_role("button")
+    chips.nth(1).wait_for()
+    in_sight(page, chips.first)
+    finished.first.wait_for(timeout=60_000)
+
+    def overlays() -> int:
+        count: int = page.locator("article.loss .plot").evaluate(
+            "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
+        )
+        return count
+
+    drawn = overlays()
+    assert drawn > 0
+    chips.nth(1).click()
+    page.get_by_role("button", name="Attention side by side").click()
+    page.get_by_role("heading", name="Two runs side by side").wait_for()
+    page.get_by_role("button", name="Hide its curves").click()
+    page.get_by_role("button", name="Draw it behind").wait_for()
+    page.wait_for_timeout(500)
+    assert overlays() < drawn
+    page.get_by_role("button", name="Take it off").click()
+    page.locator(".st-key-lab-shelf").wait_for(state="detached")
+    assert page.get_by_role("heading", name="Two runs side by side").count() == 0
+
+
+def test_what_to_try_next_is_one_click(open_page: Open) -> None:
+    page = arrived(open_page, "projector", "lab?pos_encoding=rope")
+    page.get_by_role("button", name="Train", exact=True).click()
+    again = page.get_by_role("button", name="Try Depth 2")
+    again.wait_for(timeout=60_000)
+    in_sight(page, again, page.get_by_role("link", name="See the issue"))
+    again.click()
+    page.wait_for_url(re.compile("n_layers=2"))
+    page.locator("article.model .layer").nth(1).wait_for()

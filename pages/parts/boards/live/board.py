@@ -74,7 +74,7 @@ class Overlay:
     """An earlier run drawn behind loss and accuracy, named by the settings that differ."""
 
     run: str
-    """The run's id."""
+    """The run's id; empty for curves without a run, which alone stand in the legend: a page has a chip for each run."""
     name: str
     color: str
     columns: Columns
@@ -180,7 +180,8 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
             for trace in traces:
                 plain = json.loads(trace.to_json())
-                overlays[panel].append(plain | {"meta": plain["meta"] | {"run": other.run}})
+                named = {"showlegend": not other.run and plain.get("showlegend", True)}
+                overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
     return {
         "run": run_id,
         "name": name,
