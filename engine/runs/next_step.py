@@ -78,9 +78,16 @@ def _after_no_success(config: RunConfig) -> NextStep:
     reason = config.task_settings.beyond_offsets(config)
     if reason and knows_offsets_only(config):
         if config.n_layers == 1 and config.task_settings.beyond_offsets(config.replace(n_layers=2)) is None:
-            return NextStep(f"{reason} A second layer can do more.", {"n_layers": 2}, "no-encoding")
+            return NextStep(f"{reason} A second layer gets further, with time.", _deeper(config), "no-encoding")
         return NextStep(reason, {"pos_encoding": "learned"}, "no-encoding")
     return NextStep("It may still be learning: give it more steps.", {"steps": 3 * config.steps})
+
+
+def _deeper(config: RunConfig) -> dict[str, Any]:
+    """Two layers with four heads and 1,000 steps: reversing six symbols with RoPE then ends at .77 to .91 in place of .51."""
+    wanted = {"n_layers": 2, "n_heads": max(4, config.n_heads), "steps": max(1000, config.steps)}
+    own = config.flat()
+    return {name: value for name, value in wanted.items() if own[name] != value}
 
 
 def _after_success(config: RunConfig) -> NextStep | None:
