@@ -10,7 +10,6 @@ from engine.config.run_config import RunConfig, settings_for
 from engine.estimate.warnings import knows_offsets_only
 from engine.runs.events import Event, Failed, Finished
 from engine.runs.summary import run_summary
-from engine.settings.fields import Setting, to_text
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,7 @@ class NextStep:
             row.name: row
             for row in settings_for(config.task, str(self.changes.get("pos_encoding", config.pos_encoding)))
         }
-        return ", ".join(f"{rows[name].label} {_shown(rows[name], value)}" for name, value in self.changes.items())
-
-
-def _shown(row: Setting, value: object) -> str:
-    if row.kind == "bool":
-        return "on" if value else "off"
-    return row.label_of(to_text(value)) if row.kind == "choice" else to_text(value)
+        return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.changes.items())
 
 
 def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
