@@ -57,7 +57,7 @@ for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fai
 
 st.header("Teach with it", anchor=False)
 titles = [f"{lesson.title} ({lesson.minutes} minutes)" for lesson in LESSONS.values()]
-st.page_link("lessons.py", label="All lessons", icon=":material/school:")
+st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
 st.caption(f"Prepared, to be shown to a class or sent as a link: {'; '.join(titles)}. Or put your own together.")
 
 st.header("What goes wrong, as experiments", anchor=False)

@@ -66,6 +66,12 @@ class Setting:
     def label_of(self, choice: str) -> str:
         return dict(zip(self.choices, self.choice_labels, strict=True)).get(choice, choice)
 
+    def words(self, value: object) -> str:
+        """A value as a reader sees it: a choice by its label, a switch as on or off."""
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return self.label_of(to_text(value)) if self.kind == "choice" else to_text(value)
+
     @property
     def allowed(self) -> str:
         """The allowed values in words, for the sentence that rejects a value."""

@@ -170,7 +170,7 @@ def test_runs_stand_on_a_shelf_and_two_side_by_side(open_page: Open) -> None:
 def test_what_to_try_next_is_one_click(open_page: Open) -> None:
     page = arrived(open_page, "projector", "lab?pos_encoding=rope")
     page.get_by_role("button", name="Train", exact=True).click()
-    again = page.get_by_role("button", name="Try Depth 2")
+    again = page.get_by_role("button", name=re.compile("Try Depth 2"))
     again.wait_for(timeout=60_000)
     in_sight(page, again, page.get_by_role("link", name="See the issue"))
     again.click()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.config.run_config import RunConfig, changes_between
-from engine.settings.fields import Setting, to_text
 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
@@ -11,7 +10,7 @@ def difference(before: RunConfig, after: RunConfig) -> str:
     old, parts = before.flat(), []
     for row, was, now in changes_between(before, after):
         if row.name in old:
-            parts.append(f"{row.label} {_shown(row, was)} → {_shown(row, now)}")
+            parts.append(f"{row.label} {row.words(was)} → {row.words(now)}")
     return ", ".join(parts)
 
 
@@ -19,8 +18,4 @@ def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
     """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
     now = present.flat()
     rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
-    return ", ".join(f"{row.label} {_shown(row, value)}" for row, value in rows) or "the same settings"
-
-
-def _shown(row: Setting, value: object) -> str:
-    return row.label_of(to_text(value)) if row.kind == "choice" else to_text(value)
+    return ", ".join(f"{row.label} {row.words(value)}" for row, value in rows) or "the same settings"

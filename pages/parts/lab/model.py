@@ -10,12 +10,12 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.tasks import TASKS
+from pages.parts.charts.stack import OPTIMIZERS, short
 from pages.parts.lab.form import open_settings
 from pages.parts.lab.state import SETTINGS
 
 MOST_LAYERS = 3
 """The most layers of a stack that are drawn; of more, the first and the last."""
-OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 KEY = "board"
 """The key of the lab's board."""
 
@@ -25,7 +25,7 @@ Plain = dict[str, Any]
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
     """The model as plain data for ``model.js``. ``shown``: the config whose snapshots the board has; its attention stands in the
     drawing as long as the layers are the same."""
-    task, encoding = TASKS[config.task].label, _short(ENCODINGS[config.pos_encoding].label)
+    task, encoding = TASKS[config.task].label, short(ENCODINGS[config.pos_encoding].label)
     return {
         "read": [
             _part("task", task, "The task: open its settings", opens="Task"),
@@ -121,7 +121,3 @@ def _part(
 def _free(name: str) -> bool:
     """Whether the link leaves the setting to the reader."""
     return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)
-
-
-def _short(label: str) -> str:
-    return label if len(label) < 18 else label.split(" (")[0]

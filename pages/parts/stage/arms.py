@@ -10,7 +10,7 @@ from engine.config.link import to_query
 from engine.config.run_config import changes_between
 from engine.experiments.experiment import Arm, Experiment, Role
 from engine.foundation.formatting import counted
-from engine.settings.fields import Setting, to_text
+from engine.settings.fields import Setting
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.arms import goes_without_saying
 
@@ -70,6 +70,4 @@ def _change(row: Setting, there: Any, here: Any) -> str:
 
 
 def _shown(row: Setting, value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return escaped(row.label_of(to_text(value)) if row.kind == "choice" else to_text(value))
+    return escaped(row.words(value))

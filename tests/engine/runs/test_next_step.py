@@ -30,7 +30,7 @@ def ended(accuracy: float, *, gap: float = 0.0) -> list[Event]:
     [
         ({}, 1.0, {"pos_encoding": "nope"}, "no-encoding"),
         ({"pos_encoding": "nope"}, 0.1, {"pos_encoding": "learned"}, "no-encoding"),
-        ({"pos_encoding": "rope"}, 0.4, {"n_layers": 2}, "no-encoding"),
+        ({"pos_encoding": "rope"}, 0.4, {"n_layers": 2, "n_heads": 4, "steps": 1000}, "no-encoding"),
         ({"mask_fault": "missing"}, 1.0, {"mask_fault": "none"}, "missing-mask"),
         ({"skips": False, "n_layers": 8}, 0.1, {"skips": True}, "missing-skips"),
         ({"norm": "none"}, 0.1, {"norm": "pre"}, "no-normalization"),
