@@ -117,7 +117,9 @@ def test_tries_of_one_step_stand_side_by_side(open_page: Open) -> None:
     assert f"{step.row.label}, right answers:" not in said(app)
     app.get("button_group")[0].set_value("2").run()
     assert app.query_params["choice"] == "2"
+    assert f"Shown is the run with {step.row.label} 1." in said(app)
     trained(app)
+    assert "Shown is the run" not in said(app)
     assert shown(app).config == step.config(2)
     assert f"{step.row.label}, right answers: 1 " in said(app)
 

@@ -114,6 +114,10 @@ def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
             st.caption(f"Seed {seed}", width="content")
     if run is not None and run.live and not own:
         st.caption(f":material/visibility: {WATCHING}")
+    elif run is not None and (shown := run.config.flat()[step.setting]) != chosen(step):
+        st.caption(
+            f":material/edit: Shown is the run with {step.row.label} {step.label_of(shown)}. Train follows your choice."
+        )
 
 
 def _train(number: int, step: Step) -> None:
