@@ -39,7 +39,7 @@ def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
     if not any(isinstance(event, Finished) for event in rows):
         return None
     if config.mask_fault != "none":
-        return NextStep("With a right mask the score counts again.", {"mask_fault": "none"}, "missing-mask")
+        return NextStep("With a right mask the score means something again.", {"mask_fault": "none"}, "missing-mask")
     findings = run_summary(config, rows)
     if any(finding.overfitting for finding in findings):
         return NextStep(
@@ -54,19 +54,29 @@ def _after_failure(config: RunConfig, failed: Failed) -> NextStep | None:
     if failed.remedy:
         name, _, value = failed.remedy.partition("=")
         return NextStep("This one change prevented it when it was tried.", {name: value}, issue)
-    return NextStep("Normalisation keeps the values finite.", {"norm": "pre"}, issue) if issue else None
+    return (
+        NextStep("Would normalisation keep the values finite? Put it back and see.", {"norm": "pre"}, issue)
+        if issue
+        else None
+    )
 
 
 def _after_no_success(config: RunConfig) -> NextStep:
     if not config.architecture.attends:
         return NextStep("More steps may be enough.", {"steps": 3 * config.steps})
     if not config.skips:
-        return NextStep("Deep stacks hardly learn without skip connections.", {"skips": True}, "missing-skips")
+        return NextStep(
+            "Do the skip connections matter here? Put them back and compare.", {"skips": True}, "missing-skips"
+        )
     if config.norm == "none":
-        return NextStep("Normalisation makes deep stacks trainable.", {"norm": "pre"}, "no-normalization")
+        return NextStep(
+            "Does the normalisation matter here? Put it back and compare.", {"norm": "pre"}, "no-normalization"
+        )
     if config.pos_encoding == "nope":
         return NextStep(
-            "Without an encoding the model hardly knows the order.", {"pos_encoding": "learned"}, "no-encoding"
+            "Does it need to know the positions? Give it an encoding and compare.",
+            {"pos_encoding": "learned"},
+            "no-encoding",
         )
     reason = config.task_settings.beyond_offsets(config)
     if reason and knows_offsets_only(config):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, matrices_of
-from engine.estimate.layout import continues
+from engine.estimate.layout import continues, shapes
 from engine.estimate.recording import LARGEST_MORE, samples_with_patterns
 from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
@@ -123,7 +123,10 @@ def array(value: Tensor) -> np.ndarray:
 
 def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sample]:
     """The probe sequences with named tokens; of a decoder that continues its question, only the answer has targets."""
-    first = config.seq_len - 1 if continues(config) else 0
+    shorter = (
+        shapes(config).length - probe.inputs.size(1)
+    ) // 2  # symbols fewer than usual in a sequence that somebody typed
+    first = config.seq_len - 1 - shorter if continues(config) else 0
     answer = answer_namer(config)
     samples = []
     for row in range(len(probe.inputs)):

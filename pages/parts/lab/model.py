@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
 from engine.tasks import TASKS
 from pages.parts.charts.stack import OPTIMIZERS, short
@@ -16,6 +16,8 @@ from pages.parts.lab.state import SETTINGS
 
 MOST_LAYERS = 3
 """The most layers of a stack that are drawn; of more, the first and the last."""
+TRAINING = ("Training", "Data")
+"""The groups of settings that change no model."""
 KEY = "board"
 """The key of the lab's board."""
 
@@ -24,7 +26,7 @@ Plain = dict[str, Any]
 
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
     """The model as plain data for ``model.js``. ``shown``: the config whose snapshots the board has; its attention stands in the
-    drawing as long as the layers are the same."""
+    drawing as long as the model is the same."""
     task, encoding = TASKS[config.task].label, short(ENCODINGS[config.pos_encoding].label)
     return {
         "read": [
@@ -41,7 +43,7 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
                 opens="Training",
             )
         ],
-        "fits": shown is None or _layers(shown) == _layers(config),
+        "fits": shown is None or _same_model(shown, config),
     }
 
 
@@ -55,8 +57,9 @@ def act() -> None:
         open_settings(asked["open"])
 
 
-def _layers(config: RunConfig) -> tuple[object, ...]:
-    return config.family, config.n_layers, config.n_heads
+def _same_model(one: RunConfig, other: RunConfig) -> bool:
+    """Whether two configs differ in nothing but how they are trained."""
+    return all(row.group in TRAINING for row, _, _ in changes_between(one, other))
 
 
 def _stacks(config: RunConfig) -> list[Plain]:

@@ -22,16 +22,16 @@ MARKS = {
     "note": ":material/info:",
 }
 BEFORE = "This is the untrained model: it guesses. Press **Train**; what it writes turns green as it learns."
-WHILE = "Watch the second row from below: what it must write. Below it stands what it writes."
+WHILE = "It trains: in the row “writes”, green is right and red is wrong."
 
 
 def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> None:
     """One line, always there, so that nothing below it moves: about the preset, the run so far, or its end."""
     with st.container(key="lab-said", gap="xxsmall"):
         looked_at = preset.look_at if preset is not None else ""
-        if run is None or run.state == "queued":
+        if run is None:
             st.markdown(f":material/visibility: {looked_at or BEFORE}")
-        elif run.state == "running":
+        elif run.state in ("queued", "running"):
             st.markdown(f":material/visibility: {looked_at or WHILE}")
         else:
             _say_end(run)

@@ -48,6 +48,13 @@ def test_a_trained_model_answers_a_typed_sequence(tmp_path: Path) -> None:
     assert trained.samples[0].tokens[:4] == ["1", "2", "3", "4"]
 
 
+@pytest.mark.parametrize("text", ["1 2 3 4 5 6", "1 2 3", "7 7"])
+def test_a_shorter_sequence_is_asked_for_its_whole_answer(text: str) -> None:
+    sample = own_sequence_read(ModelAsked(parse({"device": "cpu"}), step=0), text).samples[0]
+    symbols = text.split()
+    assert [target for target in sample.targets if target] == symbols[::-1]
+
+
 def test_tokens_that_do_not_exist_are_named() -> None:
     with pytest.raises(ValueError, match="x"):
         own_sequence_read(ModelAsked(parse({"device": "cpu"}), step=0), "1 x 3")

@@ -38,7 +38,7 @@ TITLES = {
     "written": "What it writes",
 }
 TERMS = {
-    "strip": "token",
+    "strip": "attention",
     "model": "layer",
     "loss": "loss",
     "accuracy": "accuracy",

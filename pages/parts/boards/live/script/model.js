@@ -1,6 +1,6 @@
 // The model as a row of boxes from what is read to what is written. Each box shows its attention and its gradient, and is a control.
 
-const THUMBNAILS = 4 // heads of a layer
+const THUMBNAILS = 5 // of all layers of a stack together, at least one a layer
 const THUMBNAIL = 34 // pixels
 
 /** The model of the present settings, which the page describes as `board.data.model`: {read, stacks: [{title, layers: [{name}],
@@ -29,7 +29,7 @@ function modelPanel(board, title) {
     const thumbnails = el("div", { class: "thumbnails" })
     const gradient = el("span", { class: "gradient", role: "img", "aria-label": "gradient: not known yet" }, el("span"))
     const place = layers.filter((other) => other.kind === kind).length
-    layers.push({ thumbnails, gradient, kind, number: numbers[place], column: `grad_norms.${gradients}${norms[place]}.total` })
+    layers.push({ thumbnails, gradient, kind, most: Math.max(1, Math.floor(THUMBNAILS / numbers.length)), number: numbers[place], column: `grad_norms.${gradients}${norms[place]}.total` })
     return el("div", { class: "layer" }, ...(skip ? [skipLine(skip)] : []), el("div", { class: "inside" }, el("span", { class: "name" }, name), thumbnails), gradient)
   }
   const arrow = () => el("span", { class: "arrow", "aria-hidden": true }, "→")
@@ -55,7 +55,7 @@ function modelPanel(board, title) {
     }
     const largest = Math.max(...layers.map((layer) => gradientOf(layer) ?? 0), 1e-30)
     for (const layer of layers) {
-      thumbnailsOf(layer.thumbnails, model.fits ? board.snapshot()?.patterns[layer.kind] : null, layer.number, board.theme)
+      thumbnailsOf(layer, model.fits ? board.snapshot()?.patterns[layer.kind] : null, board.theme)
       const norm = model.fits ? gradientOf(layer) : null
       const share = norm ? Math.max(0.02, 1 + Math.log10(norm / largest) / 4) : 0 // four decades
       layer.gradient.firstChild.style.width = `${100 * Math.min(1, Math.max(0, share))}%`
@@ -71,9 +71,9 @@ function modelPanel(board, title) {
 }
 
 /** Small pictures of the heads' attention in one layer, in the accent colour. */
-function thumbnailsOf(root, grid, layer, theme) {
+function thumbnailsOf({ thumbnails: root, number: layer, most }, grid, theme) {
   const [layers, heads, rows, columns] = grid?.shape ?? [0, 0, 0, 0]
-  const count = grid && layer < layers ? Math.min(heads, THUMBNAILS) : 0
+  const count = grid && layer < layers ? Math.min(heads, most) : 0
   while (root.children.length > count) root.lastChild.remove()
   while (root.children.length < count) root.append(el("canvas", { width: THUMBNAIL, height: THUMBNAIL, role: "img" }))
   const [r, g, b] = toRgb(theme.name === "dark" ? "#8AB4F8" : "#1F4E9E")

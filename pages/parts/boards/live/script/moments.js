@@ -1,13 +1,13 @@
 // The moments of a run at which something changed: computed from its lines and snapshots, marked on the curves, and ways back to them.
 
-const SHARP = 0.5 // the mean of the largest attention weights from which a head has a pattern
+const SHARP = 0.5 // the mean of the largest attention weights from which a head is sharp: each query reads mostly from one key
 
-/** [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first had a pattern, when it failed. */
+/** [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when it failed. */
 function momentsOf(board) {
   const { column, levels } = board.milestones ?? { levels: {} }
   const [steps, values] = column ? board.column(column) : [[], []]
   const crossed = Object.entries(levels).map(([name, level]) => ({ name, step: steps[values.findIndex((value) => value >= level)] }))
-  const pattern = { name: "pattern", step: firstSharp(board) }
+  const pattern = { name: "sharp attention", step: firstSharp(board) }
   const failed = { name: "not finite", step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null }
   return [...crossed, pattern, failed].filter(({ step }) => step != null && step <= board.cut).sort((a, b) => a.step - b.step)
 }
