@@ -8,14 +8,13 @@ from pages.parts.app import server
 from pages.parts.app.frame import navigation, show_frame
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.presence import note_visitor
-from pages.parts.app.turn import in_turn, wait_for_turn
+from pages.parts.app.turn import in_turn
 from pages.parts.stage.presenting import open_lesson, show_presenter
 
 # An image file of the app: Streamlit would load a named icon from another host.
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")
 
 note_visitor()
-wait_for_turn()
 with in_turn():
     page = navigation()
     show_frame(page.url_path)

@@ -26,8 +26,8 @@ _turns = BoundedSemaphore(AT_ONCE)
 _of_thread = local()
 
 
-def wait_for_turn() -> None:
-    """Wait where this visitor's script runs have computed for too long, and others are there. Called by every script run."""
+def wait_for_pace() -> None:
+    """Wait where this visitor's script runs have computed for too long, and others are there."""
     who = visitor().id
     if others_here(who):
         time.sleep(min(LONGEST, PACE.wait(who)))
@@ -35,7 +35,12 @@ def wait_for_turn() -> None:
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Do what is inside the block when it is this script run's turn, and count its time as the visitor's."""
+    """Do what is inside the block when it is this script run's turn, and count its time as the visitor's. Inside of another such
+    block it changes nothing: a fragment that computes for long takes a turn where it is run alone."""
+    if getattr(_of_thread, "has_turn", False):
+        yield
+        return
+    wait_for_pace()
     _begin()
     began = time.thread_time()
     try:
@@ -58,6 +63,7 @@ def out_of_turn() -> Iterator[None]:
 
 
 def _begin() -> None:
+    """Take a turn; after a while without one."""
     _of_thread.has_turn = _turns.acquire(timeout=PATIENCE)
 
 

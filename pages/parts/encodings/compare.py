@@ -16,6 +16,7 @@ from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import asking_threads
+from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.portrait import Portrait
 from pages.parts.encodings import asked
@@ -44,6 +45,11 @@ LESS_ASKED = ("sight", "token_init_std", "seed")
 
 @st.fragment
 def compare() -> None:
+    with in_turn():
+        _compare()
+
+
+def _compare() -> None:
     shown = positions_shown(values())
     configs, problems = _configs()
     top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
@@ -94,12 +100,15 @@ def _ask(
 
 def _come_at_once(answers: dict[str, Future[Portrait]]) -> bool:
     """Whether the answers arrive at once. They do not while workers are starting: the page is written meanwhile."""
-    return server.pool().health().ready > 0 and not wait(answers.values(), AT_ONCE).not_done
+    with out_of_turn():
+        return server.pool().health().ready > 0 and not wait(answers.values(), AT_ONCE).not_done
 
 
 def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> dict[str, Portrait]:
     """The answers that succeeded; the sentences of the others are added to ``problems``."""
     found = {}
+    with out_of_turn():
+        wait(answers.values())
     for side, answer in answers.items():
         try:
             found[side] = answer.result()
