@@ -11,10 +11,10 @@ from engine.foundation.pace import Pace
 from pages.parts.app.presence import others_here
 from pages.parts.app.visitor import visitor
 
-PACE = Pace(rate=0.2, most=3.0)
+PACE = Pace(rate=0.2, most=2.0)
 """Seconds of computing that the script runs of a visitor, with all tabs together, may take in each second, and at once: more than
 hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
-LONGEST = 10.0
+LONGEST = 60.0
 """The most seconds that one script run waits."""
 AT_ONCE = 2
 """Script runs that compute at the same time. A process computes one thing at a time: thirty at once would all be late; in turn
