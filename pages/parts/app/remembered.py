@@ -10,6 +10,8 @@ from functools import update_wrapper
 from threading import Lock
 from typing import Generic, ParamSpec, TypeVar, cast
 
+from pages.parts.app.turn import out_of_turn
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -38,7 +40,9 @@ class Remembered(Generic[P, R]):
                 while len(self._answers) > self._most:
                     self._answers.popitem(last=False)
         if answer is not None:
-            return cast(R, pickle.loads(answer.result()))
+            with out_of_turn():  # who computes it may wait for its turn
+                packed = answer.result()
+            return cast(R, pickle.loads(packed))
         try:
             found = self._function(*args, **kwargs)
             mine.set_result(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
