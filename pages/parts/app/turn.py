@@ -14,6 +14,8 @@ from pages.parts.app.visitor import visitor
 PACE = Pace(rate=0.2, most=2.0)
 """Seconds of computing that the script runs of a visitor, with all tabs together, may take in each second, and at once: more than
 hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
+TYPICAL = 0.1
+"""Seconds that a script run is taken to compute until it has: many that wait do not all begin at the same moment."""
 LONGEST = 60.0
 """The most seconds that one script run waits."""
 AT_ONCE = 2
@@ -27,10 +29,11 @@ _of_thread = local()
 
 
 def wait_for_pace() -> None:
-    """Wait where this visitor's script runs have computed for too long, and others are there."""
+    """Wait where this visitor's script runs compute for too long, and others are there."""
     who = visitor().id
+    wait = PACE.spend(who, TYPICAL)
     if others_here(who):
-        time.sleep(min(LONGEST, PACE.wait(who)))
+        time.sleep(min(LONGEST, wait))
 
 
 @contextmanager
@@ -47,7 +50,7 @@ def in_turn() -> Iterator[None]:
         yield
     finally:
         _end()
-        PACE.spend(visitor().id, time.thread_time() - began)
+        PACE.spend(visitor().id, time.thread_time() - began - TYPICAL)
 
 
 @contextmanager
