@@ -53,6 +53,8 @@ def test_every_issue_has_a_mark_and_nothing_is_wider_than_a_phone(open_page: Ope
 def test_a_line_has_at_most_some_75_characters(open_page: Open) -> None:
     page = open_page("answer", TITLE)
     page.get_by_role("heading", level=2).last.wait_for()
+    # The page's own style comes a moment after its words.
+    page.wait_for_function("() => document.querySelector('.st-key-answer').clientWidth < 700")
     across = page.evaluate(
         """(text) => {
           const paragraph = [...document.querySelectorAll('.st-key-answer p')].at(-1)

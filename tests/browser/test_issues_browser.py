@@ -49,7 +49,7 @@ def test_from_a_guess_to_the_sentence_its_curves_and_on_into_the_lab(open_page: 
     page.get_by_role("link", name="Open in the lab").first.click()
     page.get_by_role("button", name="Train").wait_for()
     page.get_by_role("button", name="Share", exact=True).click()
-    link = page.get_by_test_id("stCode").inner_text().strip()
+    link = page.get_by_test_id("stCode").first.inner_text().strip()
     pairs = (pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
     settings = {name: value for name, value in pairs if name != "run"}
     assert from_query(settings) == (MASK.config(MASK.arms[0]).replace(seed=first_seed), [])

@@ -153,10 +153,10 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
 
 def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> None:
     page = open_page("", "Attention Lab", reduced_motion="reduce")
-    page.locator("article.loss .main-svg").first.wait_for()
-    shown = page.locator("article.loss .plot").get_attribute("data-step")
+    page.locator("article.accuracy .main-svg").first.wait_for()
+    shown = page.locator("article.accuracy .plot").get_attribute("data-step")
     page.wait_for_timeout(1000)
-    assert page.locator("article.loss .plot").get_attribute("data-step") == shown
+    assert page.locator("article.accuracy .plot").get_attribute("data-step") == shown
     assert (
         page.evaluate("document.getAnimations().filter((one) => one.effect.getComputedTiming().duration > 1).length")
         == 0
