@@ -42,7 +42,7 @@ def show_arrival() -> None:
         st.markdown(f"From **{escaped(issue.title)}**: the arm “{escaped(arm.name)}”.", width="content")
         if reference is not None and reference.name != arm.name:
             st.button(
-                f"Train “{reference.name}” too", icon=":material/compare_arrows:", on_click=_train, args=(issue, reference),
+                f"Run “{reference.name}” as well", icon=":material/compare_arrows:", on_click=_train, args=(issue, reference),
                 help="The arm that the others are compared with. Its curves then stand behind yours.",
             )  # fmt: skip
         st.page_link(
