@@ -116,8 +116,9 @@ def live_board(
     :class:`engine.config.presets.View`. ``on_band``: the name of the band (:mod:`.band`) that takes the panels in ``ABOVE``.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
-    this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels
-    show the untrained model, if one is named, and the first run does not have to wait for them. It stands directly below the page's title: its headings are of level 2.
+    this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels show the untrained model,
+    if one is named, and the first run does not have to wait for them. The board stands directly below the page's title: its
+    headings are of level 2.
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
         "level": 2,
