@@ -21,6 +21,10 @@ def links_of(page: Any, slug: str) -> Any:
 @pytest.mark.parametrize("slug", ["no-encoding", "overlapping-windows", "data-hunger"])
 def test_a_mark_opens_its_stage_and_the_browser_leads_back(open_page: Open, slug: str) -> None:
     page = open_page("answer", TITLE)
+    page.locator(".st-key-answer-links").wait_for(state="attached")
+    page.wait_for_timeout(
+        1500
+    )  # the page listens a moment after its words are there; until then a link opens a tab of its own
     links_of(page, slug).first.click()
     page.get_by_role("heading", name=ISSUES[slug].title, exact=True).wait_for()
     assert f"issues?issue={slug}" in page.url
