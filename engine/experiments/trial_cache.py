@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from engine.experiments.experiment import Experiment
+from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.store import FORMAT, folder_of, read, trial_of, write
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
@@ -41,15 +42,17 @@ def save(experiment: Experiment, trial: Trial) -> None:
 
 def stored_trials(experiment: Experiment, extended: bool = False) -> list[Trial]:
     """The stored trials of the experiment's arms at its seeds."""
-    found = []
-    for arm in experiment.arms_of(extended):
-        if arm.alone:
-            continue
-        identity = experiment.identity(arm)
-        for seed in experiment.seed_range:
-            with suppress(KeyError, TypeError, ValueError):
-                found.append(replace(trial_of((read(file_of(identity, seed)) or {})["trial"]), arm=arm.name, seed=seed))
-    return found
+    return [trial for arm in experiment.arms_of(extended) for trial in stored_trials_of(experiment, arm)]
+
+
+def stored_trials_of(experiment: Experiment, arm: Arm) -> Iterator[Trial]:
+    """The stored trials of one arm, seed by seed; each is read when it is asked for."""
+    if arm.alone:
+        return
+    identity = experiment.identity(arm)
+    for seed in experiment.seed_range:
+        with suppress(KeyError, TypeError, ValueError):
+            yield replace(trial_of((read(file_of(identity, seed)) or {})["trial"]), arm=arm.name, seed=seed)
 
 
 def delete_oldest() -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues import ISSUES
-from engine.experiments.trial_cache import stored_trials
+from engine.experiments.trial_cache import stored_trials_of
 from engine.settings.errors import Problem
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.live.board import Overlay
@@ -57,8 +57,10 @@ def reference_behind(task: str) -> list[Overlay]:
     if found is None or reference is None or reference.name == found[1].name:
         return []
     config = found[0].config(reference)
-    trial = next((one for one in stored_trials(found[0]) if one.arm == reference.name and one.curves), None)
-    if trial is None or config.task != task:
+    if config.task != task:
+        return []
+    trial = next((one for one in stored_trials_of(found[0], reference) if one.curves), None)
+    if trial is None:
         return []
     columns = {
         name: ([step for step, _ in curve], [value for _, value in curve]) for name, curve in trial.curves.items()

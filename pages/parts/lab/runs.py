@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from dataclasses import replace
 
 import streamlit as st
 
@@ -20,7 +21,7 @@ HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, 
 def overlays_behind(run: Run) -> list[Overlay]:
     """The runs drawn behind the present one: those of the same task that are not hidden."""
     return [
-        overlay(other, named_by_difference(other.config, run.config))
+        replace(overlay(other, named_by_difference(other.config, run.config)), in_legend=False)  # a chip names it
         for other in kept_runs()
         if other.id != run.id
         and other.config.task == run.config.task

@@ -40,8 +40,8 @@ def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> Non
 
 
 def _say_end(run: Run) -> None:
-    findings = run_summary(run.config, run.events.landmarks())
-    step = next_step(run.config, run.events.landmarks())
+    events = list(run.events.landmarks())
+    findings, step = run_summary(run.config, events), next_step(run.config, events)
     if run.state == "failed":  # the board itself says why
         findings = []
     for finding in findings[:1]:

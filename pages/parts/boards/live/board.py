@@ -74,10 +74,12 @@ class Overlay:
     """An earlier run drawn behind loss and accuracy, named by the settings that differ."""
 
     run: str
-    """The run's id; empty for curves without a run, which alone stand in the legend: a page has a chip for each run."""
+    """The run's id; empty for curves without a run."""
     name: str
     color: str
     columns: Columns
+    in_legend: bool = True
+    """Whether the figures' legends name it; not where the page names each run beside them."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
             for trace in traces:
                 plain = json.loads(trace.to_json())
-                named = {"showlegend": not other.run and plain.get("showlegend", True)}
+                named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
                 overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
     return {
         "run": run_id,
