@@ -40,16 +40,18 @@ def wait_for_pace() -> None:
 def in_turn() -> Iterator[None]:
     """Do what is inside the block when it is this script run's turn, and count its time as the visitor's. Inside of another such
     block it changes nothing: a fragment that computes for long takes a turn where it is run alone."""
-    if getattr(_of_thread, "has_turn", False):
+    if getattr(_of_thread, "inside", False):  # also where it goes on without a turn, having waited long enough
         yield
         return
     wait_for_pace()
+    _of_thread.inside = True
     _begin()
     began = time.thread_time()
     try:
         yield
     finally:
         _end()
+        _of_thread.inside = False
         PACE.spend(visitor().id, time.thread_time() - began - TYPICAL)
 
 
