@@ -50,7 +50,7 @@ with title:
     st.title("Attention", anchor=False)
 with views:
     if SETTINGS.drawn("view"):
-        bound = SETTINGS.labelled("view") | {"label_visibility": "collapsed"}
+        bound = SETTINGS.labelled("view", shown=SETTINGS.state().view) | {"label_visibility": "collapsed"}
         st.segmented_control(options=list(VIEWS), format_func=VIEWS.__getitem__, required=True, **bound)
 with st.container():  # a fixed container: messages above must not shift the figures, which would remount them
     say_ignored(ignored)

@@ -281,7 +281,7 @@ def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
     assert run_of(app).wait(600)
     assert len(run_of(app).report.arms[0].values) == 8
     assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
-    assert app.run().number_input(key="issues.set.seeds").value == 8
+    assert [box.value for box in app.run().number_input if box.label == "Seeds"] == [8]
 
 
 def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(

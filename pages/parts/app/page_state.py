@@ -75,19 +75,33 @@ class PageSettings(ABC):
     def fill(self, values: Mapping[str, Any]) -> None:
         """Put all values into the page; its widgets start from them."""
         st.session_state[self.key] = dict(values)
-        for key in [key for key in st.session_state if str(key).startswith(self._widgets)]:
-            del st.session_state[key]
+        self._begin_anew(list(self._times_anew))
 
     def put(self, changes: Mapping[str, Any]) -> None:
         """Put some values into the page; their widgets start from them."""
         st.session_state[self.key] = {**self.values(), **changes}
-        for name in changes:
-            st.session_state.pop(self.widget_key(name), None)
+        self._begin_anew(changes)
 
     # The widgets
 
     def widget_key(self, name: str) -> str:
-        return self._widgets + name
+        """The key of a setting's widget: ``set.seed``, then ``set.seed.1`` once its value was put there by something else."""
+        times = self._times_anew.get(name)
+        return f"{self._widgets}{name}.{times}" if times else self._widgets + name
+
+    @property
+    def _times_anew(self) -> dict[str, int]:
+        """How often the widget of each setting began anew."""
+        found: dict[str, int] = st.session_state.setdefault(f"{self.key}.anew", {})
+        return found
+
+    def _begin_anew(self, names: Collection[str]) -> None:
+        """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it
+        to the browser; a value that is set in a widget that is there is lost if the next script run begins before it was sent.
+        """
+        for name in names:
+            if name in self._times_anew and self.widget_key(name) in st.session_state:
+                self._times_anew[name] += 1
 
     def drawn(self, *names: str) -> list[str]:
         """Those of some controls that the link leaves in sight."""
@@ -100,20 +114,27 @@ class PageSettings(ABC):
         """The widget of a setting; nothing where the link hides it."""
         if self.drawn(name):
             bound = self.bound(name, disabled=disabled)
-            setting_widget(self.rows()[name], side_by_side=side_by_side, **bound, **common)
+            setting_widget(self.rows()[name], self.first_value(name), side_by_side=side_by_side, **bound, **common)
 
     def bound(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
-        """What ties a widget to a value: its key, which starts at the value, and the callback that takes a change.
+        """What ties a widget to a value: its key and the callback that takes a change. The widget starts at its
+        :meth:`first_value`, which its caller hands over.
 
         ``shown``: what the widget shows in any case, where the page fits the value to what there is (a run's own layers).
         """
-        key, value = self.widget_key(name), self.asked_for().get(name)
-        if shown is not ...:
+        key = self.widget_key(name)
+        if shown is ...:
+            self._times_anew.setdefault(name, 0)
+        else:
             st.session_state[key] = shown
-        elif key not in st.session_state:
-            as_text = isinstance(value, tuple) and name in self.rows()  # a list of numbers is typed
-            st.session_state[key] = to_text(value) if as_text else list(value) if isinstance(value, tuple) else value
         return {"key": key, "on_change": self._take, "args": (name,), "disabled": disabled or self.locks(name)}
+
+    def first_value(self, name: str) -> Any:
+        """What a setting's widget starts at: a list of numbers as text, since it is typed, and a list of names as a list."""
+        value = self.asked_for().get(name)
+        if isinstance(value, tuple):
+            return to_text(value) if name in self.rows() else list(value)
+        return value
 
     def labelled(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
         """The same with the setting's label and help, for a widget whose choices only the page knows."""

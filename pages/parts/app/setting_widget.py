@@ -14,8 +14,9 @@ SEGMENTS = 3
 """The most choices that are shown side by side."""
 
 
-def setting_widget(row: Setting, *, side_by_side: bool = False, **common: Any) -> None:
-    """The widget of a setting, with help that links to the glossary. ``common``: arguments such as key and ``on_change``.
+def setting_widget(row: Setting, value: Any, *, side_by_side: bool = False, **common: Any) -> None:
+    """The widget of a setting, which starts at a value, with help that links to the glossary. ``common``: arguments such as
+    key and ``on_change``.
 
     A list of whole numbers is entered as text. ``side_by_side``: show a few choices all at once.
     """
@@ -23,18 +24,24 @@ def setting_widget(row: Setting, *, side_by_side: bool = False, **common: Any) -
     match row.kind:
         case "choice" if side_by_side and len(row.choices) <= SEGMENTS:
             st.segmented_control(
-                row.label, row.choices, format_func=row.label_of, required=True, width="stretch", **common
+                row.label,
+                row.choices,
+                default=value,
+                format_func=row.label_of,
+                required=True,
+                width="stretch",
+                **common,
             )
         case "choice":
-            st.selectbox(row.label, row.choices, **{"format_func": row.label_of, **common})
+            st.selectbox(row.label, row.choices, row.choices.index(value), **{"format_func": row.label_of, **common})
         case "bool":
-            st.toggle(row.label, **common)
+            st.toggle(row.label, value, **common)
         case "text":
-            st.text_input(row.label, **common)
+            st.text_input(row.label, value, **common)
         case "ints":
-            st.text_input(row.label, placeholder="for example 8, 12, 24", **common)
+            st.text_input(row.label, value, placeholder="for example 8, 12, 24", **common)
         case "int" | "float":
-            st.number_input(row.label, **_limits(row), **common)
+            st.number_input(row.label, value=value, **_limits(row), **common)
 
 
 def _limits(row: Setting) -> dict[str, Any]:
@@ -43,7 +50,7 @@ def _limits(row: Setting) -> dict[str, Any]:
     if row.kind == "float":
         limits |= {"format": "%.6g", "step": _step(row.default)}
     if row.optional:
-        limits |= {"value": None, "placeholder": "auto"}
+        limits |= {"placeholder": "auto"}
     return limits
 
 

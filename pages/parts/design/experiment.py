@@ -62,13 +62,13 @@ def _settings(run: ExperimentRun | None) -> None:
             st.multiselect(
                 "Against", RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MOST_RIVALS,
                 placeholder="Choose encodings", help="Built-in encodings, with their usual settings.",
-                **SETTINGS.bound("against", disabled=running),
+                default=SETTINGS.first_value("against"), **SETTINGS.bound("against", disabled=running),
             )  # fmt: skip
         if SETTINGS.drawn("tasks"):
             st.pills(
                 "Tasks", list(TASKS), selection_mode="multi", format_func=lambda name: TASKS[name].label,
                 help="; ".join(f"{task.label}: {task.asks}" for task in TASKS.values()) + ".",
-                **SETTINGS.bound("tasks", disabled=running),
+                default=SETTINGS.first_value("tasks"), **SETTINGS.bound("tasks", disabled=running),
             )  # fmt: skip
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             SETTINGS.widget("seeds", disabled=running, width=WIDTH)

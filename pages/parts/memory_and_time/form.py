@@ -46,7 +46,7 @@ def several(name: str, label: str, labels: dict[str, str], *, disabled: bool = F
     if SETTINGS.drawn(name):
         st.pills(
             label, list(labels), selection_mode="multi", wrap=True, format_func=labels.__getitem__,
-            **SETTINGS.bound(name, disabled=disabled),
+            default=SETTINGS.first_value(name), **SETTINGS.bound(name, disabled=disabled),
         )  # fmt: skip
 
 
