@@ -52,8 +52,8 @@ function stripPanel(board, title) {
     })
     const best = row.indexOf(Math.max(...row))
     const names = kind === "source" ? shown.samples[0].source : shown.samples[0].tokens
-    const where = grid.shape[0] * grid.shape[1] > 1 ? `, layer ${layer + 1}, head ${head + 1}` : ""
-    attends.textContent = `Position ${query} reads most from position ${best}, a “${names[best] ?? best}” (weight ${number(row[best], 2)}${where}).`
+    const where = grid.shape[0] * grid.shape[1] > 1 ? ` (layer ${layer + 1}, head ${head + 1})` : ""
+    attends.textContent = `Position ${query} reads most from ${best}, a “${names[best] ?? best}”: ${number(row[best], 2)}${where}.`
   }
 
   panel.draw = () => {
