@@ -2,10 +2,12 @@
 
 const STINT = 40 // milliseconds of drawing before the browser may paint
 
-/** Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called at the start of each. */
+/** Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called before the first panel
+ * that is drawn after a change. */
 function newPainter(board, { beat, margin, begin }) {
   const panels = new Set()
   let pending = null
+  let changed = true
   let begunAt = -Infinity
 
   const soon = (wait, then) => (pending ??= setTimeout(() => requestAnimationFrame(then), wait))
@@ -16,11 +18,15 @@ function newPainter(board, { beat, margin, begin }) {
   /** One round: the panel that was drawn longest ago first; what does not fit into the stint follows after the browser has painted. */
   const round = (stint = STINT) => {
     begunAt = performance.now()
-    begin()
+    changed = true
     goOn(stint)
   }
   const goOn = (stint = STINT) => {
     stop()
+    if (changed) { // also while panels of the round before wait: no other round may follow
+      changed = false
+      begin()
+    }
     if (!board.plotly) return
     const began = performance.now()
     const due = [...panels].filter(({ dirty, near }) => dirty && near).sort((a, b) => a.drawnAt - b.drawnAt)
@@ -44,8 +50,9 @@ function newPainter(board, { beat, margin, begin }) {
   })
 
   /** Draw these panels, and all others that wait, in the next round. */
-  const touch = (...changed) => {
-    changed.forEach((panel) => (panel.dirty = true))
+  const touch = (...dirty) => {
+    dirty.forEach((panel) => (panel.dirty = true))
+    changed = true
     soon(Math.max(0, begunAt + beat - performance.now()), () => round())
   }
   const touchAll = () => touch(...panels)
