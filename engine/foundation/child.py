@@ -44,16 +44,18 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """The variables hold for NumPy as well as for PyTorch: the children already share the cores."""
 
 
-def child_environment(environ: Mapping[str, str], defaults: Mapping[str, str] | None = None) -> dict[str, str]:
+def child_environment(
+    environ: Mapping[str, str], defaults: Mapping[str, str] | None = None, data: Path | None = None
+) -> dict[str, str]:
     """The environment of a child: the variables of ``environ`` that it may see, ``defaults`` for those that ``environ`` does not
-    set, one thread, and the folder of this program's data.
+    set, one thread, and the folder of its data, by default that of this program.
     """
     seen = {
         name: value
         for name, value in environ.items()
         if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
     }
-    return {**(defaults or {}), **seen, **ONE_THREAD, DATA_VARIABLE: str(data_folder().absolute())}
+    return {**(defaults or {}), **seen, **ONE_THREAD, DATA_VARIABLE: str((data or data_folder()).absolute())}
 
 
 class ChildProcess(Generic[Sent, Received]):
@@ -76,14 +78,16 @@ class ChildProcess(Generic[Sent, Received]):
         on_message: Callable[[Received], None],
         on_end: Callable[[], None],
         defaults: Mapping[str, str] | None = None,
+        data: Path | None = None,
     ) -> None:
+        """``defaults`` and ``data``: see :func:`child_environment`."""
         self.last_message_at = time.monotonic()
         self._write_message, self._read_message = write, read
         self._on_message, self._on_end = on_message, on_end
         self._outbox: SimpleQueue[Sent | None] = SimpleQueue()
         self._process = subprocess.Popen(
             [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
-            env=child_environment(os.environ, defaults), creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            env=child_environment(os.environ, defaults, data), creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
         self._reader = Thread(target=self._read, name=f"{name}-reader", daemon=True)
         self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)

@@ -37,6 +37,8 @@ class Run:
         self.state: State = "queued"
         self.away = False
         """Whether the run is paused and put away: on no worker, with its training state in its folder."""
+        self.machine = ""
+        """The name of the machine on which the run is or was trained last; empty for the app's own."""
         self.queue_place: int | None = None
         """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
         self._starts_at: float | None = None

@@ -22,6 +22,8 @@ class WorkerHealth:
     memory: int
     """Resident memory in bytes."""
     facts: DeviceFacts = field(default_factory=DeviceFacts)
+    machine: str = ""
+    """The name of its machine; empty for the app's own."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,7 @@ class Health:
 def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool) -> Health:
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
-        workers=[
-            WorkerHealth(w.pid, w.post.role, w.ready, tuple(w.runs), _answering(w), w.memory(), w.facts)
-            for w in workers
-        ],
+        workers=[_of(worker) for worker in workers],
         size=size,
         running=len(states) - states.count("paused"),
         paused=states.count("paused"),
@@ -61,5 +60,16 @@ def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, faili
     )
 
 
-def _answering(worker: WorkerProcess) -> bool:
-    return worker.job is not None and worker.job.begun
+def _of(worker: WorkerProcess) -> WorkerHealth:
+    answering = worker.job is not None and worker.job.begun
+    process, post = worker.process, worker.post
+    return WorkerHealth(
+        process.pid,
+        post.role,
+        worker.ready,
+        tuple(worker.runs),
+        answering,
+        process.memory(),
+        worker.facts,
+        post.machine,
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from engine.estimate.prediction import Prediction
 from engine.workers.host import WORKER_BYTES
 from engine.workers.limits import Limits
+from engine.workers.machines import Machine
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
 from engine.workers.queued import QueuedJob, QueuedRun
@@ -37,9 +38,7 @@ def worker_for_run(
         for worker in available
         if not worker.held_alone
         and len(worker.runs) < most
-        and has_room(
-            (run.prediction.peak for run in worker.runs.values()), queued.prediction.peak, limits.worker_memory
-        )
+        and has_room((run.prediction.peak for run in worker.runs.values()), queued.prediction.peak, worker.allowed)
     ]
     return min(room, key=lambda worker: (worker.load, worker.post.number), default=None)
 
@@ -79,30 +78,48 @@ def goes_on_its_own(queued: QueuedRun, workers: Iterable[WorkerProcess], limits:
 
 
 def own_post(queued: QueuedRun) -> Post:
-    return Post("own", run_id=queued.run.id)
+    return Post("own", run_id=queued.run.id, machine=queued.machine)
 
 
-def memory_for(post: Post, limits: Limits) -> int:
+def memory_for(post: Post, machine: Machine, limits: Limits) -> int:
     """The bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
-    worker = int(limits.worker_memory)
-    return min(worker, WORKER_BYTES + int(limits.memory)) if post.role == "own" else worker
+    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if post.role == "own" else machine.memory
 
 
-def own_posts(queue: Iterable[QueuedRun], workers: Sequence[WorkerProcess], size: int, limits: Limits) -> list[Post]:
+def own_posts(
+    queue: Iterable[QueuedRun], workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits
+) -> list[Post]:
     """The posts of the runs that need a process of their own: those that go, and as many of the queue, in order, as fit.
 
-    Fit: at most ``size`` at once, and together with what the runs on the workers are predicted to take within the memory
-    of ``size`` workers. One may always go, so that no run waits for ever.
+    Fit on a machine: at most as many as it has workers, and together with what the runs on these are predicted to take within
+    their memory. One may always go, so that no run waits for ever. Each waiting run is given its machine here.
     """
     if not any(worker.available and worker.post.role == "runs" for worker in workers):
         return []  # whether there is an accelerator is not known yet
     posts = [worker.post for worker in workers if worker.post.role == "own" and worker.runs]
-    waiting = [own_post(queued) for queued in queue if goes_on_its_own(queued, workers, limits)]
     starting = {worker.post for worker in workers}
-    shared = sum(worker.promised for worker in workers if worker.post.role == "runs")
-    for post in sorted(waiting, key=lambda post: post not in starting):  # one that is starting already keeps its turn
-        needed = shared + (len(posts) + 1) * memory_for(post, limits)
-        if posts and (len(posts) >= size or needed > size * limits.worker_memory):
-            break
-        posts.append(post)
+    waiting = [queued for queued in queue if goes_on_its_own(queued, workers, limits)]
+    for queued in sorted(
+        waiting, key=lambda queued: own_post(queued) not in starting
+    ):  # one that starts keeps its turn
+        room = [machine for machine in machines if _fits(machine, posts, workers, limits)]
+        if own_post(queued) in starting:
+            posts.append(own_post(queued))
+        elif room:
+            queued.machine = min(room, key=lambda machine: _own_on(machine, posts)).name
+            posts.append(own_post(queued))
     return posts
+
+
+def _own_on(machine: Machine, posts: Iterable[Post]) -> int:
+    return sum(post.machine == machine.name for post in posts)
+
+
+def _fits(machine: Machine, posts: Sequence[Post], workers: Iterable[WorkerProcess], limits: Limits) -> bool:
+    """Whether one more process with a run of its own fits on the machine beside these."""
+    there = _own_on(machine, posts)
+    shared = sum(
+        worker.promised for worker in workers if worker.post.role == "runs" and worker.post.machine == machine.name
+    )
+    needed = shared + (there + 1) * min(machine.memory, WORKER_BYTES + int(limits.memory))
+    return there == 0 or (there < machine.slots and needed <= machine.slots * machine.memory)

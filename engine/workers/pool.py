@@ -30,6 +30,7 @@ from engine.workers.away import Away, let_go
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, refusal
+from engine.workers.machines import Cluster, Machines
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
 from engine.workers.questions import Questions
@@ -59,22 +60,23 @@ class Pool:
         training: str = TRAINING,
         predict: Callable[[RunConfig], Prediction] = predict,
         here: Callable[[str], bool] = lambda _: True,
+        cluster: Cluster | None = None,
     ) -> None:
-        """``here``: whether the visitor of that id has a page open."""
+        """``here``: whether the visitor of that id has a page open. ``size``: the worker processes that train on this machine, by
+        default as the limits say."""
         self.runs = runs
         self.limits = limits or Limits()
-        self.size = size or self.limits.workers
-        """The number of worker processes that train, when all are up."""
+        self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
         self._lock = RLock()
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._supervisor = Supervisor(
-            training, self.limits, self._lock,
+            training, self.limits, self.machines, self._lock,
             wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of,
             tidy=partial(runs.prune, self.limits.retention), on_round=self._look_around,
         )  # fmt: skip
-        self._queue = RunQueue(self._lock, self._supervisor, self.allowances, self.limits, self.size)
+        self._queue = RunQueue(self._lock, self._supervisor, self.allowances, self.limits, self.machines)
         self._away = Away(self._lock, runs, self._queue, predict, here)
         self._steering = Steering(self._lock, runs, self._queue, self._away)
         # With one worker, memory is scarce: its job process is there only while somebody asks.
@@ -82,6 +84,11 @@ class Pool:
         self._questions = Questions(
             self._lock, lambda: self._supervisor.workers, self.limits.job_processes, kept, self._others_train
         )
+
+    @property
+    def size(self) -> int:
+        """The number of worker processes that train, when all are up."""
+        return self.machines.slots
 
     def start(self) -> bool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
@@ -203,7 +210,11 @@ class Pool:
 
     def _posts(self, now: float) -> list[Post]:
         """The worker processes that should be there now."""
-        runs = (Post("runs", number) for number in range(self.size))
+        runs = (
+            Post("runs", number, machine=machine.name)
+            for machine in self.machines.training
+            for number in range(machine.slots)
+        )
         return [*runs, *self._questions.posts(now), *self._queue.own_posts()]
 
     def _look_around(self, now: float) -> None:

@@ -13,9 +13,11 @@ Role = Literal["runs", "jobs", "own"]
 class Post:
     role: Role
     number: int = 0
-    """Counted from 0 in each role. The worker with the number i owns the accelerator i."""
+    """Counted from 0 in each role on each machine. The worker with the number i owns the accelerator i of its machine."""
     run_id: str = ""
     """The run of an ``own`` process, else empty."""
+    machine: str = ""
+    """The name of the machine; empty for the app's own."""
 
     def __str__(self) -> str:
         named = {
@@ -23,4 +25,4 @@ class Post:
             "jobs": f"Job process {self.number}",
             "own": f"Process of run {self.run_id}",
         }
-        return named[self.role]
+        return f"{named[self.role]} on {self.machine}" if self.machine else named[self.role]

@@ -1,4 +1,5 @@
-"""The pool's side of one worker process: the runs and jobs on it, the one that it computes, and the reason of its end."""
+"""The pool's side of one worker process, on whichever machine: the runs and jobs on it, the one that it computes, and the reason
+of its end."""
 
 from __future__ import annotations
 
@@ -7,16 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from engine.foundation.child import ChildProcess
 from engine.foundation.log import LOG
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.host import WORKER_BYTES
+from engine.workers.machines import Machine
 from engine.workers.post import Post
 from engine.workers.queued import QueuedJob, QueuedRun
 
-KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
-"""In bytes. By default glibc returns a step's large blocks to the system and maps every page of them again in the next step."""
 AGAIN = " The same settings and seed give the same run again."
 
 
@@ -30,18 +29,19 @@ class KillReason:
     """The id of the run or job that did it; None when it was the worker as a whole."""
 
 
-class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
-    """One worker process. ``on_report`` is called on the worker's own reader thread, ``on_death`` last of all."""
+class WorkerProcess:
+    """One worker process. ``on_report`` is called on a thread of the process's own, ``on_death`` last of all."""
 
     def __init__(
         self,
         post: Post,
+        machine: Machine,
         training: str,
         allowed: int,
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], None],
     ) -> None:
-        """``allowed``: the bytes of memory that the process may take."""
+        """``allowed``: the bytes of memory that the process may take. Raises OSError where it cannot be started."""
         self.post, self.allowed = post, allowed
         self.ready = False
         self.retired = False
@@ -59,18 +59,15 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
         """The resident memory in bytes when the worker became ready."""
         self.kill_reason: KillReason | None = None
         """The reason why the pool killed this worker; None when it did not."""
-        super().__init__(
-            f"worker-{post.role}-{post.number}",
+        self.process = machine.launch(
+            f"worker-{post.role}-{post.run_id or post.number}",
             [
-                "-m", "engine.workers.worker", "--training", training, "--role", post.role, "--slot", str(post.number),
-                "--memory", str(allowed),
+                "--training", training, "--role", post.role, "--slot", str(post.number), "--memory", str(allowed),
             ],
-            write=protocol.send,
-            read=protocol.receive,
-            on_message=partial(on_report, self),
-            on_end=partial(on_death, self),
-            defaults=KEPT_BLOCKS,
+            partial(on_report, self),
+            partial(on_death, self),
         )  # fmt: skip
+        self.send = self.process.send
 
     @property
     def available(self) -> bool:
@@ -99,7 +96,7 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
     def retire(self) -> None:
         """End the process because nobody needs it any more. Nothing is on it."""
         self.retired = True
-        self.kill()
+        self.process.kill()
 
     def begin_task(self, task_id: str | None) -> None:
         """The worker has reported what it computes from now on."""
@@ -118,14 +115,14 @@ class WorkerProcess(ChildProcess[protocol.Command, protocol.Report]):
         """Kill the process; the first reason given is the one that its runs and jobs report."""
         if self.kill_reason is None:
             by = f"run or job {reason.culprit}" if reason.culprit else "it"
-            LOG.warning("%s (process %d) is killed: %s %s.", self.post, self.pid, by, reason.what.rstrip(","))
+            LOG.warning("%s (process %d) is killed: %s %s.", self.post, self.process.pid, by, reason.what.rstrip(","))
         self.kill_reason = self.kill_reason or reason
-        self.kill()
+        self.process.kill()
 
     def why_it_ended(self, task_id: str) -> str:
         """One sentence for one of the worker's runs or jobs on why the process ended. Call it after the end."""
         if self.kill_reason is None:
-            return f"Its worker process ended unexpectedly ({self.how_it_ended()})."
+            return f"Its worker process ended unexpectedly ({self.process.how_it_ended()})."
         if self.kill_reason.culprit is None:
             return f"Its worker {self.kill_reason.what} and was ended."
         if self.kill_reason.culprit == task_id:

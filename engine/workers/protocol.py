@@ -18,6 +18,9 @@ from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
 LENGTH = struct.Struct("!Q")
+KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(64 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
+"""A worker's environment: bytes. By default glibc returns a step's large blocks to the system and maps every page of them again in
+the next step."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Start:
     request: RunRequest
     prediction: Prediction
     folder: str
-    """An absolute path, in which the worker saves the weights."""
+    """The path, absolute or in the data folder, in which the worker saves the weights."""
     saved_step: int | None = None
     """The step of the state in the folder with which the run continues; None: it begins anew."""
 
@@ -137,7 +140,11 @@ Report = Ready | Busy | RunUpdate | Answer | Pong
 
 
 def send(stream: BinaryIO, message: Command | Report) -> None:
-    body = write_value(message)
+    send_body(stream, write_value(message))
+
+
+def send_body(stream: BinaryIO, body: bytes) -> None:
+    """Send a message that :func:`write_value` has pickled."""
     stream.write(LENGTH.pack(len(body)) + body)
     stream.flush()
 

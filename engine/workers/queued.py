@@ -32,6 +32,8 @@ class QueuedRun:
     """What counts the run among its owner's; none for a trial."""
     saved_step: int | None = None
     """The step at which the run was put away; it continues with the state in its folder. None: it begins anew."""
+    machine: str = ""
+    """The name of the machine for the run's own process, once it has one; empty for the app's own."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
     begun: bool = False

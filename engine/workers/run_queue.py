@@ -11,6 +11,7 @@ from engine.workers import protocol
 from engine.workers.allowances import Allowances, Lease
 from engine.workers.errors import NoRoom, Refused
 from engine.workers.limits import Limits, no_room
+from engine.workers.machines import Machines
 from engine.workers.placement import own_posts, worker_for_run
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
@@ -25,10 +26,11 @@ class RunQueue:
     """The runs that wait for a worker. ``lock`` guards them, and the runs on the workers; who does several things at once here
     holds it meanwhile."""
 
-    def __init__(self, lock: RLock, supervisor: Supervisor, allowances: Allowances, limits: Limits, size: int) -> None:
-        """``size``: the number of workers that train runs in turns."""
+    def __init__(
+        self, lock: RLock, supervisor: Supervisor, allowances: Allowances, limits: Limits, machines: Machines
+    ) -> None:
         self._lock, self._supervisor, self._allowances = lock, supervisor, allowances
-        self._limits, self._size = limits, size
+        self._limits, self._machines = limits, machines
         self._waiting: list[QueuedRun] = []
         self._log = Queue()
         self._admitted = 0  # runs that were let in and are not in the queue yet: their folders are being written
@@ -113,7 +115,7 @@ class RunQueue:
                 if worker is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
-                    worker.runs[run_id] = queued
+                    worker.runs[run_id], queued.run.machine = queued, worker.post.machine
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.saved_step))
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Step(run_id))
@@ -122,7 +124,7 @@ class RunQueue:
 
     def own_posts(self) -> list[Post]:
         """The processes that runs of their own need now."""
-        return own_posts(self._waiting, self._supervisor.workers, self._size, self._limits)
+        return own_posts(self._waiting, self._supervisor.workers, self._machines.training, self._limits)
 
     def _remove(self, queued: QueuedRun) -> None:
         self._waiting.remove(queued)

@@ -33,7 +33,7 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
         if worker.busy_with is None:
             _ping(worker, limits, now)
             continue
-        silent = now - worker.last_message_at
+        silent = now - worker.process.last_message_at
         asked = [now - queued.stop_asked_at for queued in worker.runs.values() if queued.stop_asked_at is not None]
         if min(silent, max(asked, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
             worker.kill_for(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
@@ -41,10 +41,10 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
 
 def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
     """Ask an idle worker whether it is still there; kill it where it has not answered for the grace time."""
-    if worker.pinged_at > worker.last_message_at:
+    if worker.pinged_at > worker.process.last_message_at:
         if now - worker.pinged_at > limits.grace_seconds:
             worker.kill_for(KillReason(f"did not answer for {in_time(now - worker.pinged_at)}"))
-    elif now - worker.last_message_at > PING_EVERY:
+    elif now - worker.process.last_message_at > PING_EVERY:
         worker.pinged_at = now
         worker.send(Ping())
 
@@ -66,7 +66,7 @@ def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
     for worker in workers:
         if not worker.ready:
             continue
-        used, allowed = worker.memory(), worker.allowed
+        used, allowed = worker.process.memory(), worker.allowed
         tasks = [*worker.runs, *([worker.job.ask.job_id] if worker.job else [])]
         if tasks and used > allowed:
             culprit = tasks[0] if len(tasks) == 1 else None

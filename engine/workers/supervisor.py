@@ -12,6 +12,7 @@ from threading import RLock, Thread
 from engine.foundation.log import LOG, log_error
 from engine.workers import protocol
 from engine.workers.limits import Limits
+from engine.workers.machines import HERE, Machines
 from engine.workers.placement import memory_for
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
@@ -40,6 +41,7 @@ class Supervisor:
         self,
         training: str,
         limits: Limits,
+        machines: Machines,
         lock: RLock,
         *,
         wanted: Callable[[float], Iterable[Post]],
@@ -49,7 +51,7 @@ class Supervisor:
         on_round: Callable[[float], None],
     ) -> None:
         self.closing = Signal()
-        self._training, self._limits, self._lock = training, limits, lock
+        self._training, self._limits, self._machines, self._lock = training, limits, machines, lock
         self._wanted, self._on_report, self._on_death = wanted, on_report, on_death
         self._tidy, self._on_round = tidy, on_round
         self._workers: dict[Post, WorkerProcess] = {}
@@ -73,7 +75,8 @@ class Supervisor:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
-            return True
+        self._machines.start(self.fill_posts)
+        return True
 
     def close(self) -> None:
         """End every worker and wait for it."""
@@ -83,27 +86,28 @@ class Supervisor:
         with self._lock:
             workers = self.workers
         for worker in workers:
-            worker.close()
+            worker.process.close()
         for worker in workers:
-            if not worker.wait(2.0):
-                worker.kill()
-                worker.wait(2.0)
+            if not worker.process.wait(2.0):
+                worker.process.kill()
+                worker.process.wait(2.0)
+        self._machines.close()
 
     def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
         """Record that a worker has become ready, and start the next one."""
         with self._lock:
-            worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.memory()
+            worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.process.memory()
             worker.idle_since = time.monotonic()
             self._failed_starts = 0
             self.fill_posts()
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
-            LOG.warning("%s (process %d) ended: %s.", worker.post, worker.pid, worker.how_it_ended())
+            LOG.warning("%s (process %d) ended: %s.", worker.post, worker.process.pid, worker.process.how_it_ended())
         with self._lock:
             if self._workers.get(worker.post) is worker:
                 del self._workers[worker.post]
-            if not (worker.ready or worker.retired):
+            if not (worker.ready or worker.retired) and worker.post.machine == HERE:
                 self._back_off()
         self._on_death(worker)
         self.fill_posts()
@@ -118,7 +122,7 @@ class Supervisor:
                     workers = self.workers
                     if now - last_round > ASLEEP:  # this process was suspended, not the workers
                         for worker in workers:
-                            worker.last_message_at = now
+                            worker.process.last_message_at = now
                     kill_unresponsive(workers, self._limits, now)
                     stop_left_paused(workers, self._limits, now)
                     self.fill_posts()
@@ -136,7 +140,7 @@ class Supervisor:
     def fill_posts(self) -> None:
         """End the processes that are wanted no more, and start a missing one of each role.
 
-        One start at a time in each role leaves cores for the page.
+        One start at a time in each role on a machine leaves cores for the page.
         """
         with self._lock:
             now = time.monotonic()
@@ -147,16 +151,24 @@ class Supervisor:
                 if worker.post not in wanted and not worker.retired and not worker.runs and worker.job is None:
                     worker.retire()
             for post in wanted:
-                starting = any(not other.ready and other.post.role == post.role for other in self._workers.values())
+                alike = [
+                    other
+                    for other in self.workers
+                    if (other.post.role, other.post.machine) == (post.role, post.machine)
+                ]
+                starting = any(not other.ready for other in alike)
                 if post not in self._workers and not starting and now >= self._start_after:
                     self._start_process(post)
 
     def _start_process(self, post: Post) -> None:
+        machine = self._machines.find(post.machine)
+        if machine is None:  # it has just left
+            return
         try:
-            allowed = memory_for(post, self._limits)
-            worker = WorkerProcess(post, self._training, allowed, self._on_report, self._died)
+            allowed = memory_for(post, machine, self._limits)
+            worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
             self._workers[post] = worker
-            worker.begin()
+            worker.process.begin()
         except OSError as error:
             log_error("A worker cannot be started", error)
             self._back_off()

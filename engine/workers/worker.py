@@ -24,6 +24,7 @@ from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
 from engine.foundation.log import log_error, log_failure, log_to_stderr
+from engine.foundation.paths import data_folder
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.runs.events import Failed, Finished
 from engine.runs.folder import RunFolder
@@ -83,8 +84,8 @@ class Worker:
             case protocol.Ping():
                 self._report(protocol.Pong())
             case protocol.Start(run_id, request, prediction, folder):
-                self._folders[run_id] = Path(folder)
-                saved = None if command.saved_step is None else Saved(RunFolder(Path(folder)).state, command.saved_step)
+                self._folders[run_id] = path = data_folder() / folder  # an absolute one stays as it is
+                saved = None if command.saved_step is None else Saved(RunFolder(path).state, command.saved_step)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training, saved=saved))
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))

@@ -30,7 +30,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
-from engine.workers.process import KEPT_BLOCKS
+from engine.workers.protocol import KEPT_BLOCKS
 from tests.engine.fake_training import Add
 
 CLASSIC = RunConfig()

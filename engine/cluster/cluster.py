@@ -1,0 +1,182 @@
+"""The cluster: a connection to a Dask scheduler, and the workers that are there."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from distributed import Client, Security
+from distributed.comm.core import CommClosedError
+
+from engine.cluster.codec import Unreadable
+from engine.cluster.member import SILENT, Member, OtherVersion
+from engine.cluster.relay import Relay, operation
+from engine.foundation.log import LOG
+from engine.workers.host import WORKER_BYTES
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at which workers are there."""
+AGAIN_AFTER = 5.0
+"""Seconds until a scheduler or a worker that could not be reached is tried again."""
+FREE_SHARE = 0.75
+"""The share of a worker's memory that its processes may take together."""
+WITHOUT_PICKLE = ["dask", "msgpack"]
+"""The ways in which an answer may be written: none of them can make the app run code."""
+LONGEST_CLOSE = 10.0
+"""The most seconds that :meth:`DaskCluster.close` takes."""
+UNREACHABLE = (OSError, TimeoutError, CommClosedError, Unreadable)
+
+
+def checked_address(address: str) -> str:
+    """The address of a scheduler. Raises ValueError with one sentence where it is not protected: whoever reaches a scheduler can
+    run code on its workers."""
+    parts = urlsplit(address)
+    if parts.scheme == "tls" and parts.hostname and parts.port:
+        return address
+    if parts.scheme == "tcp" and parts.hostname and parts.port and _is_loopback(parts.hostname):
+        return address
+    raise ValueError(
+        f"The scheduler is {address!r}; allowed is tls://host:port, or tcp://127.0.0.1:port on this machine alone."
+    )
+
+
+class DaskCluster:
+    """The Dask workers of one scheduler. The connection lives on a thread of its own and is renewed when it was lost."""
+
+    def __init__(self, address: str, security: Security | None = None) -> None:
+        """``security``: the certificates; by default those that Dask's own settings name. Raises ValueError."""
+        self.address = checked_address(address)
+        self.problem = "The cluster has not been reached yet."
+        """One sentence where the scheduler cannot be reached, else empty."""
+        self.refused: dict[str, str] = {}
+        """The workers that are not used, each with one sentence."""
+        self._said = False  # that the scheduler cannot be reached
+        self._security = security
+        self._app = secrets.token_hex(8)
+        self._members: dict[str, Member] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._changed: Callable[[], None] = lambda: None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing = asyncio.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), name="cluster", daemon=True)
+
+    @property
+    def machines(self) -> Sequence[Member]:
+        return [member for member in list(self._members.values()) if member.ready]
+
+    def start(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._thread.start()
+
+    def close(self) -> None:
+        if self._loop is None:
+            return
+        with suppress(RuntimeError):  # it has ended by itself
+            self._loop.call_soon_threadsafe(self._closing.set)
+        self._thread.join(LONGEST_CLOSE)
+
+    async def _live(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        while not self._closing.is_set():
+            try:
+                await self._connected()
+            except Exception as error:
+                self._say_lost(error)
+                await self._wait(AGAIN_AFTER)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait, but no longer than until the app closes."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), seconds)
+
+    async def _connected(self) -> None:
+        """Be connected until that is lost or the app closes. Raises what was the reason."""
+        async with Client(
+            self.address, asynchronous=True, security=self._security or Security(), name=f"attention-lab-{self._app}",
+            deserializers=WITHOUT_PICKLE, timeout=10, set_as_default=False,
+        ) as client:  # fmt: skip
+            try:
+                await client.register_plugin(Relay(self._app), name=operation(self._app))
+            except Exception as error:  # of one worker; the others have it, and the calls to this one will fail
+                LOG.warning("A worker of the cluster does not have this program (%s).", error)
+            LOG.info("Connected to the cluster at %s.", self.address)
+            self.problem, self._said = "", False
+            try:
+                while not self._closing.is_set():
+                    found = await asyncio.wait_for(client.scheduler.identity(n_workers=-1), SILENT)
+                    self._look(client, found["workers"])
+                    await self._wait(LOOK_EVERY)
+            finally:
+                await self._leave()
+            with suppress(Exception):  # the relays end by themselves, too, if nobody calls them any more
+                await asyncio.wait_for(client.unregister_worker_plugin(operation(self._app)), SILENT)
+
+    def _look(self, client: Client, workers: dict[str, Any]) -> None:
+        """Begin with the workers that have joined."""
+        for address in self._tasks.keys() - workers.keys():
+            self._tasks[address].cancel()
+        for address in workers.keys() - self._tasks.keys() - self.refused.keys():
+            slots = max(1, int(workers[address]["nthreads"]))
+            memory = int(FREE_SHARE * int(workers[address]["memory_limit"] or 0)) // slots
+            call = partial(self._call, client, address)
+            member = Member(address, slots, max(memory, 2 * WORKER_BYTES), call)
+            self._members[address] = member
+            self._tasks[address] = asyncio.create_task(self._with(member))
+
+    async def _call(self, client: Client, address: str, **message: object) -> Any:
+        scheduler = client.scheduler
+        if scheduler is None:
+            raise ConnectionError("the connection is closed")
+        answer = await scheduler.proxy(msg={"op": operation(self._app), **message}, worker=address)
+        if isinstance(answer, dict) and answer.get("status", "").endswith("error"):
+            raise ConnectionError("its relay failed")
+        return answer
+
+    async def _with(self, member: Member) -> None:
+        """Be with one worker until it is gone; after a while it is tried again."""
+        try:
+            await member.live(self._changed)
+        except OtherVersion as error:
+            self.refused[member.name] = str(error)
+            LOG.warning("%s It is not used.", error)
+        except UNREACHABLE as error:
+            member.say_gone(error)
+        except Exception as error:
+            LOG.warning("The cluster's worker %s is not used: %s", member.name, error)
+        finally:
+            self._members.pop(member.name, None)
+            self._changed()
+        await asyncio.sleep(AGAIN_AFTER)
+        self._tasks.pop(member.name, None)
+
+    async def _leave(self) -> None:
+        tasks = list(self._tasks.values())
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _say_lost(self, error: Exception) -> None:
+        """Say once that the cluster is gone."""
+        if not self._said:
+            LOG.warning(
+                "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can.",
+                self.address,
+                str(error) or type(error).__name__,
+            )
+            self._said = True
+        self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,93 @@
+"""Reports of other machines as bytes, and back: MessagePack with arrays, tuples and the engine's own dataclasses.
+
+They are never pickled: whoever has taken over a worker can make the app read wrong numbers, but not run code.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import msgpack
+import numpy as np
+
+ARRAY, NUMBER, TUPLE, OBJECT = 1, 2, 3, 4
+"""The extension types: a NumPy array, a NumPy scalar, a tuple, and a dataclass of the engine."""
+KINDS = "biufcSU"
+"""The kinds of NumPy types that may travel: plain numbers and text, no Python objects."""
+DEEPEST = 64
+"""The most extension types inside of one another."""
+
+
+class Unreadable(ValueError):
+    """Bytes that are no report."""
+
+
+def encode(value: Any) -> bytes:
+    """Raises TypeError for a value that cannot travel, such as a tensor."""
+    packed: bytes = msgpack.packb(value, default=_extended, strict_types=True)
+    return packed
+
+
+def decode(body: bytes, depth: int = 0) -> Any:
+    """The value that :func:`encode` wrote. Raises Unreadable for anything else."""
+    if depth > DEEPEST:
+        raise Unreadable("It is nested too deeply.")
+    try:
+        return msgpack.unpackb(
+            body, ext_hook=lambda code, data: _from_extended(code, data, depth + 1), strict_map_key=False
+        )
+    except Unreadable:
+        raise
+    except Exception as error:
+        raise Unreadable(f"It cannot be read ({type(error).__name__}).") from error
+
+
+def _extended(value: Any) -> Any:
+    match value:
+        case tuple():
+            return msgpack.ExtType(TUPLE, encode(list(value)))
+        case np.ndarray() if value.dtype.kind in KINDS:
+            row = [value.dtype.str, list(value.shape), np.ascontiguousarray(value).tobytes()]
+            return msgpack.ExtType(ARRAY, encode(row))
+        case np.generic() if value.dtype.kind in KINDS:
+            return msgpack.ExtType(NUMBER, encode([value.dtype.str, value.tobytes()]))
+        case Mapping():
+            return dict(value)
+    if is_dataclass(value) and not isinstance(value, type) and _is_ours(type(value).__module__):
+        row = [
+            type(value).__module__,
+            type(value).__qualname__,
+            {one.name: getattr(value, one.name) for one in fields(value)},
+        ]
+        return msgpack.ExtType(OBJECT, encode(row))
+    raise TypeError(f"{type(value).__name__} cannot be sent to another machine: say it in numpy and plain Python.")
+
+
+def _from_extended(code: int, data: bytes, depth: int) -> Any:
+    row = decode(data, depth)
+    match code, row:
+        case (1, [str(kind), list(shape), bytes(content)]) if np.dtype(kind).kind in KINDS:
+            array = np.frombuffer(content, np.dtype(kind)).reshape(shape)
+            return array.copy()
+        case (2, [str(kind), bytes(content)]) if np.dtype(kind).kind in KINDS:
+            return np.frombuffer(content, np.dtype(kind))[0]
+        case (3, list()):
+            return tuple(row)
+        case (4, [str(module), str(name), dict(values)]):
+            return _dataclass(module, name)(**values)
+    raise Unreadable(f"The extension type {code} is unknown.")
+
+
+def _dataclass(module: str, name: str) -> type:
+    """A dataclass of the engine whose module the app has imported itself."""
+    found = getattr(sys.modules.get(module), name, None) if _is_ours(module) else None
+    if not (isinstance(found, type) and is_dataclass(found)):
+        raise Unreadable(f"{module}.{name} is no record of the engine.")
+    return found
+
+
+def _is_ours(module: str) -> bool:
+    return module == "engine" or module.startswith("engine.")

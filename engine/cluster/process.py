@@ -1,0 +1,145 @@
+"""A worker process on another machine, as the pool sees it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event as Signal
+from threading import Thread
+
+from engine.cluster.codec import Unreadable, decode
+from engine.cluster.files import Chunk, chunks_of, needed_by, write_chunk
+from engine.cluster.relay import Item
+from engine.foundation.log import log_error
+from engine.foundation.paths import data_folder
+from engine.runs.folder import RunFolder
+from engine.workers import protocol
+
+RETURNED = ("weights.safetensors", "state.pt")
+"""The files that a run's process may send back into the run's folder."""
+
+
+class RemoteProcess:
+    """One process beside a relay. Files travel with the messages that speak of them, before them: those that a run reads, and those
+    that it leaves in its folder."""
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        tell: Callable[[Item], None],
+        on_message: Callable[[protocol.Report], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        """``tell`` sends a message to the relay; it does not block."""
+        self.last_message_at = time.monotonic()
+        self.pid = 0
+        """Unknown here: processes of another machine are ended by their relay."""
+        self._name, self._arguments, self._tell = name, list(arguments), tell
+        self._on_message, self._on_end = on_message, on_end
+        self._folders: dict[str, Path] = {}
+        self._memory = 0
+        self._how = ""
+        self._outbox: SimpleQueue[protocol.Command | None] = SimpleQueue()
+        self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._ended = Signal()
+        self._reader = Thread(target=self._read, name=f"{name}-reader", daemon=True)
+        self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)
+
+    def begin(self) -> None:
+        self._tell(["start", self._name, self._arguments])
+        self._reader.start()
+        self._writer.start()
+
+    def send(self, message: protocol.Command) -> None:
+        self._outbox.put(message)
+
+    def kill(self) -> None:
+        self._tell(["kill", self._name])
+
+    def close(self) -> None:
+        self._outbox.put(None)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self._ended.wait(timeout)
+
+    def memory(self) -> int:
+        return self._memory
+
+    def how_it_ended(self) -> str:
+        return self._how
+
+    # What the relay says; on the event loop's thread, so that all work is left to the reader.
+
+    def take(self, what: str, *more: object) -> None:
+        match what, more:
+            case "memory", [int(self._memory)]:
+                pass
+            case "report", [bytes(body)]:
+                self.last_message_at = time.monotonic()
+                self._inbox.put(partial(self._report, body))
+            case "file", [str(run_id), str(name), bytes(content), bool(first), bool(last)]:
+                self._inbox.put(partial(self._keep, run_id, Chunk(name, content, first, last)))
+            case "end", [str(how)]:
+                self.end(how)
+
+    def end(self, how: str) -> None:
+        """The process is gone, or the way to it: the reader ends after what was said before."""
+        self._how = self._how or how
+        self._memory = 0
+        self._inbox.put(None)
+        self._outbox.put(None)
+
+    def _read(self) -> None:
+        try:
+            while (said := self._inbox.get()) is not None:
+                said()
+        except Exception as error:  # a message that cannot be read or handled: the process is given up
+            log_error("A message of another machine", error)
+            self._how = self._how or "it said something that cannot be read"
+        self.kill()
+        self._outbox.put(None)
+        self._on_end()
+        self._ended.set()
+
+    def _report(self, body: bytes) -> None:
+        report = decode(body)
+        if not isinstance(report, protocol.Report):
+            raise Unreadable("It is no report.")
+        if isinstance(report, protocol.Answer) and not report.error:
+            report = replace(report, value=protocol.write_value(decode(report.value)))
+        self._on_message(report)
+
+    def _keep(self, run_id: str, chunk: Chunk) -> None:
+        """Write a piece of a file into its run's folder."""
+        if run_id in self._folders and chunk.name in RETURNED:
+            with suppress(FileNotFoundError):  # the run was deleted meanwhile
+                write_chunk(self._folders[run_id], chunk)
+
+    def _write(self) -> None:
+        while (message := self._outbox.get()) is not None:
+            if isinstance(message, protocol.Start):
+                message = self._with_files(message)
+            self._tell(["send", self._name, protocol.write_value(message)])
+        self._tell(["close", self._name])
+
+    def _with_files(self, start: protocol.Start) -> protocol.Start:
+        """Send the files that the run reads; its folder is then the one of the same name on the other machine."""
+        folder, data = RunFolder(Path(start.folder)), data_folder()
+        self._folders[start.run_id] = folder.path
+        there = f"runs/{start.run_id}"
+        files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
+        if start.saved_step is not None:
+            files[f"{there}/{folder.state.name}"] = folder.state
+        for name, file in files.items():
+            try:
+                for chunk in chunks_of(file, name):
+                    self._tell(["file", self._name, *chunk])
+            except OSError as error:  # the run itself then says what is missing
+                log_error(f"A file of run {start.run_id}", error)
+        return replace(start, folder=there)

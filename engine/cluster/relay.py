@@ -1,0 +1,184 @@
+"""The relay on a Dask worker: starts the app's worker processes beside it, and passes on what they are told and what they say.
+
+The training itself goes on in a process of its own, as on the app's machine: Dask's worker only passes messages on, so that
+its event loop and its profiler cost the training nothing, and a run that does not yield can be ended by force.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from distributed import Worker, WorkerPlugin
+
+from engine.cluster.codec import encode
+from engine.cluster.files import Chunk, chunks_of, write_chunk
+from engine.foundation.child import ChildProcess
+from engine.foundation.code_hash import code_hash
+from engine.foundation.files import keep_private
+from engine.foundation.log import log_error
+from engine.runs.folder import RunFolder
+from engine.workers import protocol
+
+LONGEST = 1.0
+"""Seconds that a call waits for something to tell; the answer then says only that the relay is there."""
+ABANDONED = 60.0
+"""Seconds without a call after which the app is taken to be gone, and its processes are ended."""
+LARGEST_ANSWER = 8 * 2**20
+"""Bytes above which an answer takes no further message along; the next call has it."""
+
+Item = list[Any]
+"""A message between app and relay: what it is, the process that it is about, and more: plain values and bytes only."""
+
+
+def operation(app: str) -> str:
+    """The name of the relay's operation on a Dask worker."""
+    return f"attention_lab_{app}"
+
+
+class Relay(WorkerPlugin):
+    """One app's relay on one Dask worker. All methods but the children's callbacks run on the worker's event loop."""
+
+    def __init__(self, app: str) -> None:
+        """``app``: a name that no other app on the cluster has."""
+        self.app = app
+        self.name = operation(app)
+
+    def setup(self, worker: Worker) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._session = ""
+        self._children: dict[str, Child] = {}
+        self._outbox: deque[Item] = deque()
+        self._something = asyncio.Event()
+        self._called_at = self._loop.time()
+        self._data = Path(tempfile.mkdtemp(prefix="attention-lab-"))
+        keep_private(self._data)
+        worker.handlers[self.name] = self._called
+        self._watch = self._loop.call_later(ABANDONED, self._end_if_abandoned)
+
+    def teardown(self, worker: Worker) -> None:
+        worker.handlers.pop(self.name, None)
+        self._watch.cancel()
+        self._end_all()
+        shutil.rmtree(self._data, ignore_errors=True)
+
+    async def _called(self, session: str, do: str, items: Sequence[Item] = ()) -> Any:
+        """``begin``: a new session, without processes. ``tell``: take messages. ``take``: give those that there are."""
+        self._called_at = self._loop.time()
+        if do == "begin":
+            self._end_all()
+            self._session = session
+            return {"code": code_hash()}
+        if session != self._session:
+            return None
+        if do == "tell":
+            for item in items:
+                self._take(*item)
+            return True
+        if not self._outbox:
+            self._something.clear()
+            try:
+                await asyncio.wait_for(self._something.wait(), LONGEST)
+            except TimeoutError:
+                self._outbox.extend(["memory", name, child.process.memory()] for name, child in self._children.items())
+        return self._answer()
+
+    def _answer(self) -> list[Item]:
+        given, size = list[Item](), 0
+        while self._outbox and size < LARGEST_ANSWER:
+            given.append(self._outbox.popleft())
+            size += sum(len(part) for part in given[-1] if isinstance(part, bytes))
+        return given
+
+    def _take(self, what: str, name: str, *more: Any) -> None:
+        if what == "start":
+            self._children[name] = Child(name, more[0], self._data, self._say_from_thread)
+        elif child := self._children.get(name):
+            match what:
+                case "send":
+                    child.process.send(more[0])
+                case "file":
+                    write_chunk(self._data, Chunk(*more))
+                case "close":
+                    child.process.close()
+                case "kill":
+                    child.process.kill()
+
+    def _say_from_thread(self, items: Sequence[Item]) -> None:
+        self._loop.call_soon_threadsafe(self._say, items)
+
+    def _say(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if item[1] in self._children:
+                self._outbox.append(item)
+            if item[0] == "end":
+                self._children.pop(item[1], None)
+        self._something.set()
+
+    def _end_all(self) -> None:
+        for child in self._children.values():
+            child.process.kill()
+        self._children.clear()
+        self._outbox.clear()
+
+    def _end_if_abandoned(self) -> None:
+        if self._loop.time() - self._called_at > ABANDONED:
+            self._end_all()
+        self._watch = self._loop.call_later(ABANDONED / 4, self._end_if_abandoned)
+
+
+class Child:
+    """A worker process beside the relay. Its commands are passed on as they are; its reports are read, and encoded anew."""
+
+    def __init__(self, name: str, arguments: Sequence[str], data: Path, say: Any) -> None:
+        """``say`` is called on the process's reader thread with messages for the app."""
+        self._name, self._data, self._say = name, data, say
+        self._sent: dict[Path, tuple[int, int]] = {}  # of each file that the app has: its time and its size
+        self.process: ChildProcess[bytes, protocol.Report] = ChildProcess(
+            name, ["-m", "engine.workers.worker", *arguments], write=protocol.send_body, read=protocol.receive,
+            on_message=self._pass_on, on_end=self._ended, defaults=protocol.KEPT_BLOCKS, data=data,
+        )  # fmt: skip
+        self.process.begin()
+
+    def _pass_on(self, report: protocol.Report) -> None:
+        """Send a report, and first the files that it speaks of: code that reads it then finds them."""
+        if isinstance(report, protocol.Answer) and not report.error:
+            report = self._readable(report)
+        items = [["report", self._name, encode(report)]]
+        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "over", "put away"):
+            items = [*self._files(report.run_id, with_state=report.state == "put away"), *items]
+        self._say(items)
+        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
+            shutil.rmtree(self._folder(report.run_id), ignore_errors=True)
+
+    def _readable(self, answer: protocol.Answer) -> protocol.Answer:
+        try:
+            return protocol.Answer(answer.job_id, encode(protocol.read_value(answer.value)))
+        except TypeError as error:
+            return protocol.Answer(answer.job_id, error=str(error))
+
+    def _files(self, run_id: str, *, with_state: bool) -> list[Item]:
+        folder, items = RunFolder(self._folder(run_id)), list[Item]()
+        for file in (folder.weights, *([folder.state] if with_state else [])):
+            try:
+                stat = file.stat()
+                known = self._sent.get(file) == (stat.st_mtime_ns, stat.st_size)
+                if not known:
+                    items += [["file", self._name, run_id, *chunk] for chunk in chunks_of(file)]
+                    self._sent[file] = (stat.st_mtime_ns, stat.st_size)
+            except FileNotFoundError:
+                continue  # there was no model yet
+            except OSError as error:
+                log_error(f"A file of run {run_id}", error)
+        return items
+
+    def _folder(self, run_id: str) -> Path:
+        return self._data / "runs" / run_id
+
+    def _ended(self) -> None:
+        self._say([["end", self._name, self.process.how_it_ended()]])

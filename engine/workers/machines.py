@@ -1,0 +1,138 @@
+"""The machines whose processes train: those of the cluster while it has any, else the app's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.foundation.child import ChildProcess
+from engine.workers import protocol
+from engine.workers.limits import Limits
+
+HERE = ""
+"""The name of the machine that the app runs on."""
+
+
+class Process(Protocol):
+    """A worker process, wherever it runs. All methods may be called from any thread; none blocks but ``wait``."""
+
+    last_message_at: float
+    """When it last said something, by ``time.monotonic``."""
+
+    @property
+    def pid(self) -> int: ...
+    def begin(self) -> None:
+        """Start to write to it and to read from it."""
+
+    def send(self, message: protocol.Command) -> None: ...
+    def kill(self) -> None: ...
+    def close(self) -> None:
+        """Tell it that nothing more is wanted of it, upon which it ends by itself."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is gone and its end was reported; False when the time (s) was too short."""
+        ...
+
+    def memory(self) -> int:
+        """The resident memory in bytes; 0 when it is gone."""
+        ...
+
+    def how_it_ended(self) -> str: ...
+
+
+class Machine(Protocol):
+    """A computer, or the part of one, on which worker processes are started."""
+
+    @property
+    def name(self) -> str:
+        """Empty for the machine that the app runs on."""
+        ...
+
+    @property
+    def slots(self) -> int:
+        """The number of processes that train runs in turns."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """The bytes that each of them may take."""
+        ...
+
+    def launch(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        on_message: Callable[[protocol.Report], None],
+        on_end: Callable[[], None],
+    ) -> Process:
+        """Start ``python -m engine.workers.worker`` with these arguments. Raises OSError. The functions are called on a thread of
+        the process's own, ``on_end`` last of all."""
+        ...
+
+
+class Cluster(Protocol):
+    """Machines that join and leave while the app runs."""
+
+    @property
+    def machines(self) -> Sequence[Machine]:
+        """Those that take processes now."""
+        ...
+
+    def start(self, changed: Callable[[], None]) -> None:
+        """``changed`` is called, on a thread of the cluster's own, when machines have joined or left."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class ThisMachine:
+    """The machine that the app runs on."""
+
+    slots: int
+    memory: int
+    name: str = HERE
+
+    def launch(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        on_message: Callable[[protocol.Report], None],
+        on_end: Callable[[], None],
+    ) -> Process:
+        return ChildProcess[protocol.Command, protocol.Report](
+            name, ["-m", "engine.workers.worker", *arguments], write=protocol.send, read=protocol.receive,
+            on_message=on_message, on_end=on_end, defaults=protocol.KEPT_BLOCKS,
+        )  # fmt: skip
+
+
+class Machines:
+    """All machines that processes may be started on."""
+
+    def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
+        """``slots``: the processes that train on the app's own machine."""
+        self._here = ThisMachine(slots, int(limits.worker_memory))
+        self._cluster = cluster
+
+    @property
+    def training(self) -> list[Machine]:
+        """Those on which runs are trained now: the app's own only while there is no other, so that its cores are the pages'."""
+        return list(self._cluster.machines if self._cluster else ()) or [self._here]
+
+    @property
+    def slots(self) -> int:
+        return sum(machine.slots for machine in self.training)
+
+    def find(self, name: str) -> Machine | None:
+        """The machine of that name; None where it has left."""
+        if name == HERE:
+            return self._here
+        return next((machine for machine in self.training if machine.name == name), None)
+
+    def start(self, changed: Callable[[], None]) -> None:
+        if self._cluster is not None:
+            self._cluster.start(changed)
+
+    def close(self) -> None:
+        if self._cluster is not None:
+            self._cluster.close()
