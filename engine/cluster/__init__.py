@@ -1,4 +1,29 @@
 """Workers on other machines: the pool's worker processes, started on the workers of a Dask cluster.
 
-Needs what ``requirements-cluster.txt`` names; nothing outside this folder imports it before a scheduler is named.
+Needs what ``requirements-cluster.txt`` names; nothing of it is imported before a scheduler is named.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.cluster.cluster import DaskCluster
+
+SCHEDULER_VARIABLE = "ATTENTION_LAB_SCHEDULER"
+"""The environment variable with the address of the scheduler to which the app sends its runs."""
+
+
+def cluster_at(address: str) -> DaskCluster | None:
+    """The cluster whose scheduler has this address, tls://host:port; None for an empty one. Raises ValueError with one sentence."""
+    if not address:
+        return None
+    try:
+        from engine.cluster.cluster import DaskCluster
+    except ModuleNotFoundError as error:
+        if error.name not in ("distributed", "msgpack"):
+            raise
+        raise ValueError(
+            f"The scheduler is {address!r}, but Dask is not installed here; pip install -r requirements-cluster.txt installs it."
+        ) from None
+    return DaskCluster(address)

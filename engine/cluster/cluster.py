@@ -53,8 +53,10 @@ class DaskCluster:
     def __init__(self, address: str, security: Security | None = None) -> None:
         """``security``: the certificates; by default those that Dask's own settings name. Raises ValueError."""
         self.address = checked_address(address)
-        self.problem = "The cluster has not been reached yet."
+        self.problem = ""
         """One sentence where the scheduler cannot be reached, else empty."""
+        self.connecting = True
+        """Whether it is not known yet whether there are workers."""
         self.refused: dict[str, str] = {}
         """The workers that are not used, each with one sentence."""
         self._said = False  # that the scheduler cannot be reached
@@ -112,6 +114,8 @@ class DaskCluster:
                 while not self._closing.is_set():
                     found = await asyncio.wait_for(client.scheduler.identity(n_workers=-1), SILENT)
                     self._look(client, found["workers"])
+                    if not found["workers"] and self.connecting:
+                        self._joined()
                     await self._wait(LOOK_EVERY)
             finally:
                 await self._leave()
@@ -142,7 +146,7 @@ class DaskCluster:
     async def _with(self, member: Member) -> None:
         """Be with one worker until it is gone; after a while it is tried again."""
         try:
-            await member.live(self._changed)
+            await member.live(self._joined)
         except OtherVersion as error:
             self.refused[member.name] = str(error)
             LOG.warning("%s It is not used.", error)
@@ -152,9 +156,14 @@ class DaskCluster:
             LOG.warning("The cluster's worker %s is not used: %s", member.name, error)
         finally:
             self._members.pop(member.name, None)
+            self.connecting = False
             self._changed()
         await asyncio.sleep(AGAIN_AFTER)
         self._tasks.pop(member.name, None)
+
+    def _joined(self) -> None:
+        self.connecting = False
+        self._changed()
 
     async def _leave(self) -> None:
         tasks = list(self._tasks.values())
@@ -165,6 +174,7 @@ class DaskCluster:
 
     def _say_lost(self, error: Exception) -> None:
         """Say once that the cluster is gone."""
+        self.connecting = False
         if not self._said:
             LOG.warning(
                 "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can.",
@@ -173,6 +183,7 @@ class DaskCluster:
             )
             self._said = True
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
+        self._changed()
 
 
 def _is_loopback(host: str) -> bool:

@@ -79,6 +79,16 @@ class Cluster(Protocol):
         """Those that take processes now."""
         ...
 
+    @property
+    def connecting(self) -> bool:
+        """Whether it is not known yet whether there are any."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """One sentence where the cluster cannot be reached, else empty."""
+        ...
+
     def start(self, changed: Callable[[], None]) -> None:
         """``changed`` is called, on a thread of the cluster's own, when machines have joined or left."""
 
@@ -117,11 +127,19 @@ class Machines:
     @property
     def training(self) -> list[Machine]:
         """Those on which runs are trained now: the app's own only while there is no other, so that its cores are the pages'."""
-        return list(self._cluster.machines if self._cluster else ()) or [self._here]
+        if self._cluster is None:
+            return [self._here]
+        return list(self._cluster.machines) or ([] if self._cluster.connecting else [self._here])
 
     @property
     def slots(self) -> int:
-        return sum(machine.slots for machine in self.training)
+        """The number of processes that train, when all are up; as on the app's own machine while no other is known."""
+        return sum(machine.slots for machine in self.training) or self._here.slots
+
+    @property
+    def problem(self) -> str:
+        """One sentence where there is a cluster that cannot be reached, else empty."""
+        return self._cluster.problem if self._cluster else ""
 
     def find(self, name: str) -> Machine | None:
         """The machine of that name; None where it has left."""
