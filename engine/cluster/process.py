@@ -39,7 +39,7 @@ class RemoteProcess:
         """``tell`` sends a message to the relay; it does not block."""
         self.last_message_at = time.monotonic()
         self.pid = 0
-        """Unknown here: processes of another machine are ended by their relay."""
+        """The process's number on its own machine, once it is known."""
         self._name, self._arguments, self._tell = name, list(arguments), tell
         self._on_message, self._on_end = on_message, on_end
         self._folders: dict[str, Path] = {}
@@ -78,8 +78,10 @@ class RemoteProcess:
 
     def take(self, what: str, *more: object) -> None:
         match what, more:
-            case "memory", [int(self._memory)]:
-                pass
+            case "memory", [int(size)]:
+                self._memory = size
+            case "pid", [int(number)]:
+                self.pid = number
             case "report", [bytes(body)]:
                 self.last_message_at = time.monotonic()
                 self._inbox.put(partial(self._report, body))

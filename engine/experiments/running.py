@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
@@ -80,6 +81,7 @@ class ExperimentRun(BackgroundTask):
         """The report on the trials so far."""
         self._pool, self._save = pool, save
         self._trials = list(self.reused)
+        self._lost_once: set[tuple[str, int]] = set()
         self._lock = RLock()
 
     @property
@@ -124,35 +126,37 @@ class ExperimentRun(BackgroundTask):
 
     def _run_trials(self) -> None:
         reused = {(trial.arm, trial.seed) for trial in self.reused}
-        waiting = iter([(arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in reused])
-        more = True
-        while (more or self.running_trials) and not self._stop.is_set():
-            if more and len(self.running_trials) < self._pool.size:
-                more = self._start_next(waiting)
-            elif not self._collect():
+        waiting = deque((arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in reused)
+        while (waiting or self.running_trials) and not self._stop.is_set():
+            if waiting and len(self.running_trials) < self._pool.size:
+                self._start(*waiting.popleft(), waiting)
+            elif not self._collect(waiting):
                 time.sleep(POLL_SECONDS)
 
-    def _start_next(self, waiting: Iterator[tuple[Arm, int]]) -> bool:
-        following = next(waiting, None)
-        if following is None:
-            return False
-        arm, seed = following
+    def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
+        """Start a trial as soon as there is room for it."""
         while not self._stop.is_set():
             try:
                 config, record = self.experiment.config(arm, seed), self.experiment.record(arm)
                 run = self._pool.submit(RunRequest(config, self.visitor, trial=True, alone=arm.alone, record=record))
             except NoRoom:
-                self._collect()
+                self._collect(waiting)
                 time.sleep(10 * POLL_SECONDS)
                 continue
             self.running_trials = (*self.running_trials, RunningTrial(arm, seed, run))
-            break
-        return True
+            return
 
-    def _collect(self) -> bool:
-        """Take in the trials that have ended; returns whether there were any."""
+    def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
+        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker waits again, once:
+        the same settings and seed give the same trial."""
         ended = [trial for trial in self.running_trials if not trial.run.live]
         for trial in ended:
+            place = (trial.arm.name, trial.seed)
+            if trial.run.state == "lost" and place not in self._lost_once:
+                self._lost_once.add(place)
+                waiting.appendleft((trial.arm, trial.seed))
+                self._pool.runs.delete(trial.run.id)
+                continue
             read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.experiment.curves)
             with self._lock:
                 self._trials.append(read)

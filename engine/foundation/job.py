@@ -18,6 +18,9 @@ class Job(Generic[Answer]):
 
     function: ClassVar[str]
     """``module:function``; the module is imported in the process that does the job, so it may import torch."""
+    anywhere: ClassVar[bool] = False
+    """Whether the job reads and writes no file, so that a machine of the cluster may do it. Those that measure are such jobs: they
+    are all done on the same machine, on which no page is drawn."""
 
     def do(self) -> Answer:
         """The answer, computed in this process."""

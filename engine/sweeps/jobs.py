@@ -14,12 +14,14 @@ from engine.sweeps.visit import Machine, Visit
 @dataclass(frozen=True)
 class DescribeMachine(Job[Machine]):
     function = "engine.sweeps.measure:machine"
+    anywhere = True
     device: str
 
 
 @dataclass(frozen=True)
 class MeasurePoint(Job[Visit]):
     function = "engine.sweeps.measure:visit"
+    anywhere = True
     config: RunConfig
     length: int
     kind: str

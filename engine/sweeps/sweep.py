@@ -23,6 +23,7 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
 from engine.workers.errors import JobError, Refused
+from engine.workers.machines import HERE
 from engine.workers.pool import Pool
 
 CLOCK = Lock()
@@ -43,6 +44,7 @@ class Sweep(BackgroundTask):
         self.now: tuple[str, int] | None = None
         """The kind and the length or depth that is measured now."""
         self._pool = pool
+        self._on = HERE
         self._machine: Machine | None = None
         self._visits: list[Visit] = []
         self._skips: list[Skip] = []
@@ -76,6 +78,7 @@ class Sweep(BackgroundTask):
 
     def _work(self) -> None:
         try:
+            self._on = self._pool.measuring
             self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
             self._go_along()
             self._fit()
@@ -110,6 +113,8 @@ class Sweep(BackgroundTask):
         began = time.monotonic()
         try:
             with CLOCK:
+                if self._pool.measuring != self._on:
+                    raise Refused("The machine on which this was measured has left the cluster; please measure again.")
                 self.now = (kind, place)
                 began = time.monotonic()
                 job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
@@ -135,7 +140,9 @@ class Sweep(BackgroundTask):
         limits = self._pool.limits
         if self._machine is not None and self._machine.kind == "cuda":
             return min(self._machine.free, int(limits.memory))
-        return min(int(psutil.virtual_memory().available), int(limits.memory), int(limits.worker_memory))
+        elsewhere = self._machine if self._on != HERE else None
+        free = elsewhere.free if elsewhere else int(psutil.virtual_memory().available)
+        return min(free, int(limits.memory), int(limits.worker_memory))
 
     def _skipped(self, kind: str) -> bool:
         return any(skip.kind == kind for skip in self._skips)

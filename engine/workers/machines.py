@@ -141,6 +141,11 @@ class Machines:
         """One sentence where there is a cluster that cannot be reached, else empty."""
         return self._cluster.problem if self._cluster else ""
 
+    @property
+    def measuring(self) -> str:
+        """The name of the machine on which times are measured: always the same of those that train, as long as it is there."""
+        return min((machine.name for machine in self.training), default=HERE)
+
     def find(self, name: str) -> Machine | None:
         """The machine of that name; None where it has left."""
         if name == HERE:

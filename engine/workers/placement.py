@@ -49,8 +49,8 @@ def has_room(peaks: Iterable[int], peak: int, memory: float, base: int = WORKER_
     return base + sum(peaks) + peak <= memory
 
 
-def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerProcess | None:
-    """A free job process; None while there is none.
+def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob, machine: str) -> WorkerProcess | None:
+    """A free job process on the machine of that name; None while there is none.
 
     A process has one job at a time. Of two jobs that measure time, the second waits for the first; so does a visitor's
     second job, so that one visitor never holds all job processes.
@@ -58,7 +58,8 @@ def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob) -> WorkerPr
     computing = [worker.job for worker in workers if worker.job is not None]
     if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
         return None
-    free = [worker for worker in workers if worker.post.role == "jobs" and worker.available and worker.job is None]
+    own = [worker for worker in workers if worker.post.role == "jobs" and worker.post.machine == machine]
+    free = [worker for worker in own if worker.available and worker.job is None]
     return min(free, key=lambda worker: worker.post.number, default=None)
 
 

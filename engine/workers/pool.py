@@ -82,13 +82,23 @@ class Pool:
         # With one worker, memory is scarce: its job process is there only while somebody asks.
         kept = 0 if self.size == 1 else 1
         self._questions = Questions(
-            self._lock, lambda: self._supervisor.workers, self.limits.job_processes, kept, self._others_train
+            self._lock,
+            lambda: self._supervisor.workers,
+            self.limits.job_processes,
+            kept,
+            self._others_train,
+            lambda: self.measuring,
         )
 
     @property
     def size(self) -> int:
         """The number of worker processes that train, when all are up."""
         return self.machines.slots
+
+    @property
+    def measuring(self) -> str:
+        """The name of the machine on which times are measured."""
+        return self.machines.measuring
 
     def start(self) -> bool:
         """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""

@@ -19,6 +19,7 @@ from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.workers import protocol
 from engine.workers.errors import JobError
+from engine.workers.machines import HERE
 from engine.workers.placement import worker_for_job
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
@@ -44,12 +45,14 @@ class Questions:
         most: int,
         kept: int,
         others_train: Callable[[str], bool] = lambda _: False,
+        measuring: Callable[[], str] = lambda: HERE,
     ) -> None:
-        """``most``: the most job processes; ``kept``: how many of them stay when nobody asks, once runs can be trained.
-        ``others_train``: whether runs of others than the visitor of that id go or wait."""
+        """``most``: the most job processes here; ``kept``: how many of them stay when nobody asks, once runs can be trained.
+        ``others_train``: whether runs of others than the visitor of that id go or wait. ``measuring``: the name of the machine for
+        the jobs that may be done anywhere."""
         self._lock, self._workers, self._most, self._kept = lock, workers, most, kept
         self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
-        self._others_train = others_train
+        self._others_train, self._measuring = others_train, measuring
         self._pace = Pace(rate=SHARE, most=AT_ONCE)
         self._closed = ""
 
@@ -83,7 +86,7 @@ class Questions:
         with self._lock:
             for visitor in list(self._waiting):
                 jobs = self._waiting[visitor]
-                worker = worker_for_job(self._workers(), jobs[0])
+                worker = worker_for_job(self._workers(), jobs[0], self._machine_for(jobs[0]))
                 if worker is None or (visitor and self._pace.wait(visitor) and self._others_train(visitor)):
                     continue
                 worker.job = jobs.popleft()
@@ -124,19 +127,29 @@ class Questions:
             self._waiting.clear()
 
     def posts(self, now: float) -> list[Post]:
-        """The job processes that are needed: those that compute, one for what waits, a further one once something has
+        """The job processes that are needed here, and where times are measured."""
+        measuring = self._measuring()
+        elsewhere = [] if measuring == HERE else self._posts_on(measuring, now, most=1, kept=0)
+        return [*self._posts_on(HERE, now, self._most, self._kept), *elsewhere]
+
+    def _posts_on(self, machine: str, now: float, most: int, kept: int) -> list[Post]:
+        """The job processes that are needed on a machine: those that compute, one for what waits, a further one once something has
         waited for a while, those idle for a short time, and those that are kept."""
         workers = self._workers()
-        own = [worker for worker in workers if worker.post.role == "jobs"]
+        own = [worker for worker in workers if worker.post.role == "jobs" and worker.post.machine == machine]
         computing = {worker.job.visitor.id for worker in own if worker.job is not None}
-        held_up = [jobs[0] for visitor, jobs in self._waiting.items() if not visitor or visitor not in computing]
+        first = [jobs[0] for visitor, jobs in self._waiting.items() if not visitor or visitor not in computing]
+        held_up = [job for job in first if self._machine_for(job) == machine]
         needed = sum(worker.job is not None for worker in own)
         if held_up and (needed == 0 or any(now - job.asked_at > IN_A_HURRY for job in held_up)):
             needed += 1
         if any(worker.post.role == "runs" and worker.ready for worker in workers):
-            needed = max(needed, self._kept)
+            needed = max(needed, kept)
         used = {worker.post.number for worker in own if worker.job is not None or now - worker.idle_since < IDLE}
-        return [Post("jobs", number) for number in range(self._most) if number < needed or number in used]
+        return [Post("jobs", number, machine=machine) for number in range(most) if number < needed or number in used]
+
+    def _machine_for(self, job: QueuedJob) -> str:
+        return self._measuring() if job.ask.job.anywhere else HERE
 
     def _going(self) -> Iterator[QueuedJob]:
         """The jobs that wait and those on a process."""

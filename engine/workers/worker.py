@@ -84,7 +84,9 @@ class Worker:
             case protocol.Ping():
                 self._report(protocol.Pong())
             case protocol.Start(run_id, request, prediction, folder):
-                self._folders[run_id] = path = data_folder() / folder  # an absolute one stays as it is
+                self._folders[run_id] = path = data_folder() / folder  # an absolute one stays as it is, and is there
+                if not Path(folder).is_absolute():
+                    path.mkdir(parents=True, exist_ok=True)
                 saved = None if command.saved_step is None else Saved(RunFolder(path).state, command.saved_step)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training, saved=saved))
                 if not request.paused:

@@ -168,6 +168,11 @@ class WorkerPid(Job[int]):
 
 
 @dataclass(frozen=True)
+class PidAnywhere(WorkerPid):
+    anywhere = True
+
+
+@dataclass(frozen=True)
 class Fail(Job[None]):
     function = f"{__name__}:fail"
 

@@ -26,6 +26,7 @@ class ScriptedPool:
 
     def __init__(self, fails: tuple[str, int] | None = None) -> None:
         self.limits = Limits()
+        self.measuring = ""
         self.asked: list[tuple[str, int, int]] = []
         self.alone: list[bool] = []
         self.fails = fails

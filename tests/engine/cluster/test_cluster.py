@@ -1,0 +1,172 @@
+"""A pool on a real Dask cluster on loopback, with TLS and the torch-free training: what works here works there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.cluster import cluster_at
+from engine.cluster.cluster import DaskCluster, checked_address
+from engine.runs.events import Finished, Progress
+from engine.runs.folder import RunFolder
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from engine.workers import put_away
+from engine.workers.limits import Limits
+from engine.workers.pool import Pool
+from tests.clustering import LoopbackCluster, loopback_cluster
+from tests.engine.fake_training import HANGS_IN_THE_END, PidAnywhere, WorkerPid, config
+from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some, steps_of, until, wait_end
+
+
+@contextmanager
+def pool_on(cluster: LoopbackCluster, folder: Path, **limits: float) -> Iterator[Pool]:
+    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 1.0, **limits})
+    there = DaskCluster(cluster.address, cluster.security)
+    with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
+        until_machines(pool, len(cluster.workers))
+        yield pool
+
+
+def until_machines(pool: Pool, number: int) -> None:
+    """Until so many workers of the cluster are ready to train, and no other process is there."""
+
+    def there() -> bool:
+        workers = [worker for worker in pool.health().workers if worker.role == "runs"]
+        return len(workers) == number and all(worker.ready and worker.machine for worker in workers)
+
+    until(there)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoopbackCluster]:
+    with loopback_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pool(cluster: LoopbackCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """A pool on a cluster whose workers stay."""
+    with pool_on(cluster, tmp_path_factory.mktemp("runs")) as running:
+        yield running
+
+
+def test_runs_are_shared_out_over_the_machines_and_all_their_steps_arrive(pool: Pool) -> None:
+    runs = [pool.submit(RunRequest(config(200, 0.002, seed))) for seed in range(4)]
+    for run in map(wait_end, runs):
+        assert run.state == "finished"
+        assert steps_of(run) == list(range(1, 201))
+        assert isinstance(run.ending, Finished)
+    assert len({run.machine for run in runs}) == 2
+    assert "" not in {run.machine for run in runs}
+
+
+def test_a_run_is_paused_stepped_resumed_and_stopped(pool: Pool) -> None:
+    run = long_run(pool)
+    pool.pause(run.id)
+    until(lambda: run.state == "paused")
+    stood = run.step
+    pool.step(run.id)
+    until(lambda: run.step == stood + 1)
+    time.sleep(0.3)
+    assert run.step == stood + 1
+    pool.resume(run.id)
+    until(lambda: run.step > stood + 10)
+    pool.stop(run.id)
+    assert wait_end(run).state == "stopped"
+    assert steps_of(run) == list(range(1, run.step + 1))
+
+
+def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool: Pool) -> None:
+    run = long_run(pool, seed=HANGS_IN_THE_END)
+    pool.stop(run.id)
+    assert "did not, so its worker was ended" in getattr(wait_end(run).ending, "reason", "")
+    until_machines(pool, 2)
+    assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
+
+
+def test_a_run_that_was_put_away_goes_on_from_its_state_wherever_there_is_room(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(put_away, "PAUSED_FOR", 1.0)
+    run = long_run(pool)
+    pool.pause(run.id)
+    until(lambda: run.state == "paused")
+    others = [long_run(pool, seed=seed) for seed in (1, 2)]
+    until(lambda: run.away)
+    stood = run.step
+    assert RunFolder(run.folder).state.read_text() == str(stood)
+    pool.resume(run.id)
+    until(lambda: run.step > stood)
+    for going in (run, *others):
+        pool.stop(going.id)
+    assert steps_of(wait_end(run)) == list(range(1, run.step + 1))
+
+
+def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_cluster(pool: Pool) -> None:
+    here = pool.ask(WorkerPid(), timeout=PATIENCE)
+    there = pool.ask(PidAnywhere(), timeout=PATIENCE)
+    workers = {worker.pid: worker.machine for worker in pool.health().workers if worker.role == "jobs"}
+    assert workers[here] == ""
+    assert workers[there] == min(machine.name for machine in pool.machines.training)
+
+
+def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
+    with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
+        runs = [long_run(pool, seed=seed) for seed in range(2)]
+        killed = cluster.workers[0]
+        lost = next(run for run in runs if run.machine == cluster.address_of(killed))
+        kept = next(run for run in runs if run is not lost)
+        killed.kill()
+        assert wait_end(lost).state == "lost"
+        reason = getattr(lost.ending, "reason", "")
+        assert "connection" in reason
+        assert "give the same run again" in reason
+        before = kept.step
+        until(lambda: kept.step > before + 20)
+        assert [machine.name for machine in pool.machines.training] == [kept.machine]
+        # One that joins is used at once, and the run that is started again is the same.
+        cluster.add()
+        until_machines(pool, 2)
+        again = pool.submit(RunRequest(lost.config))
+        until(lambda: again.step >= lost.step)
+        assert losses(again)[: lost.step] == losses(lost)
+        for run in (kept, again):
+            pool.stop(run.id)
+            wait_end(run)
+
+
+def losses(run: Run) -> list[float]:
+    return [event.loss for event in run.events if isinstance(event, Progress)]
+
+
+def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(tmp_path: Path) -> None:
+    with loopback_cluster(tmp_path, workers=1) as cluster:
+        address, folder = cluster.address, tmp_path / "runs"
+        with pool_on(cluster, folder) as pool:
+            finished = wait_end(pool.submit(RunRequest(config(5))))
+            for process in psutil.Process().children():
+                if "scheduler" in process.cmdline():
+                    os.kill(process.pid, signal.SIGKILL)
+            until(lambda: bool(pool.machines.problem))
+            assert address in pool.machines.problem
+            here = wait_end(pool.submit(RunRequest(config(5))))
+            assert (here.state, here.machine) == ("finished", "")
+            assert finished.state == "finished"
+
+
+def test_an_unprotected_address_is_refused_with_a_sentence() -> None:
+    for good in ("tls://scheduler:8786", "tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:8786"):
+        assert checked_address(good) == good
+    for bad in ("tcp://10.0.0.1:8786", "scheduler:8786", "tls://scheduler", "http://127.0.0.1:1", ""):
+        with pytest.raises(ValueError, match="allowed is tls://host:port"):
+            checked_address(bad)
+    assert cluster_at("") is None

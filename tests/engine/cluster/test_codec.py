@@ -1,0 +1,94 @@
+"""What travels between machines comes back as it was, and nothing else is made of bytes."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cluster.codec import OBJECT, Unreadable, decode, encode
+from engine.runs.events import Progress, Sample, Snapshot, Started
+from engine.settings.costs import Memory
+from engine.workers import protocol
+
+PLAIN = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary()
+)
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(0, 99), inner),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_plain_values_come_back_with_their_types(value: Any) -> None:
+    assert decode(encode(value)) == value
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "uint8", "complex64", "<U3"])
+def test_arrays_come_back_bit_for_bit(dtype: str) -> None:
+    array = np.arange(12).reshape(3, 4).T.astype(dtype)
+    back = decode(encode({"a": array, "empty": array[:0], "one": array[1, 1]}))
+    assert back["a"].dtype == array.dtype
+    assert back["a"].tobytes() == array.tobytes()
+    assert back["empty"].shape == (0, 3)
+    assert back["one"] == array[1, 1]
+    assert type(back["one"]) is type(array[1, 1])
+    back["a"][0, 0] = array[1, 1]  # it may be written to, as an array of one's own
+
+
+def test_reports_come_back() -> None:
+    memory = Memory(8, 8, 16, None, 10)
+    pattern = np.random.default_rng(0).random((1, 2, 3, 3), dtype=np.float32)
+    events = [
+        Started(10, memory, None, {"loss": 2.3}, 1.0, "cpu"),
+        Progress(1, float("inf"), 0.5, 0.1, 1e4, validation={"loss": float("-inf")}),
+        Snapshot(1, {"self": pattern}, {}, [Sample(["a"], [""], ["b"])]),
+    ]
+    update = protocol.RunUpdate("run", events, "paused")
+    back = decode(encode(update))
+    assert isinstance(back, protocol.RunUpdate)
+    assert back.events[:2] == events[:2]
+    assert back.events[2].patterns["self"].tobytes() == pattern.tobytes()
+    assert back.events[2].samples == events[2].samples
+
+
+@dataclass
+class Foreign:
+    value: int
+
+
+@pytest.mark.parametrize("value", [object(), Foreign(1), np.array([object()]), {1, 2}, print])
+def test_what_is_no_plain_data_is_not_sent(value: Any) -> None:
+    with pytest.raises(TypeError, match="cannot be sent"):
+        encode(value)
+
+
+def test_no_class_but_a_record_of_the_engine_is_made() -> None:
+    for module, name in (
+        ("os", "system"),
+        ("subprocess", "Popen"),
+        ("engine.cluster.codec", "decode"),
+        ("engine.no", "Such"),
+    ):
+        body = msgpack.packb(msgpack.ExtType(OBJECT, msgpack.packb([module, name, {}])))
+        with pytest.raises(Unreadable, match="no record"):
+            decode(body)
+    for body in (pickle.dumps(print), b"", b"\xc1", msgpack.packb(msgpack.ExtType(9, b"")), encode(1) * 2):
+        with pytest.raises(Unreadable):
+            decode(body)
+
+
+def test_a_nesting_without_end_is_refused() -> None:
+    body = encode(0)
+    for _ in range(200):
+        body = msgpack.packb(msgpack.ExtType(3, msgpack.packb([0]) if not body else b"\x91" + body))
+    with pytest.raises(Unreadable):
+        decode(body)
