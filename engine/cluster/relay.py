@@ -97,8 +97,8 @@ class Relay(WorkerPlugin):
 
     def _take(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = child = Child(name, more[0], self._data, self._say_from_thread)
-            self._say([["pid", name, child.process.pid]])
+            self._children[name] = started = Child(name, more[0], self._data, self._say_from_thread)
+            self._say([["pid", name, started.process.pid]])
         elif child := self._children.get(name):
             match what:
                 case "send":

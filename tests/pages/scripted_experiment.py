@@ -127,6 +127,10 @@ class ScriptedRun:
         self.live, self.queue_place, self.step = True, None, 0
 
     @property
+    def state(self) -> str:
+        return "running" if self.live else "finished"
+
+    @property
     def events(self) -> list[Event]:
         return events_of(self.config, self.value, self.step)
 

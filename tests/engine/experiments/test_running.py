@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +23,13 @@ from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
+
+
+@pytest.fixture
+def own_pool(tmp_path: Path) -> Iterator[Pool]:
+    """One worker, which the test may kill."""
+    with pool_of(tmp_path) as pool:
+        yield pool
 
 
 def ended(run: ExperimentRun) -> ExperimentRun:
@@ -111,3 +121,19 @@ def test_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None
 def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) -> None:
     with pytest.raises(ConfigError, match="n_heads"):
         ExperimentRun(fake_issue(arms=(Arm("bad", "fault", {"n_heads": 5}),)), pool)
+
+
+def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(own_pool: Pool) -> None:
+    slow = fake_issue(seeds=2, base={"learning_rate": 0.2})
+    run = ExperimentRun(slow, own_pool).start()
+    for _ in range(2):  # the second time it is lost for good
+        while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
+            time.sleep(0.01)
+        os.kill(next(worker.pid for worker in own_pool.health().workers if worker.runs), signal.SIGKILL)
+        while going[0] in run.running_trials:
+            time.sleep(0.01)
+    assert run.wait(600)
+    outcomes = {(trial.arm, trial.seed): trial.outcome for trial in run.trials}
+    assert len(outcomes) == len(run.trials) == run.total
+    assert [bool(outcome) for outcome in outcomes.values()].count(True) == 1
+    assert "signal 9" in outcomes[going[0].arm.name, going[0].seed]
