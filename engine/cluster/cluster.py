@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import secrets
 import threading
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from distributed import Client, Security
 from distributed.comm.core import CommClosedError
 
 from engine.cluster.codec import Unreadable
-from engine.cluster.member import SILENT, Member, OtherVersion
+from engine.cluster.member import SILENT, Call, Member, OtherVersion
 from engine.cluster.relay import Relay, operation
 from engine.foundation.log import LOG
 from engine.workers.host import WORKER_BYTES
@@ -29,6 +30,8 @@ FREE_SHARE = 0.75
 """The share of a worker's memory that its processes may take together."""
 WITHOUT_PICKLE = ["dask", "msgpack"]
 """The ways in which an answer may be written: none of them can make the app run code."""
+DIRECTLY = 3.0
+"""Seconds within which a worker must answer to be called directly."""
 LONGEST_CLOSE = 10.0
 """The most seconds that :meth:`DaskCluster.close` takes."""
 UNREACHABLE = (OSError, TimeoutError, CommClosedError, Unreadable)
@@ -104,23 +107,20 @@ class DaskCluster:
             self.address, asynchronous=True, security=self._security or Security(), name=f"attention-lab-{self._app}",
             deserializers=WITHOUT_PICKLE, timeout=10, set_as_default=False,
         ) as client:  # fmt: skip
-            try:
-                await client.register_plugin(Relay(self._app), name=operation(self._app))
-            except Exception as error:  # of one worker; the others have it, and the calls to this one will fail
-                LOG.warning("A worker of the cluster does not have this program (%s).", error)
+            await self._register(client)
             LOG.info("Connected to the cluster at %s.", self.address)
             self.problem, self._said = "", False
             try:
                 while not self._closing.is_set():
-                    found = await asyncio.wait_for(client.scheduler.identity(n_workers=-1), SILENT)
+                    found = await ask(client, self.address, "identity", n_workers=-1)
                     self._look(client, found["workers"])
                     if not found["workers"] and self.connecting:
                         self._joined()
                     await self._wait(LOOK_EVERY)
             finally:
                 await self._leave()
-            with suppress(Exception):  # the relays end by themselves, too, if nobody calls them any more
-                await asyncio.wait_for(client.unregister_worker_plugin(operation(self._app)), SILENT)
+            with suppress(OSError, TimeoutError):  # the relays end by themselves, too, if nobody calls them any more
+                await ask(client, self.address, "unregister_worker_plugin", name=operation(self._app))
 
     def _look(self, client: Client, workers: dict[str, Any]) -> None:
         """Begin with the workers that have joined."""
@@ -129,24 +129,41 @@ class DaskCluster:
         for address in workers.keys() - self._tasks.keys() - self.refused.keys():
             slots = max(1, int(workers[address]["nthreads"]))
             memory = int(FREE_SHARE * int(workers[address]["memory_limit"] or 0)) // slots
-            call = partial(self._call, client, address)
-            member = Member(address, slots, max(memory, 2 * WORKER_BYTES), call)
+            member = Member(address, slots, max(memory, 2 * WORKER_BYTES))
             self._members[address] = member
-            self._tasks[address] = asyncio.create_task(self._with(member))
+            self._tasks[address] = asyncio.create_task(self._with(client, member))
 
-    async def _call(self, client: Client, address: str, **message: object) -> Any:
-        scheduler = client.scheduler
-        if scheduler is None:
-            raise ConnectionError("the connection is closed")
-        answer = await scheduler.proxy(msg={"op": operation(self._app), **message}, worker=address)
-        if isinstance(answer, dict) and answer.get("status", "").endswith("error"):
-            raise ConnectionError("its relay failed")
-        return answer
+    async def _register(self, client: Client) -> None:
+        """Give every worker a relay, those that join later, too."""
+        name, plugin = operation(self._app), pickle.dumps(Relay(self._app))
+        try:
+            answers = await ask(
+                client, self.address, "register_worker_plugin", plugin=plugin, name=name, idempotent=False
+            )
+        except TimeoutError:  # one of them stands still; the others have it
+            return
+        for address, answer in answers.items():
+            if answer["status"] != "OK":
+                LOG.warning("The cluster's worker %s cannot start a relay: has it this program?", address)
 
-    async def _with(self, member: Member) -> None:
+    async def _way_to(self, client: Client, address: str) -> Call:
+        """How a worker is called: directly, or where it cannot be reached from here, through the scheduler."""
+        name = operation(self._app)
+        try:
+            await ask(client, address, "identity", seconds=DIRECTLY)
+            return partial(ask, client, address, name)
+        except (OSError, TimeoutError):
+
+            async def through(**message: object) -> Any:
+                told = {"op": name, **message}
+                return await ask(client, self.address, "proxy", worker=address, msg=told)
+
+            return through
+
+    async def _with(self, client: Client, member: Member) -> None:
         """Be with one worker until it is gone; after a while it is tried again."""
         try:
-            await member.live(self._joined)
+            await member.live(await self._way_to(client, member.name), self._joined)
         except OtherVersion as error:
             self.refused[member.name] = str(error)
             LOG.warning("%s It is not used.", error)
@@ -184,6 +201,27 @@ class DaskCluster:
             self._said = True
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
         self._changed()
+
+
+async def ask(client: Client, address: str, op: str, *, seconds: float = SILENT, **message: object) -> Any:
+    """The answer of a Dask scheduler or worker to an operation. Raises OSError or TimeoutError.
+
+    Dask's own calls read a failed operation's exception with pickle, so that a worker that somebody has taken over could run code
+    here; this reads plain values only.
+    """
+    async with asyncio.timeout(seconds):
+        connection = await client.rpc.connect(address)
+        try:
+            await connection.write({"op": op, "reply": True, **message})
+            answer = await connection.read(deserializers=WITHOUT_PICKLE)
+        except BaseException:
+            connection.abort()
+            raise
+        finally:
+            client.rpc.reuse(address, connection)
+    if isinstance(answer, dict) and answer.get("status") in ("error", "uncaught-error"):
+        raise ConnectionError(f"{address} cannot do that: {str(answer.get('exception_text', ''))[:200]}")
+    return answer
 
 
 def _is_loopback(host: str) -> bool:

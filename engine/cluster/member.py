@@ -20,7 +20,7 @@ LARGEST_CALL = 8 * 2**20
 """Bytes above which a call takes no further message along."""
 
 Call = Callable[..., Awaitable[Any]]
-"""Call the relay's operation on this worker; raises OSError where that cannot be reached."""
+"""Call the relay's operation on this worker; raises OSError or TimeoutError where that cannot be reached."""
 
 
 class OtherVersion(Exception):
@@ -30,11 +30,10 @@ class OtherVersion(Exception):
 class Member:
     """One Dask worker with its relay. Its properties and :meth:`launch` may be used from any thread."""
 
-    def __init__(self, address: str, slots: int, memory: int, call: Call) -> None:
+    def __init__(self, address: str, slots: int, memory: int) -> None:
         """``slots``: its threads, each of which stands for one process that trains. ``memory``: bytes for each."""
         self.name, self.slots, self.memory = address, slots, memory
         self.ready = False
-        self._call = call
         self._session = secrets.token_hex(8)
         self._processes: dict[str, RemoteProcess] = {}
         self._started = 0
@@ -57,9 +56,10 @@ class Member:
         self._processes[known_as] = process
         return process
 
-    async def live(self, joined: Callable[[], None]) -> None:
+    async def live(self, call: Call, joined: Callable[[], None]) -> None:
         """Pass messages on until the worker is gone or this task is cancelled; then all its processes have ended. ``joined`` is
         called once it takes processes. Raises OSError, TimeoutError, Unreadable or OtherVersion."""
+        self._call = call
         try:
             known = await self._ask("begin")
             if known["code"] != code_hash():
@@ -77,7 +77,7 @@ class Member:
                 process.end(f"the connection to {self.name} was lost")
 
     async def _ask(self, do: str, items: Sequence[Item] = ()) -> Any:
-        answer = await asyncio.wait_for(self._call(session=self._session, do=do, items=list(items)), SILENT)
+        answer = await self._call(session=self._session, do=do, items=list(items))
         if answer is None:
             raise ConnectionResetError(f"{self.name} was started anew.")
         return answer

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import pickle
 import signal
 import time
 from collections.abc import Iterator
@@ -11,9 +13,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+from distributed import Client, Scheduler
+from distributed.core import Server
+from distributed.protocol import to_serialize
 
 from engine.cluster import cluster_at
-from engine.cluster.cluster import DaskCluster, checked_address
+from engine.cluster.cluster import DaskCluster, ask, checked_address
 from engine.runs.events import Finished, Progress
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
@@ -170,3 +175,42 @@ def test_an_unprotected_address_is_refused_with_a_sentence() -> None:
         with pytest.raises(ValueError, match="allowed is tls://host:port"):
             checked_address(bad)
     assert cluster_at("") is None
+
+
+class Marker:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.file,)
+
+
+def test_nothing_that_a_worker_answers_is_unpickled(tmp_path: Path) -> None:
+    """Whoever has taken over a worker answers with pickles, as values and as exceptions."""
+    marker = tmp_path / "was here"
+    body = pickle.dumps(Marker(marker))
+
+    async def asked() -> None:
+        def answer(how: str) -> object:
+            if how == "value":
+                return to_serialize(Marker(marker))
+            return {"status": "uncaught-error", "exception": body, "traceback": body, "exception_text": "x"}
+
+        server = Server({"answer": answer})
+        await server.listen("tcp://127.0.0.1:0")
+        async with (
+            Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler,
+            Client(scheduler.address, asynchronous=True, set_as_default=False) as client,
+        ):
+            with pytest.raises(ConnectionError):
+                await ask(client, server.address, "answer", how="error")
+            with pytest.raises((TypeError, OSError)):
+                await ask(client, server.address, "answer", how="value")
+        await server.close()
+
+    asyncio.run(asked())
+    assert not marker.exists()
+    assert pickle.loads(body) is None
+    assert marker.exists(), "the pickle does what it says"
