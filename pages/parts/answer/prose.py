@@ -27,11 +27,17 @@ def found_of(slug: str) -> tuple[ShippedClaim, ...]:
     return tuple(shipped_claims(ISSUES[slug]))
 
 
-def prose(sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
-    """The heading and the paragraphs of each section, in Markdown; a term is linked where it stands first."""
+def found_for(told: Told) -> ShippedClaim | None:
+    """What the shipped evidence says about a statement."""
+    claim = claim_of(told)
+    return next((one for one in found_of(told.issue) if one.claim == claim), None)
+
+
+def prose(sections: Sequence[Section]) -> list[list[str]]:
+    """The paragraphs of each section, in Markdown; a term is linked where it stands first."""
     sentences = [one for section in sections for paragraph in section.paragraphs for one in paragraph.sentences]
     texts = iter(with_terms(*map(_text, sentences)))
-    return [(section.heading, [_paragraph(one, texts) for one in section.paragraphs]) for section in sections]
+    return [[_paragraph(one, texts) for one in section.paragraphs] for section in sections]
 
 
 def mark(told: Told) -> str:
@@ -39,8 +45,7 @@ def mark(told: Told) -> str:
 
     Who points at it sees the claim as it was tested.
     """
-    claim = claim_of(told)
-    found = next((one for one in found_of(told.issue) if one.claim == claim), None)
+    claim, found = claim_of(told), found_for(told)
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
