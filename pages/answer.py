@@ -8,13 +8,13 @@ import streamlit as st
 
 from engine.experiments.answer import ANSWER, QUESTION
 from pages.parts.answer.links import follow_links
-from pages.parts.answer.prose import prose
+from pages.parts.answer.prose import LINK, prose
 from pages.parts.answer.short import begin, show_short
 from pages.parts.answer.summary import show_summary
 
 STYLE = Path(__file__).parent / "parts" / "answer" / "answer.css"
 
-follow_links()  # before the links: they open here from the moment that they are there
+follow_links()  # before the prose, so that nobody waits for it
 st.html(f"<style>{STYLE.read_text('utf-8')}</style>")
 with st.container(key="answer"):
     st.title("The question, answered", anchor=False)
@@ -23,7 +23,7 @@ with st.container(key="answer"):
     st.markdown(
         "The mark after a sentence says what came out: the number before and after (or the difference between them), and in how many "
         "seeds it went this way. It leads to the experiment, which you can run. What was found stands open here; to guess first, begin "
-        "with [the questions](issues)."
+        f"with [the questions]({LINK})."
     )
     show_summary(ANSWER)
     for section, paragraphs in zip(ANSWER, prose(ANSWER), strict=True):

@@ -15,7 +15,7 @@ TITLE = "The question, answered"
 
 
 def links_of(page: Any, slug: str) -> Any:
-    return page.locator(f'.st-key-answer a[href$="issues?issue={slug}"]')
+    return page.locator(f'.st-key-answer a[href$="issue={slug}"]')
 
 
 @pytest.mark.parametrize("slug", ["no-encoding", "overlapping-windows", "data-hunger"])
@@ -48,7 +48,27 @@ def test_with_a_key_held_down_a_mark_stays_a_link(open_page: Open) -> None:
     page = open_page("answer", TITLE)
     with page.context.expect_page() as new:
         links_of(page, "heads").first.click(modifiers=["ControlOrMeta"])
+    new.value.get_by_role("heading", name=ISSUES["heads"].title, exact=True).wait_for()
     assert new.value.url.endswith("/issues?issue=heads")
+    assert page.get_by_role("heading", name=TITLE, exact=True).is_visible()
+
+
+def test_a_mark_that_was_followed_before_the_page_listens_leads_there_all_the_same(open_page: Open) -> None:
+    page = open_page("answer#issue=heads")
+    page.get_by_role("heading", name=ISSUES["heads"].title, exact=True).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name=TITLE, exact=True).wait_for()
+    page.wait_for_timeout(1000)
+    assert page.get_by_role("heading", name=TITLE, exact=True).is_visible(), "the way back leads back"
+
+
+def test_the_keyboard_opens_a_mark_in_place_at_the_first_moment(open_page: Open) -> None:
+    page = open_page("answer")
+    mark = links_of(page, "no-encoding").first
+    mark.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=ISSUES["no-encoding"].title, exact=True).wait_for()
+    assert len(page.context.pages) == 1
 
 
 def test_every_issue_has_a_mark_and_nothing_is_wider_than_a_phone(open_page: Open) -> None:

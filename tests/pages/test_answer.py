@@ -20,7 +20,7 @@ from pages.parts.answer.short import as_found, begin, lead_of
 from tests.weighed_again import findings
 
 Open = Callable[..., AppTest]
-MARK = re.compile(r"\[:\w+-badge\[:material/\w+: ([\w ]+)\] [^]]+\]\(issues\?issue=([\w-]+) \"([^\"]+)\"\)")
+MARK = re.compile(r"\[:\w+-badge\[:material/\w+: ([\w ]+)\] [^]]+\]\(#issue=([\w-]+) \"([^\"]+)\"\)")
 MEASURED = {slug for slug, _ in findings()}
 
 

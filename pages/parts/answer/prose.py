@@ -16,8 +16,9 @@ from pages.parts.app.linked_terms import with_terms
 from pages.parts.stage.claims import signed
 from pages.parts.stage.looks import badge
 
-PAGE = "issues"
-"""The address of the page of issues, relative to this one."""
+LINK = "#issue="
+"""What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose
+script opens the issue (``links.js``), also where it was followed before the script was there."""
 NATS = "nats"
 
 
@@ -50,7 +51,7 @@ def mark(told: Told) -> str:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
     words = badge(found.finding, in_words(found.finding, found.seeds))
-    return f'[{words} {numbers(found, turned=told.turned)}]({PAGE}?issue={told.issue} "{tested}")'
+    return f'[{words} {numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
