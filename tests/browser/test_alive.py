@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.config.presets import PRESETS
+from engine.tasks import TASKS
 from tests.browser.conftest import Open, has_count
 
 SIZES = {"projector": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 844}}
@@ -81,6 +82,25 @@ def test_a_control_changes_the_untrained_pictures(open_page: Open) -> None:
     assert pictures(page) != before
     page.get_by_role("button", name="Train", exact=True).wait_for()
     assert "untrained" in page.locator("article.strip .score").inner_text()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_task_is_chosen_from_the_list_by_the_keyboard(open_page: Open, size: str) -> None:
+    page = arrived(open_page, size)
+    page.get_by_role("button", name="All tasks").focus()
+    page.keyboard.press("Enter")
+    tasks = page.get_by_role("dialog", name="All tasks")
+    copy = tasks.get_by_role("button", name=re.compile("^Copy"))
+    copy.wait_for()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if copy.evaluate("(node) => node === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("task=copy"))
+    tasks.wait_for(state="detached")
+    page.get_by_text(TASKS["copy"].summary).wait_for()
+    page.locator("article.model").get_by_role("button", name="Copy").wait_for()
 
 
 def test_a_skip_is_cut_in_the_picture_and_mended_by_the_keyboard(open_page: Open) -> None:
