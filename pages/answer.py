@@ -8,23 +8,26 @@ import streamlit as st
 
 from engine.experiments.answer import ANSWER, QUESTION
 from pages.parts.answer.links import follow_links
-from pages.parts.answer.prose import prose
+from pages.parts.answer.prose import LINK, prose
+from pages.parts.answer.short import begin, show_short
 from pages.parts.answer.summary import show_summary
 
 STYLE = Path(__file__).parent / "parts" / "answer" / "answer.css"
 
+follow_links()  # before the prose, so that nobody waits for it
 st.html(f"<style>{STYLE.read_text('utf-8')}</style>")
 with st.container(key="answer"):
     st.title("The question, answered", anchor=False)
     st.markdown(f"*{QUESTION}*")
+    show_short(ANSWER)
     st.markdown(
-        "What was found stands open here; to guess first, begin with [the questions](issues). The mark after a sentence says what came "
-        "out: the number before and after (or the difference between them), and in how many seeds it went this way. It leads to the "
-        "experiment, which you can run."
+        "The mark after a sentence says what came out: the number before and after (or the difference between them), and in how many "
+        "seeds it went this way. It leads to the experiment, which you can run. What was found stands open here; to guess first, begin "
+        f"with [the questions]({LINK})."
     )
     show_summary(ANSWER)
-    for heading, paragraphs in prose(ANSWER):
-        st.header(heading, anchor=False)
+    for section, paragraphs in zip(ANSWER, prose(ANSWER), strict=True):
+        st.header(section.heading, anchor=section.anchor)
+        st.markdown(begin(section))
         for paragraph in paragraphs:
             st.markdown(paragraph)
-follow_links()

@@ -81,7 +81,9 @@ band("lab")
 left, right = st.columns([1, 3.2], gap="medium")
 
 with right:  # before the form, so that the board learns of a new run first
-    with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
+    with st.container(
+        key="lab-above"
+    ):  # a fixed container: otherwise messages would change the board's index and remount it
         show_refusal()
         say_unsaved(run)
         say(run, config, preset)

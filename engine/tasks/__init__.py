@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pkgutil import resolve_name
 
-from engine.tasks.spec import TaskSpec
+from engine.tasks.spec import GROUPS, Group, TaskSpec
 
 NAMES = (
     "reverse",
@@ -29,7 +29,11 @@ NAMES = (
     "shakespeare_chars",
     "shakespeare_words",
 )
-"""The folders, in the order of every list."""
+"""The folders; within its group each stands in this order."""
 PLAIN = "own_position"
 """The task whose model reads ``seq_len`` tokens and nothing else: for counting, timing and drawing where the task does not matter."""
 TASKS: dict[str, TaskSpec] = {name: resolve_name(f"engine.tasks.{name}.spec:SPEC") for name in NAMES}
+BY_GROUP: dict[Group, tuple[TaskSpec, ...]] = {
+    group: tuple(spec for spec in TASKS.values() if spec.group == group) for group in GROUPS
+}
+"""The tasks as readers choose among them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 from engine.settings.base import BaseConfig
 from engine.settings.fields import Parameters, setting
@@ -17,6 +17,16 @@ READER = ("decoder",)
 """The answer stands in the sequence itself, one position on: an architecture that sees it need not learn anything."""
 ENCODER = ("encoder",)
 """An answer may depend on what comes after it."""
+
+Group = Literal["rewrite", "place", "symbol", "count", "next"]
+GROUPS: dict[Group, str] = {
+    "rewrite": "Write the symbols again, in some order",
+    "place": "Find a symbol by its place",
+    "symbol": "Find an answer by another symbol",
+    "count": "Count",
+    "next": "Say what comes next",
+}
+"""What the tasks of a group ask for, in the order of every list."""
 
 Breach = tuple[str, str]
 """A setting whose value does not fit, and what it may be."""
@@ -137,6 +147,8 @@ class TaskSpec:
     settings: type[TaskSettings]
     architectures: tuple[str, ...]
     """The architectures that can learn it, among ``decoder``, ``encoder`` and ``encoder_decoder``; a baseline reads as one of them."""
+    group: Group
+    """What it asks for; tasks of one group stand together in lists."""
     corpus: bool = False
     """Whether sequences are cut from a text rather than drawn by a rule; the settings are then TextSettings."""
     order_matters: bool = False

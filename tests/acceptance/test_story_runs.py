@@ -16,9 +16,9 @@ EXPECTED: dict[tuple[int, Value], set[str]] = {
     **{(1, depth): {"always"} for depth in (1, 2, 4)},
     (2, "nope"): {"some"}, (2, "learned"): {"nearly all"}, (2, "sinusoidal"): {"nearly all"},
     (3, 1): {"every"}, (3, 2): {"part", "every"}, (3, 4): {"part", "every"},
-    **{(4, encoding): {"some"} for encoding in ("rope", "t5_bias", "alibi", "shaw")},
+    **{(4, encoding): {"spread"} for encoding in ("rope", "t5_bias", "alibi", "shaw")},
     (5, 1): {"none"}, (5, 2): {"later"}, (5, 3): {"later"},
-    (6, True): {"nearly all"}, (6, False): {"some"},
+    (6, True): {"early", "late"}, (6, False): {"never"},
 }  # fmt: skip
 """The answers that may be right, by step and value. The page knows nothing of them: it reads each from the run."""
 

@@ -124,3 +124,24 @@ def has_count(found: Any, number: int) -> None:
     from playwright.sync_api import expect
 
     expect(found).to_have_count(number)
+
+
+def nothing_is_cut_off(page: Any) -> None:
+    """Neither the page at the right nor the words of a link, a button or a label, whether they end in an ellipsis or just end."""
+    widest = (
+        "Math.max(...[...document.querySelectorAll(':root, [data-testid=stMain]')].map((node) => node.scrollWidth))"
+    )
+    page.wait_for_function(f"() => {widest} <= window.innerWidth")  # a table is wider until it is laid out
+    cut = page.evaluate(
+        """() => {
+          const ends = (part) => {
+            const { overflowX, textOverflow } = getComputedStyle(part)
+            return textOverflow === 'ellipsis' ? part.clientWidth > 0 : overflowX === 'hidden' && part.clientWidth > 1
+          }
+          return [...document.querySelectorAll('[data-testid=stMain] :is(a, button, label)')]
+            .filter((node) => [node, ...node.querySelectorAll('*')]
+              .some((part) => part.scrollWidth > part.clientWidth + 1 && ends(part)))
+            .map((node) => node.innerText)
+        }"""
+    )
+    assert cut == []

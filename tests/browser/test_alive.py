@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from engine.config.presets import PRESETS
-from tests.browser.conftest import Open
+from engine.tasks import TASKS
+from tests.browser.conftest import Open, has_count
 
 SIZES = {"projector": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 844}}
 
@@ -81,6 +82,25 @@ def test_a_control_changes_the_untrained_pictures(open_page: Open) -> None:
     assert pictures(page) != before
     page.get_by_role("button", name="Train", exact=True).wait_for()
     assert "untrained" in page.locator("article.strip .score").inner_text()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_task_is_chosen_from_the_list_by_the_keyboard(open_page: Open, size: str) -> None:
+    page = arrived(open_page, size)
+    page.get_by_role("button", name="All tasks").focus()
+    page.keyboard.press("Enter")
+    tasks = page.get_by_role("dialog", name="All tasks")
+    copy = tasks.get_by_role("button", name=re.compile("^Copy"))
+    copy.wait_for()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if copy.evaluate("(node) => node === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("task=copy"))
+    tasks.wait_for(state="detached")
+    page.get_by_text(TASKS["copy"].summary).wait_for()
+    page.locator("article.model").get_by_role("button", name="Copy").wait_for()
 
 
 def test_a_skip_is_cut_in_the_picture_and_mended_by_the_keyboard(open_page: Open) -> None:
@@ -163,8 +183,34 @@ def test_runs_stand_on_a_shelf_and_two_side_by_side(open_page: Open) -> None:
     page.wait_for_timeout(500)
     assert overlays() < drawn
     page.get_by_role("button", name="Take it off").click()
-    page.locator(".st-key-lab-shelf").wait_for(state="detached")
+    has_count(chips, 1)
     assert page.get_by_role("heading", name="Two runs side by side").count() == 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_first_run_is_named_and_what_a_second_one_brings_moves_no_figure(open_page: Open, size: str) -> None:
+    page = arrived(open_page, size, "lab?steps=2000")
+    train, loss = page.get_by_role("button", name="Train", exact=True), page.locator("article.loss")
+    chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
+
+    def place() -> float:
+        """How far below the page's beginning the loss stands, wherever the page is scrolled to."""
+        return float(loss.bounding_box()["y"] - page.locator("article.strip").bounding_box()["y"])
+
+    places = [place()]
+    for run in (1, 2):
+        heads.fill(str(run))
+        heads.press("Enter")
+        page.wait_for_timeout(500)
+        train.click()
+        has_count(chips, run)
+        chips.first.get_by_text("this run").wait_for()
+        page.locator(".moments button").nth(1).wait_for()
+        places.append(place())
+        page.get_by_role("button", name="Stop", exact=True).click()
+    assert places[1] == places[2]
+    if size == "projector":
+        assert places[0] == places[1]
 
 
 def test_what_to_try_next_is_one_click(open_page: Open) -> None:

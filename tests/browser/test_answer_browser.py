@@ -9,22 +9,18 @@ import pytest
 from engine.experiments.answer import ANSWER
 from engine.experiments.answer.statement import statements
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, Open
+from tests.browser.conftest import PHONE, Open, has_count
 
 TITLE = "The question, answered"
 
 
 def links_of(page: Any, slug: str) -> Any:
-    return page.locator(f'.st-key-answer a[href$="issues?issue={slug}"]')
+    return page.locator(f'.st-key-answer a[href$="issue={slug}"]')
 
 
 @pytest.mark.parametrize("slug", ["no-encoding", "overlapping-windows", "data-hunger"])
 def test_a_mark_opens_its_stage_and_the_browser_leads_back(open_page: Open, slug: str) -> None:
     page = open_page("answer", TITLE)
-    page.locator(".st-key-answer-links").wait_for(state="attached")
-    page.wait_for_timeout(
-        1500
-    )  # the page listens a moment after its words are there; until then a link opens a tab of its own
     links_of(page, slug).first.click()
     page.get_by_role("heading", name=ISSUES[slug].title, exact=True).wait_for()
     assert f"issues?issue={slug}" in page.url
@@ -33,11 +29,46 @@ def test_a_mark_opens_its_stage_and_the_browser_leads_back(open_page: Open, slug
     page.get_by_role("heading", name=TITLE, exact=True).wait_for()
 
 
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 720}, PHONE], ids=["projector", "phone"])
+def test_the_short_answer_is_in_sight_and_leads_to_each_section(open_page: Open, viewport: dict[str, int]) -> None:
+    page = open_page("answer", TITLE, viewport)
+    short = page.locator(".st-key-answer ul").first.get_by_role("listitem")
+    has_count(short, len(ANSWER))
+    last = ANSWER.index(next(section for section in reversed(ANSWER) if section.lead is not None))
+    shown = short.last if viewport["width"] > 1000 else short.nth(last - 1)
+    box = shown.bounding_box()
+    assert box["y"] + box["height"] <= viewport["height"]
+    page.get_by_role("link", name=ANSWER[2].heading, exact=True).click()
+    heading = page.get_by_role("heading", name=ANSWER[2].heading, exact=True)
+    page.wait_for_function("(node) => node.getBoundingClientRect().top < 200", arg=heading.element_handle())
+    assert len(page.context.pages) == 1
+
+
 def test_with_a_key_held_down_a_mark_stays_a_link(open_page: Open) -> None:
     page = open_page("answer", TITLE)
     with page.context.expect_page() as new:
         links_of(page, "heads").first.click(modifiers=["ControlOrMeta"])
+    new.value.get_by_role("heading", name=ISSUES["heads"].title, exact=True).wait_for()
     assert new.value.url.endswith("/issues?issue=heads")
+    assert page.get_by_role("heading", name=TITLE, exact=True).is_visible()
+
+
+def test_a_mark_that_was_followed_before_the_page_listens_leads_there_all_the_same(open_page: Open) -> None:
+    page = open_page("answer#issue=heads")
+    page.get_by_role("heading", name=ISSUES["heads"].title, exact=True).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name=TITLE, exact=True).wait_for()
+    page.wait_for_timeout(1000)
+    assert page.get_by_role("heading", name=TITLE, exact=True).is_visible(), "the way back leads back"
+
+
+def test_the_keyboard_opens_a_mark_in_place_at_the_first_moment(open_page: Open) -> None:
+    page = open_page("answer")
+    mark = links_of(page, "no-encoding").first
+    mark.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=ISSUES["no-encoding"].title, exact=True).wait_for()
+    assert len(page.context.pages) == 1
 
 
 def test_every_issue_has_a_mark_and_nothing_is_wider_than_a_phone(open_page: Open) -> None:

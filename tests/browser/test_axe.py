@@ -13,6 +13,7 @@ from tests.browser.conftest import WIDE, Open
 PAGES = {
     "": "Attention Lab",
     "story": "A bag of symbols",
+    "story?step=4": "Only how far apart",
     "attention": "Attention",
     "text": "Text",
     "issues": "What goes wrong",
@@ -80,6 +81,13 @@ def test_the_lab_has_none_after_a_run(open_page: Open) -> None:
     page.get_by_role("button", name="Train", exact=True).click()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.get_by_role("button", name="Download", exact=True).wait_for()
+    assert violations(page) == []
+
+
+def test_the_list_of_all_tasks_has_none(open_page: Open) -> None:
+    page = open_page("lab", "Lab")
+    page.get_by_role("button", name="All tasks").click()
+    page.get_by_role("dialog", name="All tasks").get_by_role("heading", level=3).last.wait_for()
     assert violations(page) == []
 
 

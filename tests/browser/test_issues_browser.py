@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.config.link import from_query
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, WIDE, Open, has_count
+from tests.browser.conftest import PHONE, WIDE, Open, has_count, nothing_is_cut_off
 
 MASK, LONGER = ISSUES["missing-mask"], ISSUES["longer-sequences"]
 CLAIMS = [claim for claim in MASK.claims if not claim.extended]
@@ -76,16 +76,3 @@ def test_from_the_map_to_an_issue_whose_run_survives_a_reload_and_is_stopped(ope
     page.get_by_role("link", name="All", exact=True).click()
     page.get_by_role("heading", name="What goes wrong", exact=True).wait_for()
     nothing_is_cut_off(page)
-
-
-def nothing_is_cut_off(page: Any) -> None:
-    """Neither the page at the right nor the words of a link or a button."""
-    widest = "Math.max(...[document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')].map((node) => node.scrollWidth))"
-    page.wait_for_function(f"() => {widest} <= window.innerWidth")  # a table is wider until it is laid out
-    cut = page.evaluate(
-        """() => [...document.querySelectorAll('[data-testid="stMain"] a, [data-testid="stMain"] button')]
-          .filter((node) => [...node.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0
-            && getComputedStyle(part).textOverflow === 'ellipsis'))
-          .map((node) => node.innerText)"""
-    )
-    assert cut == []

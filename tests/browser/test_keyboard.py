@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, nothing_is_cut_off
 
 ZOOM = {"150 %": {"width": 853, "height": 480}, "200 %": {"width": 640, "height": 360}}
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything."""
@@ -59,20 +59,6 @@ def focus_is_visible(page: Any) -> None:
     page.wait_for_timeout(300)
     assert page.screenshot(clip=box) != focused
     page.keyboard.press("Shift+Tab")
-
-
-def nothing_is_cut_off(page: Any) -> None:
-    widest = (
-        "Math.max(document.documentElement.scrollWidth, document.querySelector('[data-testid=stMain]').scrollWidth)"
-    )
-    page.wait_for_function(f"() => {widest} <= window.innerWidth")
-    cut = page.evaluate(
-        """() => [...document.querySelectorAll('[data-testid=stMain] :is(a, button, label)')]
-          .filter((node) => [node, ...node.querySelectorAll('*')].some((part) => part.clientWidth > 1
-            && part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX === 'hidden'))
-          .map((node) => node.innerText)"""
-    )
-    assert cut == []
 
 
 def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open) -> None:

@@ -51,6 +51,24 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
     assert page.get_by_text("Press Train").count() == 1, "the lab shows no run of the story"
 
 
+def test_a_guess_among_pictures_is_there_after_a_reload_and_can_be_answered(open_page: Open) -> None:
+    step = STEPS[3]
+    page = open_page("story?step=4", step.title, PROJECTOR)
+    name, words = list(step.question.answers.items())[1]
+    for picture in page.locator(".story-pictures img").all():
+        within(page, picture, PROJECTOR)
+        assert picture.evaluate("(image) => image.complete && image.naturalWidth > 0")
+    page.get_by_role("radio", name=words, exact=True).check(force=True)
+    page.wait_for_url(re.compile("guess=" + name.replace(" ", r"(\+|%20)")))
+    page.reload()
+    page.get_by_role("heading", name=step.title, exact=True).wait_for()
+    assert page.get_by_role("radio", name=words, exact=True).is_checked()
+    button(page, "Train").click()
+    page.locator(".st-key-story-words").get_by_text("You said:").wait_for(timeout=120_000)
+    page.reload()
+    page.locator(".st-key-story-words").get_by_text("You said:").get_by_text(words).wait_for()
+
+
 def test_on_a_phone_question_and_train_come_first(open_page: Open) -> None:
     page = open_page("story?step=3", STEPS[2].title, PHONE)
     button(page, "Train").wait_for()

@@ -111,6 +111,26 @@ def test_a_run_in_a_link_brings_its_choice_and_its_seed(open_page: Open) -> None
     assert dict(app.query_params) == {"step": "2", "choice": "nope", "seed": "4", "run": run.id}, "as it was left"
 
 
+def test_a_guess_stands_in_the_address_and_is_there_after_a_reload(open_page: Open) -> None:
+    app = open_page("story.py")
+    app.radio[0].set_value("not always").run()
+    assert app.query_params["guess"] == "not always"
+    again = open_page("story.py", **app.query_params)
+    assert not again.warning
+    assert again.radio[0].value == "not always"
+    trained(again)
+    again.radio[0].set_value("always").run()
+    address = dict(again.query_params)
+    assert (address["guess"], address["guessed"]) == ("always", "not always")
+    later = open_page("story.py", **address)
+    assert later.radio[0].value == "always"
+    assert "You said: *No, not always*." in said(later), "the guess of that run was made before it"
+    address["choice"] = "1"
+    assert dict(later.query_params) == address
+    assert "guess" not in press(later, "Next").query_params, "each step has its own"
+    assert dict(press(later, "Back").query_params) == address
+
+
 def test_tries_of_one_step_stand_side_by_side(open_page: Open) -> None:
     step = STEPS[0]
     app = trained(open_page("story.py"))
@@ -131,6 +151,8 @@ def test_tries_of_one_step_stand_side_by_side(open_page: Open) -> None:
         ({"step": "2", "choice": "fire"}, "`choice` is `fire`; allowed is one of nope, learned, sinusoidal"),
         ({"seed": "-1"}, "`seed` is `-1`"),
         ({"run": "../../etc"}, "`run` is `../../etc`; allowed is a run of step 1 that is kept here"),
+        ({"guess": "zork"}, "`guess` is `zork`; allowed is one of always, not always"),
+        ({"step": "4", "guessed": "always"}, "`guessed` is `always`; allowed is one of mirrored, one distance, spread"),
         ({"zork": "1"}, "`zork` is `1`"),
     ],
 )

@@ -6,18 +6,19 @@ from engine.experiments.answer.statement import Paragraph, Section, Told
 
 SECTION = Section(
     "Data, memory and time",
+    "data",
+    Told(
+        "From 32 sequences, a GRU learns to count open brackets better than a transformer with as many parameters.",
+        "data-hunger",
+        "a GRU learns to count open brackets better",
+    ),
     (
         Paragraph(
             "Hunger for data.",
             (
                 "Self-attention is said to need more data than a recurrent network.",
                 Told(
-                    "From 32 sequences, a GRU learns to count open brackets better than a transformer with as many parameters.",
-                    "data-hunger",
-                    "a GRU learns to count open brackets better",
-                ),
-                Told(
-                    "From 128 sequences, it also learns the parity of eight bits better.",
+                    "A GRU also learns the parity of eight bits better, from 128 sequences.",
                     "data-hunger",
                     "a GRU learns the parity of eight bits better",
                 ),

@@ -6,16 +6,17 @@ from engine.experiments.answer.statement import Paragraph, Section, Told
 
 SECTION = Section(
     "Depth",
+    "depth",
+    Told(
+        "Four layers with sinusoids are less accurate than a single layer with RoPE.",
+        "stacking-does-not-help",
+        "Four layers with sinusoids are less accurate",
+    ),
     (
         Paragraph(
             "More layers or another encoding.",
             (
                 "Simply stacking layers may not help.",
-                Told(
-                    "Four layers with sinusoids are less accurate than a single layer with RoPE.",
-                    "stacking-does-not-help",
-                    "Four layers with sinusoids are less accurate",
-                ),
                 Told(
                     "A higher learning rate, with nothing else changed, makes a single layer with sinusoids more accurate.",
                     "stacking-does-not-help",

@@ -6,15 +6,16 @@ from engine.experiments.answer.statement import Paragraph, Section, Told
 
 SECTION = Section(
     "Longer than trained",
+    "longer",
+    Told(
+        "At 48 symbols, a model with sinusoids that was trained on at most 12 is less accurate than one trained on up to 48.",
+        "longer-sequences",
+        "less accurate than one trained on up to 48",
+    ),
     (
         Paragraph(
             "Positions never met.",
             (
-                Told(
-                    "At 48 symbols, a model with sinusoids that was trained on at most 12 is less accurate than one trained on up to 48.",
-                    "longer-sequences",
-                    "less accurate than one trained on up to 48",
-                ),
                 Told(
                     "A model with a learned table cannot run at all on sequences longer than in training: there is no row for the new "
                     "positions.",

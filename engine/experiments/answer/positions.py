@@ -6,16 +6,17 @@ from engine.experiments.answer.statement import Paragraph, Section, Told
 
 SECTION = Section(
     "Without positions, or with the wrong ones",
+    "positions",
+    Told(
+        "Without a positional encoding, an encoder is less accurate at reversing a sequence than with a learned table.",
+        "no-encoding",
+        "Without a positional encoding, an encoder is less accurate",
+    ),
     (
         Paragraph(
             "No encoding.",
             (
                 "Self-attention compares tokens by what they are; it is not told where they stand.",
-                Told(
-                    "Without a positional encoding, an encoder is less accurate at reversing a sequence than with a learned table.",
-                    "no-encoding",
-                    "Without a positional encoding, an encoder is less accurate",
-                ),
                 Told(
                     "With sinusoids, an encoder reverses more accurately than without any encoding.",
                     "no-encoding",

@@ -37,12 +37,18 @@ class Paragraph:
 @dataclass(frozen=True)
 class Section:
     heading: str
+    anchor: str
+    """The name of the section in a link to it."""
+    lead: Told | None
+    """The statement that answers for the section, told first and nowhere else in it; None where no single one does."""
     paragraphs: tuple[Paragraph, ...]
 
 
 def statements(sections: Sequence[Section]) -> Iterator[Told]:
     """All statements in the order of the page."""
     for section in sections:
+        if section.lead is not None:
+            yield section.lead
         for paragraph in section.paragraphs:
             yield from (sentence for sentence in paragraph.sentences if isinstance(sentence, Told))
 

@@ -6,6 +6,8 @@ from engine.experiments.answer.statement import Paragraph, Section, Told
 
 SECTION = Section(
     "What did not come out as expected",
+    "unexpected",
+    None,
     (
         Paragraph(
             "Data and time.",

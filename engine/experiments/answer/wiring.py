@@ -6,17 +6,22 @@ from engine.experiments.answer.statement import Paragraph, Section, Told
 
 SECTION = Section(
     "How it is wired",
+    "wiring",
+    Told(
+        "A model of eight layers learns to repeat the previous symbol less well without skip connections than with them.",
+        "missing-skips",
+        "less well without skip connections",
+    ),
     (
         Paragraph(
             "Skip connections.",
             (
                 "Without them, the documents say, gradients vanish before the first layers.",
                 Told(
-                    "A model of eight layers learns to repeat the previous symbol less well without skip connections than with them.",
+                    "One layer learns to repeat the previous symbol without them.",
                     "missing-skips",
-                    "less well without skip connections",
+                    "One layer learns to repeat",
                 ),
-                Told("One layer learns it without them.", "missing-skips", "One layer learns to repeat"),
                 Told(
                     "At the start, in 24 layers with layer normalisation, the queries' gradient in the last block is at least ten times "
                     "smaller without skip connections than with them.",

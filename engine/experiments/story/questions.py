@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.experiments.story.readings import (
@@ -14,6 +15,7 @@ from engine.experiments.story.readings import (
     heads_of,
     last_look,
     score_of,
+    step_reaching,
 )
 from engine.experiments.story.step import Observed, Question
 from engine.foundation.formatting import counted
@@ -24,6 +26,10 @@ ALWAYS, NOT_ALWAYS = "always", "not always"
 CHANCE, SOME, NEARLY_ALL = "chance", "some", "nearly all"
 NONE, PART, EVERY = "none", "part", "every"
 NO_LAYER, FIRST, LATER = "none", "first", "later"
+MIRRORED, ONE_DISTANCE, SPREAD = "mirrored", "one distance", "spread"
+EARLY, LATE, NEVER = "early", "late", "never"
+MOST = 0.9
+"""The share of right answers whose first step is asked for."""
 
 
 def percent(share: float) -> str:
@@ -47,12 +53,33 @@ def how_many_right(config: RunConfig, events: EventLog) -> Observed | None:
     return Observed(answer, _score_in_words(score))
 
 
-def how_many_right_and_where(config: RunConfig, events: EventLog) -> Observed | None:
-    """The same, with what the clearest head reads: for a step whose figure shows the heads."""
-    observed, heads = how_many_right(config, events), _heads_in(events)
-    if observed is None or not heads:
-        return observed
-    return replace(observed, sentence=f"{observed.sentence} {_clearest_in_words(heads)}")
+def picture_of_the_weights(config: RunConfig, events: EventLog) -> Observed | None:
+    """The picture that the clearest head comes nearest to."""
+    score, heads = score_of(config, events), _heads_in(events)
+    if score is None or not heads:
+        return None
+    answer = MIRRORED if any(head.at_mirror for head in heads) else SPREAD
+    if answer == SPREAD and any(head.at_one_distance for head in heads):
+        answer = ONE_DISTANCE
+    most = max(head.at_distance for head in heads)
+    return Observed(
+        answer,
+        f"{_clearest_in_words(heads)} The commonest distance is that of **{most} of {heads[0].positions}**. "
+        f"{percent(score.value)} of the answers are right.",
+    )
+
+
+def when_most_are_right(config: RunConfig, events: EventLog) -> Observed | None:
+    score = score_of(config, events)
+    if score is None:
+        return None
+    step = step_reaching(config, events, MOST)
+    if step is None:
+        return Observed(NEVER, f"At no step were {percent(MOST)} right. {_score_in_words(score)}")
+    answer = EARLY if 2 * step <= config.steps else LATE
+    return Observed(
+        answer, f"{percent(MOST)} were right at step **{step} of {config.steps}**. {_score_in_words(score)}"
+    )
 
 
 def answers_to_equal_symbols(config: RunConfig, events: EventLog) -> Observed | None:
@@ -120,7 +147,6 @@ HOW_MANY_RIGHT = Question(
     {CHANCE: "About as many as by guessing", SOME: "More, but not nearly all", NEARLY_ALL: "Nearly all (99 % or more)"},
     how_many_right,
 )
-HOW_MANY_RIGHT_AND_WHERE = replace(HOW_MANY_RIGHT, observe=how_many_right_and_where)
 EQUAL_SYMBOLS = Question(
     "The same symbol stands at two positions of a sequence. Will the trained model answer the same at both positions?",
     {ALWAYS: "Yes, always", NOT_ALWAYS: "No, not always"},
@@ -135,4 +161,24 @@ LAYER_AT_THE_MIRROR = Question(
     "In which layer will a head read the mirrored position?",
     {NO_LAYER: "In no layer", FIRST: "Already in the first", LATER: "Only in a later one"},
     layer_at_the_mirror,
+)
+POSITIONS = 8
+PICTURE_OF_THE_WEIGHTS = Question(
+    "Which picture will the head's weights come nearest to?",
+    {
+        MIRRORED: "A: a line, each position reads its mirrored one",
+        ONE_DISTANCE: "B: a line, each reads at the same distance",
+        SPREAD: "C: no line, each reads several positions",
+    },
+    picture_of_the_weights,
+    {
+        MIRRORED: np.eye(POSITIONS)[::-1],
+        ONE_DISTANCE: np.eye(POSITIONS, k=2),
+        SPREAD: np.random.default_rng(1).dirichlet(np.ones(POSITIONS), POSITIONS),
+    },
+)
+WHEN_MOST_ARE_RIGHT = Question(
+    f"When will {percent(MOST)} of the answers on new sequences be right for the first time?",
+    {EARLY: "In the first half of the training", LATE: "In the second half", NEVER: "Not at all"},
+    when_most_are_right,
 )

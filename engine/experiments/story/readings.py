@@ -13,11 +13,16 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names, validation_size
-from engine.runs.events import Finished, Sample, Snapshot, Started
+from engine.runs.events import Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 
 AT_MIRROR = 0.8
 """The share of positions at which a head's strongest weight has to lie on the mirrored position, so that the head reads it."""
+
+
+AT_ONE_DISTANCE = 0.5
+"""The share of positions whose strongest weights have to lie at one distance, so that the head reads at this distance: no other
+distance than 0 has a partner for every position."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,16 @@ class Head:
     """The number of positions whose strongest weight lies on the mirrored position."""
     weight: float
     """The mean weight on the mirrored position."""
+    at_distance: int
+    """The number of positions whose strongest weight lies at the commonest distance."""
 
     @property
     def at_mirror(self) -> bool:
         return self.hits >= AT_MIRROR * self.positions
+
+    @property
+    def at_one_distance(self) -> bool:
+        return self.at_distance >= AT_ONE_DISTANCE * self.positions
 
 
 def finished_in(events: EventLog) -> Finished | None:
@@ -77,6 +88,15 @@ def score_of(config: RunConfig, events: EventLog) -> Score | None:
     return Score(finished.metrics[name], chance, validation_size(config.seq_len))
 
 
+def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | None:
+    """The first step at which this share of answers on held-out sequences was right; None where it never was."""
+    name, finished = metric_names(config)[0], finished_in(events)
+    measured = [(one.step, one.validation) for one in events.landmarks() if isinstance(one, Progress)]
+    if finished is not None:
+        measured.append((finished.step, finished.metrics))
+    return next((step for step, metrics in measured if metrics is not None and metrics.get(name, 0.0) >= share), None)
+
+
 def equal_symbols(samples: Iterable[Sample]) -> EqualSymbols:
     """The pairs of equal symbols among the positions of each sequence at which an answer is asked."""
     pairs = same = 0
@@ -93,10 +113,19 @@ def heads_of(pattern: np.ndarray) -> list[Head]:
     """Every head of a pattern [layer, head, query, key] whose key ``n - 1 - i`` mirrors query ``i``."""
     layers, heads, positions, keys = pattern.shape
     mirror = keys - 1 - np.arange(positions)
-    hits = (pattern.argmax(-1) == mirror).sum(-1)
+    strongest = pattern.argmax(-1)
+    hits = (strongest == mirror).sum(-1)
+    distances = strongest - np.arange(positions)
     weights = pattern[..., np.arange(positions), mirror].mean(-1)
     return [
-        Head(layer, head, positions, int(hits[layer, head]), float(weights[layer, head]))
+        Head(
+            layer,
+            head,
+            positions,
+            int(hits[layer, head]),
+            float(weights[layer, head]),
+            int(np.unique(distances[layer, head], return_counts=True)[1].max()),
+        )
         for layer in range(layers)
         for head in range(heads)
     ]

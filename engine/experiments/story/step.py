@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+
+import numpy as np
 
 from engine.config.run_config import RunConfig, parse, settings_of
 from engine.runs.log import EventLog
@@ -34,6 +36,8 @@ class Question:
     """The words of each answer, by its name; exactly one of them is right, whatever the run does."""
     observe: Callable[[RunConfig, EventLog], Observed | None]
     """Reads the right answer from a run's events; None while the run has not finished."""
+    pictures: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Where answers are pictures: weights [query, key] by the name of each answer, drawn up and not measured."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,9 @@ from engine.experiments.story.questions import (
     EQUAL_SYMBOLS,
     HEADS_AT_THE_MIRROR,
     HOW_MANY_RIGHT,
-    HOW_MANY_RIGHT_AND_WHERE,
     LAYER_AT_THE_MIRROR,
+    PICTURE_OF_THE_WEIGHTS,
+    WHEN_MOST_ARE_RIGHT,
 )
 from engine.experiments.story.step import Step
 from engine.settings.fields import Value
@@ -73,7 +74,7 @@ STEPS: tuple[Step, ...] = (
         values=("rope", "t5_bias", "alibi", "shaw"),
         first="rope",
         figure="heads",
-        question=HOW_MANY_RIGHT_AND_WHERE,
+        question=PICTURE_OF_THE_WEIGHTS,
         leads_to="One layer reads once. The next step lets a second layer read what the first one has found.",
     ),
     Step(
@@ -103,7 +104,7 @@ STEPS: tuple[Step, ...] = (
         values=(True, False),
         first=False,
         figure="accuracy",
-        question=HOW_MANY_RIGHT,
+        question=WHEN_MOST_ARE_RIGHT,
         leads_to="In the lab every setting is free: what else helps RoPE to reverse?",
     ),
 )

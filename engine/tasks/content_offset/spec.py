@@ -41,5 +41,6 @@ SPEC = TaskSpec(
     "3₁ 1₁ 4₂ → · 3 3",
     ContentOffsetSettings,
     LABELLER,
+    group="place",
     order_matters=True,
 )

@@ -11,5 +11,6 @@ SPEC = TaskSpec(
     "3 1 4 → 3 1 4",
     SymbolSettings,
     TRANSDUCER,
+    group="rewrite",
     order_matters=True,
 )

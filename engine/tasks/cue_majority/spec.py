@@ -54,4 +54,5 @@ SPEC = TaskSpec(
     "↑ 3 7 1 → · · · 0",
     CueMajoritySettings,
     ENCODER,
+    group="count",
 )

@@ -29,4 +29,5 @@ SPEC = TaskSpec(
     "0 0 1 → 1 2 1",
     DyckSettings,
     LABELLER,
+    group="count",
 )

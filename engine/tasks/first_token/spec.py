@@ -11,5 +11,6 @@ SPEC = TaskSpec(
     "3 1 4 → · 3 3",
     SymbolSettings,
     LABELLER,
+    group="place",
     order_matters=True,
 )

@@ -25,5 +25,6 @@ SPEC = TaskSpec(
     "k = 1: 3 1 4 → · 3 1",
     KBackSettings,
     LABELLER,
+    group="place",
     order_matters=True,
 )

@@ -45,4 +45,5 @@ SPEC = TaskSpec(
     "3 1 K2 → 1 3 ·",
     KeyTokenSettings,
     ENCODER,
+    group="symbol",
 )

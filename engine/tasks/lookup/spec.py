@@ -79,4 +79,5 @@ SPEC = TaskSpec(
     "c1 a0 b3 b? → · · · 3",
     LookupSettings,
     LABELLER,
+    group="symbol",
 )

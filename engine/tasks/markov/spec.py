@@ -50,5 +50,6 @@ SPEC = TaskSpec(
     "3 1 4 → · 4 ·",
     MarkovSettings,
     READER,
+    group="next",
     shortest=3,
 )

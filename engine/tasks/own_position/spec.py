@@ -66,5 +66,6 @@ SPEC = TaskSpec(
     "3 1 4 → 0 1 2",
     OwnPositionSettings,
     LABELLER,
+    group="place",
     order_matters=True,
 )

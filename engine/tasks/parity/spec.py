@@ -22,4 +22,5 @@ SPEC = TaskSpec(
     "1 0 1 → · · 0",
     ParitySettings,
     LABELLER,
+    group="count",
 )

@@ -21,5 +21,6 @@ SPEC = TaskSpec(
     "order 3 1 2: 3 1 4 → 4 3 1",
     PermutationSettings,
     TRANSDUCER,
+    group="rewrite",
     order_matters=True,
 )

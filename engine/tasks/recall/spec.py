@@ -30,5 +30,6 @@ SPEC = TaskSpec(
     "0 7 1 5 0 → · · · · 7",
     RecallSettings,
     LABELLER,
+    group="symbol",
     shortest=3,
 )

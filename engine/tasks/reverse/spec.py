@@ -27,5 +27,6 @@ SPEC = TaskSpec(
     "3 1 4 → 4 1 3",
     ReverseSettings,
     TRANSDUCER,
+    group="rewrite",
     order_matters=True,
 )

@@ -25,5 +25,6 @@ SPEC = TaskSpec(
     "T o ␣ b → o ␣ b e",
     CharacterSettings,
     READER,
+    group="next",
     corpus=True,
 )

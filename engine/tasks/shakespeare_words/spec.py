@@ -32,5 +32,6 @@ SPEC = TaskSpec(
     "to be , → be , or",
     WordSettings,
     READER,
+    group="next",
     corpus=True,
 )

@@ -11,4 +11,5 @@ SPEC = TaskSpec(
     "3 1 4 → 1 3 4",
     SymbolSettings,
     TRANSDUCER,
+    group="rewrite",
 )

@@ -1,23 +1,36 @@
-// A plain click on a link to an issue opens it in this session; as it is, the link would open another tab and another session.
+// A link to an issue is a place on this page (`#issue=heads`), so that no click leaves the tab. It opens the issue in this session.
 
-const ISSUES = /\/issues$/
+const PLACE = "#issue="
 
-/** The issue that a plain click asks for, empty for all of them; with a key held down, or another button, a link stays a link. */
-function issueOf(event) {
-  if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return null
-  const link = event.target.closest("a")
-  if (!link || link.origin !== location.origin || !ISSUES.test(link.pathname)) return null
-  return new URLSearchParams(link.search).get("issue") ?? ""
+/** The link to an issue that an event is about, if any. */
+const linkOf = (event) => event.target.closest?.(`.st-key-answer :is(a[href^="${PLACE}"], a[data-issue])`)
+
+/** Its issue, empty for all of them. */
+const issueOf = (link) => link.dataset.issue ?? link.getAttribute("href").slice(PLACE.length)
+
+/** Who points at a link, or comes to it by the keyboard, may open it in another tab, or copy it: then it has the issue's own address. */
+function nameAddress(event) {
+  const link = linkOf(event)
+  if (!link) return
+  link.dataset.issue = issueOf(link)
+  link.setAttribute("href", link.dataset.issue ? `issues?issue=${link.dataset.issue}` : "issues")
 }
 
 export default function ({ setTriggerValue }) {
-  const answer = document.querySelector(".st-key-answer")
   const follow = (event) => {
-    const issue = issueOf(event)
-    if (issue === null) return
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // a link stays a link
+    const link = linkOf(event)
+    if (!link) return
     event.preventDefault()
+    setTriggerValue("issue", issueOf(link))
+  }
+  const heard = [["click", follow], ["pointerover", nameAddress], ["focusin", nameAddress]]
+  for (const [name, listener] of heard) document.addEventListener(name, listener)
+  if (location.hash.startsWith(PLACE)) {
+    // Followed before this script was there. The way back must not lead there again.
+    const issue = location.hash.slice(PLACE.length)
+    history.replaceState(history.state, "", location.pathname + location.search)
     setTriggerValue("issue", issue)
   }
-  answer.addEventListener("click", follow)
-  return () => answer.removeEventListener("click", follow)
+  return () => heard.forEach(([name, listener]) => document.removeEventListener(name, listener))
 }

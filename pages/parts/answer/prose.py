@@ -16,8 +16,9 @@ from pages.parts.app.linked_terms import with_terms
 from pages.parts.stage.claims import signed
 from pages.parts.stage.looks import badge
 
-PAGE = "issues"
-"""The address of the page of issues, relative to this one."""
+LINK = "#issue="
+"""What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose
+script opens the issue (``links.js``), also where it was followed before the script was there."""
 NATS = "nats"
 
 
@@ -27,11 +28,17 @@ def found_of(slug: str) -> tuple[ShippedClaim, ...]:
     return tuple(shipped_claims(ISSUES[slug]))
 
 
-def prose(sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
-    """The heading and the paragraphs of each section, in Markdown; a term is linked where it stands first."""
+def found_for(told: Told) -> ShippedClaim | None:
+    """What the shipped evidence says about a statement."""
+    claim = claim_of(told)
+    return next((one for one in found_of(told.issue) if one.claim == claim), None)
+
+
+def prose(sections: Sequence[Section]) -> list[list[str]]:
+    """The paragraphs of each section, in Markdown; a term is linked where it stands first."""
     sentences = [one for section in sections for paragraph in section.paragraphs for one in paragraph.sentences]
     texts = iter(with_terms(*map(_text, sentences)))
-    return [(section.heading, [_paragraph(one, texts) for one in section.paragraphs]) for section in sections]
+    return [[_paragraph(one, texts) for one in section.paragraphs] for section in sections]
 
 
 def mark(told: Told) -> str:
@@ -39,13 +46,12 @@ def mark(told: Told) -> str:
 
     Who points at it sees the claim as it was tested.
     """
-    claim = claim_of(told)
-    found = next((one for one in found_of(told.issue) if one.claim == claim), None)
+    claim, found = claim_of(told), found_for(told)
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
     words = badge(found.finding, in_words(found.finding, found.seeds))
-    return f'[{words} {numbers(found, turned=told.turned)}]({PAGE}?issue={told.issue} "{tested}")'
+    return f'[{words} {numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:

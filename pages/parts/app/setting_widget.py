@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,11 +15,14 @@ SEGMENTS = 3
 """The most choices that are shown side by side."""
 
 
-def setting_widget(row: Setting, value: Any, *, side_by_side: bool = False, **common: Any) -> None:
+def setting_widget(
+    row: Setting, value: Any, *, side_by_side: bool = False, choices: Sequence[str] = (), **common: Any
+) -> None:
     """The widget of a setting, which starts at a value, with help that links to the glossary. ``common``: arguments such as
     key and ``on_change``.
 
-    A list of whole numbers is entered as text. ``side_by_side``: show a few choices all at once.
+    A list of whole numbers is entered as text. ``side_by_side``: show a few choices all at once. ``choices``: the setting's choices
+    in the order that a reader is shown.
     """
     common = {"help": setting_help(row.name, row.help), **common}
     match row.kind:
@@ -33,7 +37,8 @@ def setting_widget(row: Setting, value: Any, *, side_by_side: bool = False, **co
                 **common,
             )
         case "choice":
-            st.selectbox(row.label, row.choices, row.choices.index(value), **{"format_func": row.label_of, **common})
+            choices = choices or row.choices
+            st.selectbox(row.label, choices, choices.index(value), **{"format_func": row.label_of, **common})
         case "bool":
             st.toggle(row.label, value, **common)
         case "text":

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import streamlit as st
 
 from engine.settings.fields import Setting
-from engine.tasks import TASKS
 from pages.parts.lab.state import SETTINGS
+from pages.parts.lab.tasks import choose_task
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
@@ -17,24 +16,16 @@ OPENED = "lab.opened"
 """The session key of the group of settings that stands open above the others."""
 
 
-def _with_sample(name: str) -> str:
-    task = TASKS[name]
-    return task.label if task.corpus else f"{task.label} · {task.sample}"
-
-
-TASK_PICKER: dict[str, Any] = {"format_func": _with_sample}
-"""Each task is chosen by its name and a worked sample."""
-
-
 def main_settings() -> None:
     with st.container(gap="xsmall"):  # close together, so that all are in sight
         for names in MAIN:
-            if drawn := SETTINGS.drawn(*names):
+            drawn = SETTINGS.drawn(*names)
+            if drawn == ["task"]:
+                choose_task()
+            elif drawn:
                 with st.grid(len(drawn), min_column_width=100):
                     for name in drawn:
-                        SETTINGS.widget(name, **(TASK_PICKER if name == "task" else {}))
-                if "task" in drawn:
-                    st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
+                        SETTINGS.widget(name)
 
 
 def other_settings() -> None:

@@ -31,12 +31,9 @@ def overlays_behind(run: Run) -> list[Overlay]:
 
 
 def show_shelf(run: Run) -> None:
-    """A chip for each run of this tab, the present one first; nothing where it is alone."""
-    runs = kept_runs()
-    if len(runs) < 2:
-        return
+    """A chip for each run of this tab, the present one first."""
     with st.container(horizontal=True, gap="xsmall", key="lab-shelf"):
-        for other in sorted(runs, key=lambda one: one.id != run.id):
+        for other in sorted(kept_runs(), key=lambda one: one.id != run.id):
             _chip(other, run)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
+import numpy as np
 import streamlit as st
 
 from engine.experiments.story.questions import percent
@@ -9,6 +12,7 @@ from engine.experiments.story.readings import score_of
 from engine.experiments.story.step import Observed, Question, Step
 from engine.runs.run import Run
 from pages.parts.app.server import find
+from pages.parts.charts.colors import POSITIVE
 from pages.parts.story.state import guess, put_guess, tries
 
 
@@ -21,6 +25,29 @@ def ask(number: int, question: Question, *, disabled: bool) -> None:
         question.text, list(question.answers), format_func=question.answers.__getitem__, index=None, key=key,
         disabled=disabled, on_change=lambda: put_guess(number, st.session_state[key]),
     )  # fmt: skip
+    if question.pictures:
+        st.html(pictures(question))
+
+
+def pictures(question: Question) -> str:
+    """The answers as pictures side by side, each with the letter with which its words begin."""
+    drawn = "".join(
+        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{_picture(question.pictures[name])}" alt=""></figure>'
+        for name, words in question.answers.items()
+    )
+    return f'<div class="story-pictures">{drawn}</div>'
+
+
+def _picture(weights: np.ndarray) -> str:
+    """Weights [query, key] as squares, in the address of an image. The words of the answer say the same."""
+    rows, columns = weights.shape
+    cells = "".join(
+        f'<rect x="{key}" y="{query}" width="1" height="1" fill-opacity="{weights[query, key]:.2f}"/>'
+        for query in range(rows)
+        for key in range(columns)
+    )
+    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns} {rows}" fill="{POSITIVE}">{cells}</svg>'
+    return f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
 def show_feedback(number: int, step: Step, run: Run) -> bool:

@@ -30,6 +30,9 @@ STYLE = """<style>
 .st-key-story-words, .st-key-story-way { gap: 0.5rem; }
 .st-key-story-words [data-testid=stMarkdownContainer] { margin-bottom: 0; }
 .st-key-story-words [data-testid=stMarkdownContainer] p { margin-bottom: 0.3rem; line-height: 1.45; }
+.story-pictures { display: flex; gap: 1.2rem; }
+.story-pictures figure { display: flex; gap: 0.4rem; margin: 0; align-items: center; }
+.story-pictures img { width: 4rem; height: 4rem; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); }
 .st-key-story [data-stale=true] { opacity: 1 !important; }
 @media (min-width: 641px) { .st-key-story-way { flex-wrap: nowrap; } .st-key-story-way button { white-space: nowrap; } }
 @media (max-width: 640px) { .st-key-story h1 { font-size: 1.3rem; } }

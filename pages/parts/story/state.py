@@ -18,6 +18,7 @@ from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.server import find
 
 CHOICE, RUN, SEED, STEP = "choice", "run", "seed", "step"
+GUESS, GUESSED = "guess", "guessed"
 TRIES = "story.tries"
 """Session key: what was tried at each step, by its number. The lab's shown run is another one."""
 GUESSES = "story.guesses"
@@ -30,6 +31,10 @@ class StoryState(PageState):
     """The value of the step's setting, as text; None: the one it has at first."""
     seed: int = setting(0, label="Seed", help="Decides first weights and data.", ge=0, le=10_000)
     run: str | None = None
+    guess: str | None = None
+    """The name of the answer that is chosen now."""
+    guessed: str | None = None
+    """The name of the answer that was chosen before the run."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,13 @@ class Try:
 
 
 def _check(state: StoryState) -> None:
-    """The choice is one of the step's; the run is one of the step's, and kept here."""
+    """The choice and the guesses are some of the step's; the run is one of the step's, and kept here."""
     step = STEPS[state.step - 1]
     if state.choice is not None and state.choice not in step.choices:
         raise ConfigError([Problem(CHOICE, state.choice, "one of " + ", ".join(step.choices))])
+    for name, answer in ((GUESS, state.guess), (GUESSED, state.guessed)):
+        if answer is not None and answer not in step.question.answers:
+            raise ConfigError([Problem(name, answer, "one of " + ", ".join(step.question.answers))])
     if state.run is not None:
         run = find(state.run)
         if run is None or not belongs(run.config, step):
@@ -58,21 +66,25 @@ def belongs(config: RunConfig, step: Step) -> bool:
 
 
 class StorySettings(ModelSettings[StoryState]):
-    """A link that names a run brings its choice and its seed along."""
+    """A link that names a run brings its choice and its seed along, and the guess that was made before it."""
 
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         link, ignored = super().open_address()
         values = self.values()
         if values[RUN] is not None:
-            remember(values[STEP], Try(values[RUN]))
+            remember(values[STEP], Try(values[RUN], values[GUESSED]))
+        if values[GUESS] is not None:
+            put_guess(values[STEP], values[GUESS])
         if link and CHOICE not in link:
             self.put(latest_settings(values[STEP]) | ({SEED: values[SEED]} if SEED in link else {}))
-        self.put({RUN: None})
+        self.put({RUN: None, GUESS: None, GUESSED: None})  # they stand with the step
         return link, ignored
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        run = shown_run(self.values()[STEP])
-        return super().query(*others) | ({RUN: run.id} if run is not None else {})
+        number: int = self.values()[STEP]
+        run, guessed = shown_run(number), [one.guess for one in tries(number)[-1:]]
+        own = {GUESS: guess(number), RUN: run.id if run else None, GUESSED: guessed[0] if run else None}
+        return super().query(*others) | {name: text for name, text in own.items() if text is not None}
 
 
 SETTINGS = StorySettings("story", StoryState, _check)

@@ -10,9 +10,9 @@ import pytest
 
 import engine.tasks
 from engine.settings.base import BaseConfig
-from engine.tasks import TASKS
+from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.data import TaskData, task_data
-from engine.tasks.spec import TaskSettings
+from engine.tasks.spec import GROUPS, TaskSettings
 from engine.tasks.text_settings import TextSettings
 
 
@@ -56,3 +56,11 @@ def test_named_and_extra_tokens_do_not_meet(name: str) -> None:
 def test_every_folder_is_registered() -> None:
     specs = [file for place in engine.tasks.__path__ for file in Path(place).glob("*/spec.py")]
     assert {file.parent.name for file in specs} == set(TASKS)
+
+
+def test_every_task_stands_once_in_a_group_with_a_label_and_no_group_is_empty() -> None:
+    in_groups = [spec.name for specs in BY_GROUP.values() for spec in specs]
+    assert sorted(in_groups) == sorted(TASKS)
+    assert list(BY_GROUP) == list(GROUPS)
+    assert all(GROUPS[spec.group] for spec in TASKS.values())
+    assert all(BY_GROUP.values())

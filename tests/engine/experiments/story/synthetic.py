@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
-from engine.runs.events import Event, Finished, Sample, Snapshot, Started
+from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 from engine.settings.costs import Memory
 
@@ -23,10 +23,16 @@ def events_of(
     samples: Sequence[Sample] = (),
     pattern: np.ndarray | None = None,
     ended: bool = True,
+    measured: Sequence[tuple[int, float]] = (),
 ) -> EventLog:
-    """A run that ends with this accuracy, and with these samples and this pattern in its last snapshot."""
+    """A run that ends with this accuracy, and with these samples and this pattern in its last snapshot. ``measured``: steps before
+    the last, each with its accuracy.
+    """
     name = metric_names(config)[0]
     events: list[Event] = [Started(10, MEMORY, None, {"loss": 2.3, name: CHANCE}, None, "cpu")]
+    events += [
+        Progress(step, 1.0, 1.0, 0.01, 100.0, {name: share}, {"loss": 1.0, name: share}) for step, share in measured
+    ]
     patterns = {} if pattern is None else {"self": pattern}
     events.append(Snapshot(config.steps, patterns, {}, list(samples)))
     if ended:

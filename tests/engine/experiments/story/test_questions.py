@@ -13,6 +13,8 @@ from engine.experiments.story.questions import (
     HEADS_AT_THE_MIRROR,
     HOW_MANY_RIGHT,
     LAYER_AT_THE_MIRROR,
+    PICTURE_OF_THE_WEIGHTS,
+    WHEN_MOST_ARE_RIGHT,
     percent,
 )
 from engine.experiments.story.readings import equal_symbols, heads_of
@@ -121,6 +123,53 @@ def test_the_first_layer_that_reads_the_mirrored_position_is_named(layers: list[
     assert observed.answer == answer
     for layer, mirror in enumerate(layers, 1):
         assert f"layer {layer} at **{8 if mirror else 0} of 8** positions" in observed.sentence
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        (mirrored([True, False]), "mirrored"),
+        (mirrored([False]), "one distance"),
+        (np.roll(mirrored([False]), 2, axis=-1), "one distance"),
+        (np.full((1, 1, 8, 8), 1 / 8, dtype=np.float32), "spread"),
+    ],
+)
+def test_the_picture_is_that_of_the_heads_strongest_weights(pattern: np.ndarray, answer: str) -> None:
+    observed = PICTURE_OF_THE_WEIGHTS.observe(ENCODER, events_of(ENCODER, 0.3, pattern=pattern))
+    assert observed is not None
+    assert observed.answer == answer
+
+
+def test_each_picture_that_is_shown_would_be_answered_by_its_own_name() -> None:
+    assert PICTURE_OF_THE_WEIGHTS.pictures.keys() == PICTURE_OF_THE_WEIGHTS.answers.keys()
+    for name, weights in PICTURE_OF_THE_WEIGHTS.pictures.items():
+        observed = PICTURE_OF_THE_WEIGHTS.observe(ENCODER, events_of(ENCODER, 0.3, pattern=weights[None, None]))
+        assert observed is not None
+        assert observed.answer == name
+
+
+@pytest.mark.parametrize(
+    ("measured", "last", "answer"),
+    [
+        ([(50, 0.89), (100, 0.9)], 1.0, "early"),
+        ([(50, 0.1), (101, 0.95)], 0.5, "late"),
+        ([], 0.9, "late"),
+        ([(100, 0.89)], 0.899, "never"),
+    ],
+)
+def test_the_first_step_at_which_most_answers_are_right_is_named(
+    measured: list[tuple[int, float]], last: float, answer: str
+) -> None:
+    assert ENCODER.steps == 200
+    observed = WHEN_MOST_ARE_RIGHT.observe(ENCODER, events_of(ENCODER, last, measured=measured))
+    assert observed is not None
+    assert observed.answer == answer
+    if measured and answer != "never":
+        assert f"step **{measured[-1][0]} of 200**" in observed.sentence
+
+
+def test_no_two_steps_ask_the_same() -> None:
+    assert len({step.question.text for step in STEPS}) == len(STEPS)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.104, 0.5, 0.984, 0.99, 0.9996, 1.0])

@@ -11,5 +11,6 @@ SPEC = TaskSpec(
     "10 symbols: 3 1 9 → · 4 0",
     SymbolSettings,
     LABELLER,
+    group="place",
     order_matters=True,
 )
