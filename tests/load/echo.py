@@ -98,8 +98,9 @@ class Heard:
 
 
 async def measured(
-    address: str, scheduler: psutil.Process, workers: int, rates: Sequence[float], seconds: float
-) -> list[Figures]:
+    address: str, scheduler: psutil.Process, simulating: Sequence[psutil.Process], workers: int, rates: Sequence[float],
+    seconds: float,
+) -> list[Figures]:  # fmt: skip
     """A row of figures for each rate, in messages a second of each worker; the first is without any message."""
     heard = Heard()
     async with Client(address, asynchronous=True, set_as_default=False) as client:
@@ -128,7 +129,7 @@ async def measured(
             await asyncio.sleep(SETTLE)
             heard.reset()
             own = psutil.Process()
-            began, at_scheduler, here = time.monotonic(), _cpu(scheduler), _cpu(own)
+            began, at_scheduler, here, there = time.monotonic(), _cpu(scheduler), _cpu(own), sum(map(_cpu, simulating))
             await asyncio.sleep(seconds)
             taken = time.monotonic() - began
             rows.append({
@@ -136,6 +137,7 @@ async def measured(
                 "heard (messages/s)": heard.messages / taken,
                 "scheduler (cores)": (_cpu(scheduler) - at_scheduler) / taken,
                 "client (cores)": (_cpu(own) - here) / taken,
+                "simulated workers together (cores)": (sum(map(_cpu, simulating)) - there) / taken,
                 "from worker to client, p50 (ms)": 1000 * percentile(heard.latencies, 0.5),
                 "from worker to client, p95 (ms)": 1000 * percentile(heard.latencies, 0.95),
             })  # fmt: skip
@@ -176,8 +178,8 @@ async def _until_closed(worker: Worker) -> None:
 
 
 @contextmanager
-def simulated(workers: int) -> Iterator[tuple[str, psutil.Process]]:
-    """A scheduler with so many simulated workers: its address and its process."""
+def simulated(workers: int) -> Iterator[tuple[str, psutil.Process, list[psutil.Process]]]:
+    """A scheduler with so many simulated workers: its address, its process, and theirs."""
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
     shares = [len(range(number, workers, PROCESSES)) for number in range(min(PROCESSES, workers))]
@@ -188,7 +190,7 @@ def simulated(workers: int) -> Iterator[tuple[str, psutil.Process]]:
     ]
     started = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) for command in commands]
     try:
-        yield address, psutil.Process(started[0].pid)
+        yield address, psutil.Process(started[0].pid), [psutil.Process(process.pid) for process in started[1:]]
     finally:
         for process in reversed(started):
             process.terminate()
@@ -235,8 +237,8 @@ def main() -> None:
     if given.address:
         asyncio.run(be_workers(given.address, given.workers))
         return
-    with simulated(given.workers) as (address, scheduler):
-        rows = asyncio.run(measured(address, scheduler, given.workers, given.rates, given.seconds))
+    with simulated(given.workers) as (address, scheduler, simulating):
+        rows = asyncio.run(measured(address, scheduler, simulating, given.workers, given.rates, given.seconds))
     text = told(rows, given.workers, given.seats)
     print(text)
     if given.write:
