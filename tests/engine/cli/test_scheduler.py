@@ -19,7 +19,7 @@ from engine.cli.arguments import to_arguments
 from engine.cluster import SCHEDULER_VARIABLE
 from engine.config.presets import PRESETS
 from engine.workers.machines import Machine
-from tests.serving import ROOT, free_port
+from tests.clustering import loopback_cluster
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
 """What differs from one training to the next."""
@@ -34,19 +34,8 @@ def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a scheduler on loopback with one worker."""
-    address, folder = f"tcp://127.0.0.1:{free_port()}", tmp_path_factory.mktemp("cluster")
-    worker = ["--nthreads", "1", "--memory-limit", "4GiB", "--no-nanny", "--local-directory", str(folder)]
-    processes = [
-        subprocess.Popen([sys.executable, "-m", "dask", *words, "--no-dashboard"], cwd=ROOT, stderr=subprocess.DEVNULL)
-        for words in (
-            ["scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]],
-            ["worker", address, *worker],
-        )
-    ]
-    yield address
-    for process in processes:
-        process.terminate()
-        process.wait()
+    with loopback_cluster(tmp_path_factory.mktemp("cluster"), tls=False) as cluster:
+        yield cluster.address
 
 
 def lines(text: str) -> list[dict[str, Any]]:
