@@ -10,7 +10,7 @@ started=
 "$python" -m dask scheduler --host "tls://$host" --port "$port" --no-dashboard & started=$!
 number=0
 while [ "$number" -lt "${1:-2}" ]; do
-  "$python" -m dask worker "tls://$host:$port" --nthreads 1 --memory-limit "${MEMORY:-2GiB}" --no-dashboard & started="$started $!"
+  "$python" -m dask worker "tls://$host:$port" --nthreads 1 --memory-limit "${MEMORY:-4GiB}" --no-dashboard & started="$started $!"
   number=$((number + 1))
 done
 echo "ATTENTION_LAB_SCHEDULER=tls://$host:$port"

@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--gpu", action="store_true", help="one GPU for each; Slurm sets CUDA_VISIBLE_DEVICES")
     parser.add_argument("--partition", help="of Slurm; default its own")
-    parser.add_argument("--memory", default="3GiB", help="of each job; default 3GiB")
+    parser.add_argument("--memory", default="4GiB", help="of each job; default 4GiB")
     parser.add_argument("--time", default="04:00:00", help="after which Slurm ends a job; default 04:00:00")
     parser.add_argument("--port", type=int, default=8786, help="of the scheduler; default 8786")
     parser.add_argument("--logs", help="the folder for the jobs' logs")
