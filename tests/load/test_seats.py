@@ -71,3 +71,8 @@ def test_a_message_costs_what_the_cores_grow_by_as_long_as_all_are_heard() -> No
     assert costs.scheduler == pytest.approx(0.0005)
     assert costs.app == pytest.approx(0.0008)
     assert "The app's process is full first" in told(rows, 100, [30, 300])
+
+
+def test_a_machine_too_busy_to_hear_them_gives_no_costs() -> None:
+    with pytest.raises(ValueError, match="too busy"):
+        costs_of([row(0, 0, 0.1, 0.05), row(100, 82, 0.1, 0.1), row(1000, 250, 0.05, 0.07)])
