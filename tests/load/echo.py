@@ -215,7 +215,7 @@ def told(rows: Sequence[Figures], workers: int, seats: Sequence[int]) -> str:
         f"{workers} simulated workers, each telling so many messages a second; one of {size:,} bytes holds {STEPS} steps, and a run "
         f"that trains at full speed tells {BATCHES:g} a second:",
         table(columns),
-        f"Costs are read from the columns in which at least {HEARD:.0%} was heard; in others the cores were full.",
+        f"Costs are read from the busiest column in which at least {HEARD:.0%} was heard; where less was, the cores were full.",
         f"So a message takes {1000 * costs.scheduler:.2f} ms of the scheduler and {1000 * costs.app:.2f} ms of the app's process. With "
         f"that, {costs.run} s for a run and {costs.viewer:.4f} cores for a page that is used ([load.md](load.md)), where each seat trains "
         "once a minute and all share one scheduler:",
