@@ -28,6 +28,7 @@ class ScriptedRun:
     state: str = "queued"
     queue_place: int | None = None
     queue_seconds: float | None = None
+    machine: str = ""
     weights: Path | None = None
     elsewhere: bool = False
     events: EventLog = field(default_factory=EventLog)

@@ -6,25 +6,22 @@ import argparse
 import json
 import secrets
 from math import isnan
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.table import Table
 
 from engine.cli.arguments import flag
+from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.following import follow
 from engine.estimate.at_scale import PRECISIONS
 from engine.estimate.published import WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time
-from engine.runs.store import Runs
 from engine.settings.fields import to_text
 from engine.sweeps import KINDS
 from engine.sweeps.plan import SETTINGS, read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import keep, to_json
 from engine.sweeps.sweep import Sweep
-from engine.workers.pool import Pool
 
 HELP = "measure memory and time against length or depth"
 
@@ -41,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="{" + ",".join(row.choices) + "}" if row.choices else row.kind.upper(),
             help=f"{row.help} Default {to_text(row.default)}.",
         )
+    add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -49,8 +47,7 @@ def run(given: argparse.Namespace) -> int:
         return 0
     names = ("kinds", *SETTINGS)
     plan = read_plan({name: getattr(given, name) for name in names if getattr(given, name) is not None})
-    with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
-        pool.wait_until_ready(120, 1)
+    with warm_pool(given.scheduler, 1) as pool:
         sweep = Sweep(plan, pool).start()
         follow(sweep, "cost")
     if sweep.state == "failed":

@@ -7,13 +7,13 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
 from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
+from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.following import POLL_SECONDS, follow
 from engine.experiments.finding import in_words
 from engine.experiments.issues import ISSUES
@@ -22,8 +22,6 @@ from engine.experiments.report import ClaimReport, Report
 from engine.experiments.running import ExperimentRun
 from engine.experiments.store import save
 from engine.experiments.table import write_evidence
-from engine.runs.store import Runs
-from engine.workers.pool import Pool
 
 HELP = "run a documented issue as a controlled experiment and print what it finds"
 FAILED = 1
@@ -36,13 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="leave the evidence there as JSON and a table")
+    add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _asked_for(given)]
     reports: list[Report] = []
-    with TemporaryDirectory() as folder, Pool(Runs(Path(folder))) as pool:
-        pool.wait_until_ready(120)
+    with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:
             task = ExperimentRun(issue, pool, extended=given.extended).start()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Any
@@ -15,11 +17,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
+from engine.cli.cluster import add_scheduler, events_of, run_on
 from engine.cli.tables import memory_table
 from engine.config.run_config import RunConfig
 from engine.runs import events
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
+from engine.runs.run import Run
 from engine.tasks import TASKS
 from engine.text import own
 
@@ -34,29 +38,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--text-file", type=Path, metavar="FILE", help="train on this text: UTF-8, at most 1 MB; it is kept as --text"
     )
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="leave config, events, snapshots and weights there")
+    add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     if given.text_file is not None:
         given.text = own.keep_file(given.text_file)
     config = config_from(given)
-    import torch  # only once the settings are valid
-
-    from engine.training.train import prepare, train
-
-    torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
-    model = prepare(config)
-    shown = (
-        given.json or given.save is not None
-    )  # on the terminal nobody sees a snapshot, which takes as long as many steps
-    run_events: Iterable[events.Event] = train(config, model, RecordOptions(snapshots=shown))
-    if given.save is not None:
-        run_events = saving(run_events, config, model, given.save)
-    show = show_as_json if given.json else show_to_person
-    code = show(config, run_events)
+    # On the terminal nobody sees a snapshot, which takes as long as many steps.
+    shown = given.json or given.save is not None
+    code = (_train_there if given.scheduler else _train_here)(given, config, RecordOptions(snapshots=shown))
     if code == 0 and TASKS[config.task].corpus:
         show_counting_models(config, as_json=given.json)
     return code
+
+
+def _train_here(given: argparse.Namespace, config: RunConfig, record: RecordOptions) -> int:
+    import torch  # only once the settings are valid
+
+    from engine.training.train import prepare, train
+    from engine.workers.worker import save_weights
+
+    torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
+    model = prepare(config)
+    return _show(given, config, train(config, model, record), partial(save_weights, model))
+
+
+def _train_there(given: argparse.Namespace, config: RunConfig, record: RecordOptions) -> int:
+    """Train on the cluster. A run that is interrupted here is stopped there."""
+    with run_on(given.scheduler, config, record) as there:
+        return _show(given, config, events_of(there), partial(_copy_weights, there))
+
+
+def _copy_weights(run: Run, file: Path) -> None:
+    if run.weights is not None:  # a run that failed early has none
+        shutil.copyfile(run.weights, file)
+
+
+def _show(
+    given: argparse.Namespace,
+    config: RunConfig,
+    run_events: Iterable[events.Event],
+    save_weights: Callable[[Path], None],
+) -> int:
+    """Print the events, and store them where that is asked for. Returns the exit code."""
+    if given.save is not None:
+        run_events = saving(run_events, config, save_weights, given.save)
+    return (show_as_json if given.json else show_to_person)(config, run_events)
 
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
@@ -73,10 +101,11 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
         Console().print(table)
 
 
-def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, path: Path) -> Iterator[events.Event]:
-    """Pass the events on and store them in the app's run format. Raises ValueError where the folder exists."""
-    from engine.workers.worker import save_weights
-
+def saving(
+    run_events: Iterable[events.Event], config: RunConfig, save_weights: Callable[[Path], None], path: Path
+) -> Iterator[events.Event]:
+    """Pass the events on and store them in the app's run format, and at the end the weights. Raises ValueError where the folder
+    exists."""
     folder = RunFolder(path)
     try:
         folder.write_config(path.name, config, owner="", created=time())
@@ -86,7 +115,7 @@ def saving(run_events: Iterable[events.Event], config: RunConfig, model: Any, pa
         if not isinstance(event, events.Measuring):
             folder.write_events([event])
         yield event
-    save_weights(model, folder.weights)
+    save_weights(folder.weights)
 
 
 def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
@@ -128,6 +157,9 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
                         bar.update(task, description="measuring the result")
                     case events.Failed():
                         bar.console.print(f"[red]Failed.[/] {event.reason}")
+                        return FAILED
+                    case events.Ended():
+                        bar.console.print(f"[red]It did not finish.[/] {event.reason}")
                         return FAILED
                     case events.Finished():
                         last = event

@@ -17,6 +17,7 @@ from engine.cluster.files import Chunk, chunks_of, needed_by, write_chunk
 from engine.cluster.relay import Item
 from engine.foundation.log import log_error
 from engine.foundation.paths import data_folder
+from engine.foundation.visitor import PROGRAM
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 
@@ -144,4 +145,5 @@ class RemoteProcess:
                     self._tell(["file", self._name, *chunk])
             except OSError as error:  # the run itself then says what is missing
                 log_error(f"A file of run {start.run_id}", error)
-        return replace(start, folder=there)
+        # Whose run it is, and from which address it was asked for, is nobody's business there.
+        return replace(start, folder=there, request=replace(start.request, visitor=PROGRAM))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.workers.machines import HERE, host_of
 from engine.workers.post import Role
 from engine.workers.process import WorkerProcess
 from engine.workers.protocol import DeviceFacts
@@ -24,6 +25,8 @@ class WorkerHealth:
     facts: DeviceFacts = field(default_factory=DeviceFacts)
     machine: str = ""
     """The name of its machine; empty for the app's own."""
+    accelerator: str = ""
+    """The name of the accelerator that it owns; empty for none."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,29 @@ class Health:
     """One sentence when workers cannot be started, else empty."""
 
     @property
+    def training(self) -> list[WorkerHealth]:
+        """The workers that take runs."""
+        return [worker for worker in self.workers if worker.ready and worker.role == "runs"]
+
+    @property
+    def on_cluster(self) -> list[WorkerHealth]:
+        """Those of them that are on the cluster."""
+        return [worker for worker in self.training if worker.machine != HERE]
+
+    @property
     def ready(self) -> int:
         """The number of workers that take runs."""
-        return sum(worker.ready and worker.role == "runs" for worker in self.workers)
+        return len(self.training)
+
+    @property
+    def hosts(self) -> set[str]:
+        """The computers with workers that take runs, by name or address; the app's own is the empty one."""
+        return {host_of(worker.machine) for worker in self.training}
 
     @property
     def device(self) -> DeviceFacts:
         """Facts that the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
-        return next((worker.facts for worker in self.workers if worker.ready and worker.role == "runs"), DeviceFacts())
+        return next((worker.facts for worker in self.training), DeviceFacts())
 
 
 def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool) -> Health:
@@ -72,4 +90,7 @@ def _of(worker: WorkerProcess) -> WorkerHealth:
         process.memory(),
         worker.facts,
         post.machine,
+        (worker.facts.get("accelerator_name") or worker.facts.get("accelerator") or "")
+        if worker.owns_accelerator
+        else "",
     )

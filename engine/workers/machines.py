@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
 from engine.workers import protocol
@@ -12,6 +13,12 @@ from engine.workers.limits import Limits
 
 HERE = ""
 """The name of the machine that the app runs on."""
+
+
+def host_of(name: str) -> str:
+    """The host of the machine of that name, which for one of a cluster is an address such as tls://10.0.0.7:40123; empty for the
+    app's own. Several of a cluster's machines may be on one host."""
+    return urlsplit(name).hostname or name
 
 
 class Process(Protocol):

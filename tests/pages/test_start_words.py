@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from engine.runs.events import Snapshot
+from engine.workers.health import Health, WorkerHealth
+from engine.workers.protocol import DeviceFacts
 from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
-from pages.parts.start.words import conclusion, example_in_words, recording_in_words
+from pages.parts.start.words import conclusion, example_in_words, recording_in_words, workers_in_words
 
 
 def test_the_example_is_the_first_sequence_with_the_untrained_answers() -> None:
@@ -56,3 +59,36 @@ def test_the_recording_is_described_by_its_settings() -> None:
     config, words = recorded_run().config, recording_in_words(recorded_run())
     for part in (f"seed {config.seed}", f"{config.steps} steps", config.encoding.label):
         assert part in words
+
+
+def workers(*rows: tuple[str, str]) -> Health:
+    """Ready workers by the names of machine and accelerator."""
+    facts = DeviceFacts(torch="2.13.0")
+    found = [WorkerHealth(1, "runs", True, (), False, 0, facts, machine, name) for machine, name in rows]
+    return Health(found, len(found), 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([("", ""), ("", "")], "Your own runs train on CPU with 2 workers, torch 2.13.0."),
+        ([("tls://a:1", "")], "Your own runs train on 1 worker of 1 machine of the cluster (CPU), torch 2.13.0."),
+        (
+            [("tls://a:1", ""), ("tls://a:2", "H100"), ("tls://b:1", "H100")],
+            "Your own runs train on 3 workers of 2 machines of the cluster (1 on CPU, 2 on H100), torch 2.13.0.",
+        ),
+        (
+            [("", ""), ("tls://a:1", "")],
+            "Your own runs train on 1 worker of 1 machine of the cluster (CPU), torch 2.13.0.",
+        ),
+        ([], "The workers are waking up."),
+    ],
+)
+def test_the_workers_are_told_with_their_devices_and_machines(rows: list[tuple[str, str]], told: str) -> None:
+    assert workers_in_words(workers(*rows)) == told
+
+
+def test_a_cluster_that_cannot_be_reached_is_told_beside_what_trains_instead() -> None:
+    words = workers_in_words(workers(("", "")), cluster_is_gone=True)
+    assert words.startswith("Your own runs train on CPU with 1 worker")
+    assert "The cluster cannot be reached" in words

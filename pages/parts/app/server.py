@@ -19,7 +19,9 @@ _pool: Pool | None = None
 
 
 def pool() -> Pool:
-    """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them."""
+    """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them.
+    Raises ValueError with one sentence where the environment has a limit or a scheduler that does not fit."""
+    from engine.cluster import cluster_at
     from engine.foundation.files import keep_private
     from engine.foundation.paths import data_folder
     from engine.runs.store import Runs
@@ -30,16 +32,30 @@ def pool() -> Pool:
     global _pool
     with _making:
         if _pool is None:
+            limits, cluster = Limits.from_environment(), cluster_at(scheduler())
             keep_private(data_folder())
-            _pool = Pool(Runs(), Limits.from_environment(), here=here)
+            _pool = Pool(Runs(), limits, here=here, cluster=cluster)
         return _pool
+
+
+def scheduler() -> str:
+    """The address of the scheduler of the cluster on which runs are trained; empty without one."""
+    from engine.cluster import SCHEDULER_VARIABLE
+
+    return os.environ.get(SCHEDULER_VARIABLE, "")
 
 
 def wake() -> None:
     """Start the workers if they are not running; after the first page, which would otherwise share the cores with them."""
     from engine.estimate.speed import fully_measured
+    from engine.foundation.log import LOG, log_to_stderr
 
-    workers = pool()
+    log_to_stderr()
+    try:
+        workers = pool()
+    except ValueError as error:  # there are no workers, so that the health route says no, and every page raises it, too
+        LOG.error("%s The app cannot train.", error)
+        return
     if not workers.start():
         return
     _log_start(workers)
@@ -50,22 +66,26 @@ def wake() -> None:
 def _log_start(workers: Pool) -> None:
     from streamlit import config
 
-    from engine.foundation.log import LOG, log_to_stderr
+    from engine.foundation.log import LOG
     from engine.workers.start_log import start_lines
 
-    log_to_stderr()
     for line in start_lines(
-        workers.limits, os.environ, config.get_option("server.address"), workers.runs.lease.others()
+        workers.limits, os.environ, config.get_option("server.address"), workers.runs.lease.others(), scheduler()
     ):
         LOG.info(line)
 
 
 def health() -> dict[str, int]:
-    """How many workers are ready and wanted, and how many runs go and wait; zeros before the workers are started."""
+    """How many workers are ready, in all and on the cluster, and on how many machines; how many are wanted; how many runs go and
+    wait. Zeros before the workers are started."""
     if _pool is None:
-        return {"ready": 0, "workers": 0, "running": 0, "queued": 0}
+        return dict.fromkeys(("ready", "workers", "running", "queued", "ready_here", "ready_on_cluster", "machines"), 0)
     found = _pool.health()
-    return {"ready": found.ready, "workers": found.size, "running": found.running, "queued": found.queued}
+    there = len(found.on_cluster)
+    return {
+        "ready": found.ready, "workers": found.size, "running": found.running, "queued": found.queued,
+        "ready_here": found.ready - there, "ready_on_cluster": there, "machines": len(found.hosts),
+    }  # fmt: skip
 
 
 def _time_this_machine(workers: Pool) -> None:

@@ -8,6 +8,7 @@ from statistics import fmean
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
+from engine.workers.machines import host_of
 from pages.parts.charts.arms import metric_label, role_color
 from pages.parts.charts.curves import Frame, Stopped, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section
@@ -17,6 +18,8 @@ from pages.parts.stage.shown import Shown, TrialSoFar
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"
+NAMED = 4
+"""The most trials at once that the line above the panels names."""
 
 
 def sections(curve: str, shown: Shown, remember: Remember = make) -> list[Plain]:
@@ -44,12 +47,21 @@ def status_words(shown: Shown) -> str:
         places = [trial.queue_place for trial in shown.running if trial.queue_place]
         if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"
-        now = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in shown.running)
-        return f"{trials}{left}" + (f" · now {now}" if now and not places else "")
+        return f"{trials}{left}" + (f" · now {_now(shown.running)}" if shown.running and not places else "")
     if not ended:
         return f"{trials}: nothing was measured"
     seeds = f"seeds {shown.seeds[0]} to {shown.seeds[-1]}" if len(shown.seeds) > 1 else f"seed {shown.seeds[0]}"
     return f"{trials} · {seeds} · {in_time(shown.report.seconds)}"
+
+
+def _now(running: Sequence[TrialSoFar]) -> str:
+    """The trials that are training, by name while they are few, and the machines of a cluster on which they are."""
+    names = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in running)
+    now = names if len(running) <= NAMED else f"{len(running)} trials"
+    hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
+    if not hosts:
+        return now
+    return f"{now} on {hosts[0] if len(hosts) == 1 else counted(len(hosts), 'machine')} of the cluster"
 
 
 # Training curves

@@ -22,6 +22,8 @@ class TrialSoFar:
     share: float
     curves: dict[str, Curve]
     queue_place: int | None = None
+    machine: str = ""
+    """The name of the machine that trains it; empty for the app's own."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,12 @@ def of_run(run: ExperimentRun) -> Shown:
         trials=trials,
         running=[
             TrialSoFar(
-                one.arm.name, one.seed, one.share, curves_of(one.events, run.experiment.curves), one.run.queue_place
+                one.arm.name,
+                one.seed,
+                one.share,
+                curves_of(one.events, run.experiment.curves),
+                one.run.queue_place,
+                one.run.machine,
             )
             for one in running
             if (one.arm.name, one.seed) not in ended

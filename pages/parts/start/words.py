@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from engine.analysis.working_head import WorkingHead
 from engine.foundation.formatting import counted
 from engine.runs.events import Sample
 from engine.runs.run import Run
 from engine.tasks import TASKS
+from engine.workers.health import Health
+from engine.workers.machines import HERE
 from pages.parts.app import server
 
 WATCH = (
@@ -15,6 +19,7 @@ WATCH = (
 )
 MIRRORED = "mirrored"
 """The kind of a head that looks at the mirrored place."""
+CPU = "CPU"
 
 
 def example_in_words(example: Sample) -> str:
@@ -54,10 +59,24 @@ def recording_in_words(run: Run) -> str:
 
 
 def device_in_words() -> str:
-    """The device that the workers found, or a note that they are still starting."""
-    health = server.pool().health()
+    """The workers that train, or a note that they are still starting."""
+    pool = server.pool()
+    return workers_in_words(pool.health(), cluster_is_gone=bool(pool.machines.problem))
+
+
+def workers_in_words(health: Health, *, cluster_is_gone: bool = False) -> str:
+    """Where runs are trained: on which devices, with how many workers, and on how many machines of a cluster. The address of a
+    cluster that cannot be reached stands in the log: it is not the visitors'."""
+    gone = " The cluster cannot be reached, so runs are trained on the app's own machine." if cluster_is_gone else ""
     if not health.ready:
-        return "The workers are waking up."
-    name = health.device.get("accelerator_name") or health.device.get("accelerator") or "CPU"
-    workers = counted(health.size, "worker")
-    return f"Your own runs train on {name} with {workers}, torch {health.device.get('torch', '')}."
+        return f"The workers are waking up.{gone}"
+    torch = f"torch {health.device.get('torch', '')}"
+    if there := health.on_cluster:
+        kinds = Counter(worker.accelerator or CPU for worker in there)
+        kind = (
+            ", ".join(f"{number} on {name}" for name, number in kinds.items()) if len(kinds) > 1 else next(iter(kinds))
+        )
+        workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {HERE}), "machine")
+        return f"Your own runs train on {workers} of {machines} of the cluster ({kind}), {torch}.{gone}"
+    name = health.device.get("accelerator_name") or health.device.get("accelerator") or CPU
+    return f"Your own runs train on {name} with {counted(health.size, 'worker')}, {torch}.{gone}"

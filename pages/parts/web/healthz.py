@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 Health = Callable[[], Mapping[str, int]]
-"""``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait."""
+"""``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
+``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
 
 
 def healthz_route(health: Health, prefix: str = "") -> Route:

@@ -31,3 +31,8 @@ def test_one_s_own_computer_is_loopback(address: str) -> None:
 def test_another_server_on_the_same_data_is_named() -> None:
     *_, line = start_lines(Limits(), {}, "localhost", [Holder("a", 42, "lab-two pid:[1]", 0.0)])
     assert "process 42 on lab-two" in line
+
+
+def test_the_scheduler_of_the_cluster_is_named() -> None:
+    *_, line = start_lines(Limits(), {}, "localhost", [], "tls://scheduler:8786")
+    assert "tls://scheduler:8786" in line

@@ -248,3 +248,10 @@ def test_a_family_without_attention_still_shows_its_predictions() -> None:
     assert payload["snapshots"]
     assert all(snapshot["samples"] for snapshot in payload["snapshots"])
     assert layers_of(run) == ["0", "1"]
+
+
+def test_the_machine_of_a_cluster_is_named_by_its_host_and_the_apps_own_is_not() -> None:
+    run = ScriptedRun()
+    assert status_of(run)["machine"] == ""
+    run.machine = "tls://10.0.0.7:40123"
+    assert status_of(run)["machine"] == "10.0.0.7"

@@ -95,6 +95,10 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
     issue = issue_of(2)
     going = [TrialSoFar("arm 1", 3, 0.5, {})]
     assert "now “arm 1”, seed 3" in status_words(shown_of(issue, state="running", running=going))
+    there = [TrialSoFar("arm 1", seed, 0.5, {}, machine=f"tls://10.0.0.{seed % 3}:{seed}") for seed in range(8)]
+    assert "now 8 trials on 3 machines of the cluster" in status_words(shown_of(issue, state="running", running=there))
+    one = status_words(shown_of(issue, state="running", running=there[:1]))
+    assert "now “arm 1”, seed 0 on 10.0.0.0 of the cluster" in one
     waiting = [TrialSoFar("arm 1", 3, 0.0, {}, queue_place=2)]
     assert "place 2 in the queue" in status_words(shown_of(issue, state="running", running=waiting))
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from engine.cluster import SCHEDULER_VARIABLE
+from engine.foundation.log import LOG
+from engine.workers.health import Health, WorkerHealth
 from pages.parts.app import server
 from pages.parts.web.healthz import healthz_route
 
@@ -23,3 +28,43 @@ def test_a_ready_worker_is_health(ready: int, status: int) -> None:
 def test_before_the_workers_are_started_the_answer_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_pool", None)
     assert TestClient(Starlette(routes=[healthz_route(server.health)])).get("/healthz").status_code == 503
+
+
+def test_the_workers_of_the_cluster_are_counted_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
+    workers = [WorkerHealth(1, "runs", True, (), False, 0, machine=machine) for machine in machines]
+
+    class Pool:
+        def health(self) -> Health:
+            return Health(workers, 4, 2, 0, 1)
+
+    monkeypatch.setattr(server, "_pool", Pool())
+    told = TestClient(Starlette(routes=[healthz_route(server.health)])).get("/healthz").json()
+    assert told == {
+        "ready": 3, "workers": 4, "running": 2, "queued": 1, "ready_here": 1, "ready_on_cluster": 2, "machines": 2,
+    }  # fmt: skip
+
+
+def test_a_scheduler_without_protection_is_one_sentence_in_the_log_and_no_worker_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    kept = Kept()
+    LOG.addHandler(kept)
+    monkeypatch.setattr(server, "_pool", None)
+    monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
+    try:
+        server.wake()
+    finally:
+        LOG.removeHandler(kept)
+    (sentence,) = said
+    assert "tcp://10.0.0.7:8786" in sentence
+    assert "tls://host:port" in sentence
+    with pytest.raises(ValueError, match="tls://host:port"):
+        server.pool()
+    assert not server.health()["ready"]

@@ -10,6 +10,7 @@ from engine.estimate.recording import interim_size
 from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
+from engine.workers.machines import host_of
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.boards.live.snapshot_figures import cells_of, grids_of, snapshot_figures
@@ -56,7 +57,7 @@ def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, i
 
 
 def status_of(run: ReadableRun) -> dict[str, Any]:
-    """The state of the run, and the reason where it did not finish."""
+    """The state of the run, the machine of the cluster that trains or trained it, and the reason where it did not finish."""
     end = run.ending
     return {
         "state": run.state,
@@ -65,6 +66,7 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
         "queue_place": run.queue_place,
         "queue_seconds": run.queue_seconds,
+        "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else "",
         "remedy": end.remedy if isinstance(end, Failed) else None,
     }

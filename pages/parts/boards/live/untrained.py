@@ -35,6 +35,7 @@ class Untrained:
     state: str = "none"
     queue_place: None = None
     queue_seconds: None = None
+    machine: str = ""
     step: int = 0
     progress: Progress | None = None
     weights: None = None

@@ -6,7 +6,7 @@ const STATES = {
 }
 const RECENT = 4 // seconds over which the speed is taken
 
-/** Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the reason of a failure. */
+/** Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the machine of a cluster, the reason of a failure. */
 function runInWords(board) {
   const pace = []
 
@@ -27,6 +27,7 @@ function runInWords(board) {
     if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
     const left = state === "running" ? timeLeft(status) : null
     if (left != null) said.push(`${duration(left)} left`)
+    if (status.machine && state !== "queued") said.push(`${state === "running" ? "trains" : "trained"} on ${status.machine} of the cluster`)
     return said.join(" · ")
   }
   return () => {

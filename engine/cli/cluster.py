@@ -1,0 +1,102 @@
+"""``--scheduler``: a command's runs on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from pydantic import ByteSize
+
+from engine.cluster import SCHEDULER_VARIABLE, cluster_at
+from engine.config.run_config import RunConfig
+from engine.runs.events import Event
+from engine.runs.record_options import RecordOptions
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from engine.workers.limits import Limits
+from engine.workers.pool import Pool
+
+if TYPE_CHECKING:  # needs what requirements-cluster.txt names
+    from engine.cluster.cluster import DaskCluster
+
+JOIN_SECONDS = 30.0
+"""Seconds in which a worker of the cluster must be there."""
+WARM_SECONDS = 120.0
+STOP_SECONDS = 30.0
+"""Seconds to wait for the end of a run that was told to stop; the pool ends it by force sooner."""
+POLL_SECONDS = 0.2
+WITHOUT_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
+"""Whoever types a command decides what it may take, as on this machine."""
+
+
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        default=os.environ.get(SCHEDULER_VARIABLE, ""),
+        help=f"train on the workers of the Dask scheduler at tls://host:port; default ${SCHEDULER_VARIABLE}, else this machine",
+    )
+
+
+@contextmanager
+def warm_pool(scheduler: str, workers: int | None = None, limits: Limits | None = None) -> Iterator[Pool]:
+    """A pool whose runs are forgotten at its end, once ``workers`` of it (by default all) are warm: on the cluster of that scheduler,
+    or on this machine where it is empty. Raises ValueError with one sentence where the cluster has no workers."""
+    cluster = cluster_at(scheduler)
+    with TemporaryDirectory() as folder, Pool(Runs(Path(folder)), limits, cluster=cluster) as pool:
+        if cluster is not None:
+            _wait_for_machines(cluster, JOIN_SECONDS)
+        pool.wait_until_ready(WARM_SECONDS, workers)
+        yield pool
+
+
+def _wait_for_machines(cluster: DaskCluster, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    while not cluster.machines:
+        if time.monotonic() > deadline:
+            raise ValueError(_why_none(cluster, timeout))
+        time.sleep(POLL_SECONDS)
+
+
+def _why_none(cluster: DaskCluster, timeout: float) -> str:
+    if cluster.problem or cluster.connecting:
+        return f"The cluster at {cluster.address} could not be reached within {timeout:.0f} s."
+    refused = "".join(f" {sentence}" for sentence in list(cluster.refused.values())[:1])
+    return (
+        f"The cluster at {cluster.address} has no worker that takes runs; there was none for {timeout:.0f} s.{refused}"
+    )
+
+
+@contextmanager
+def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator[Run]:
+    """A run on the cluster of that scheduler, with its events and its weights as long as the context lasts; it is stopped where it
+    still goes at the end. Raises ValueError with one sentence."""
+    with warm_pool(scheduler, 1, WITHOUT_LIMITS) as pool:
+        run = pool.submit(RunRequest(config, record=record))
+        try:
+            yield run
+        finally:
+            if run.live:
+                pool.stop(run.id)
+                run.wait_for(sys.maxsize, STOP_SECONDS)
+
+
+def events_of(run: Run) -> Iterator[Event]:
+    """The events of a run as they come, until it is over."""
+    seen = 0
+    while True:
+        run.wait_for(seen + 1, POLL_SECONDS)
+        over = not run.live  # looked at first: what is added meanwhile is read once more
+        events = run.events_since(seen)
+        yield from events
+        seen += len(events)
+        if over:
+            return

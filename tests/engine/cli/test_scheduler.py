@@ -1,0 +1,140 @@
+"""``--scheduler``: what cannot work is one line, and a run on a cluster prints and leaves what one on this machine does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import cluster, main
+from engine.cli.arguments import to_arguments
+from engine.cluster import SCHEDULER_VARIABLE
+from engine.config.presets import PRESETS
+from engine.workers.machines import Machine
+from tests.clustering import loopback_cluster
+
+OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
+"""What differs from one training to the next."""
+TRAIN = ["train", "--steps", "12", "--test-lengths", "6,9", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler on loopback with one worker."""
+    with loopback_cluster(tmp_path_factory.mktemp("cluster"), tls=False) as cluster:
+        yield cluster.address
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def same_anywhere(text: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in OF_THE_MACHINE} for row in lines(text)]
+
+
+@pytest.mark.parametrize("command", [["train"], ["issue", "missing-mask"], ["cost"]])
+def test_an_address_without_protection_is_refused_in_one_line(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
+    for given in (["--scheduler", "tcp://10.0.0.8:8786"], []):
+        assert main([*command, *given]) == 2
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        assert ("10.0.0.8" if given else "10.0.0.7") in told
+        assert "tls://host:port" in told
+
+
+@dataclass
+class NoMachines:
+    """A cluster without workers that take runs."""
+
+    address: str = "tls://scheduler:8786"
+    problem: str = ""
+    connecting: bool = False
+    refused: dict[str, str] = field(default_factory=dict)
+    machines: tuple[Machine, ...] = ()
+
+    def start(self, changed: Callable[[], None]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("without", "sentence"),
+    [
+        (NoMachines(connecting=True), "The cluster at tls://scheduler:8786 could not be reached within 0 s."),
+        (NoMachines(problem="It is gone."), "could not be reached"),
+        (NoMachines(), "has no worker that takes runs"),
+        (NoMachines(refused={"tls://a:1": "tls://a:1 has another version."}), "tls://a:1 has another version."),
+    ],
+)
+def test_a_cluster_without_workers_is_one_line_that_says_why(
+    without: NoMachines, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "JOIN_SECONDS", 0.0)
+    monkeypatch.setattr(cluster, "cluster_at", lambda address: without)
+    assert main(["train", "--scheduler", without.address]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert sentence in told.err
+
+
+@pytest.mark.acceptance
+def test_a_run_on_a_cluster_prints_and_leaves_what_one_on_this_machine_does(
+    scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert main([*TRAIN, "--save", str(here)]) == 0
+    printed = capsys.readouterr().out
+    assert main([*TRAIN, "--save", str(there), "--scheduler", scheduler]) == 0
+    assert same_anywhere(capsys.readouterr().out) == same_anywhere(printed)
+    assert same_anywhere((there / "events.jsonl").read_text()) == same_anywhere((here / "events.jsonl").read_text())
+    assert (there / "weights.safetensors").read_bytes() == (here / "weights.safetensors").read_bytes()
+    names = [sorted(file.name for file in folder.rglob("*")) for folder in (here, there)]
+    assert names[0] == names[1]
+    assert main([*TRAIN, "--save", str(there), "--scheduler", scheduler]) == 2, "the folder is there already"
+
+
+@pytest.mark.acceptance
+def test_a_failed_run_there_exits_with_one(scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["train", *to_arguments(PRESETS["no-norm"].config), "--scheduler", scheduler]
+    code = main([*given, "--json"])
+    assert (code, lines(capsys.readouterr().out)[-1]["event"]) == (1, "failed")
+    assert main(given) == 1
+    assert "Failed." in capsys.readouterr().out
+
+
+@pytest.mark.acceptance
+def test_ctrl_c_stops_the_run_there(scheduler: str, tmp_path: Path) -> None:
+    # Whoever runs the tests in the background hands down a SIGINT that is ignored.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json", "--scheduler", scheduler],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert process.stdout is not None
+    while json.loads(process.stdout.readline())["event"] != "progress":
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
+    assert process.returncode == 130
+    assert "Traceback" not in err

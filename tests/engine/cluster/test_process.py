@@ -1,0 +1,39 @@
+"""What a run's process on another machine is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event as Signal
+from typing import Any
+
+from engine.cluster.process import RemoteProcess
+from engine.config.run_config import parse
+from engine.estimate.prediction import predict
+from engine.foundation.visitor import Visitor
+from engine.runs.request import RunRequest
+from engine.workers import protocol
+
+
+def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
+    told: list[list[Any]] = []
+    closed = Signal()
+
+    def tell(item: list[Any]) -> None:
+        told.append(item)
+        if item[0] == "close":
+            closed.set()
+
+    config = parse({"steps": 3})
+    request = RunRequest(config, Visitor("0123456789abcdef", "203.0.113.9"), pace=7.0)
+    process = RemoteProcess("one", [], tell, lambda report: None, lambda: None)
+    process.begin()
+    process.send(protocol.Start("a" * 16, request, predict(config), str(tmp_path)))
+    process.close()
+    assert closed.wait(30)
+    process.end("over")
+    (body,) = [item[2] for item in told if item[0] == "send"]
+    sent = protocol.read_value(body)
+    assert sent.request.config == config
+    assert sent.request.pace == 7.0
+    assert b"203.0.113.9" not in body
+    assert b"0123456789abcdef" not in body
