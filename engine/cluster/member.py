@@ -10,7 +10,7 @@ from typing import Any
 from engine.cluster.codec import Unreadable
 from engine.cluster.process import RemoteProcess
 from engine.cluster.relay import Item
-from engine.foundation.code_hash import code_hash
+from engine.foundation.code_hash import program_hash
 from engine.foundation.log import LOG
 from engine.workers import protocol
 
@@ -62,7 +62,7 @@ class Member:
         self._call = call
         try:
             known = await self._ask("begin")
-            if known["code"] != code_hash():
+            if known["code"] != program_hash():
                 raise OtherVersion(f"{self.name} has another version of this program or of its libraries.")
             self.ready = True
             joined()

@@ -19,7 +19,7 @@ from distributed import Worker, WorkerPlugin
 from engine.cluster.codec import encode
 from engine.cluster.files import Chunk, chunks_of, write_chunk
 from engine.foundation.child import ChildProcess
-from engine.foundation.code_hash import code_hash
+from engine.foundation.code_hash import program_hash
 from engine.foundation.files import keep_private
 from engine.foundation.log import log_error
 from engine.runs.folder import RunFolder
@@ -73,7 +73,7 @@ class Relay(WorkerPlugin):
         if do == "begin":
             self._end_all()
             self._session = session
-            return {"code": code_hash()}
+            return {"code": program_hash()}
         if session != self._session:
             return None
         if do == "tell":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import engine
 
 ENGINE = Path(engine.__file__).parent
-LEFT_OUT = ("cli", "notebooks", "sweeps", "workers")
+LEFT_OUT = ("cli", "cluster", "notebooks", "sweeps", "workers")
 """Packages of the engine that no training and no scoring imports: they start work, send it to a process, time it or show it.
 All other code counts, including code added later: training once more is cheap, a number of other code is wrong.
 """
@@ -24,10 +25,22 @@ def code_hash(folder: Path = ENGINE) -> str:
 
     16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
-    digest = hashlib.sha256(" ".join(map(_version, LIBRARIES)).encode())
+    return _hash(folder, LEFT_OUT, map(_version, LIBRARIES))
+
+
+@cache
+def program_hash() -> str:
+    """The hash of all of the engine's files and of the libraries' versions, for programs that work together: those of one version
+    understand each other. Builds of a library for a CPU and for a GPU (2.13.0+cpu, 2.13.0+cu128) count as the same.
+    """
+    return _hash(ENGINE, (), (_version(library).partition("+")[0] for library in LIBRARIES))
+
+
+def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> str:
+    digest = hashlib.sha256(" ".join(versions).encode())
     for file in sorted(folder.rglob("*.py")):
         path = file.relative_to(folder)
-        if path.parts[0] not in LEFT_OUT:
+        if path.parts[0] not in left_out:
             digest.update(f"\n{path.as_posix()} {file.stat().st_size}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

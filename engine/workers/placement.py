@@ -63,17 +63,20 @@ def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob, machine: st
     return min(free, key=lambda worker: worker.post.number, default=None)
 
 
-def needs_own_process(prediction: Prediction, limits: Limits) -> bool:
-    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its
-    peak is only a bound and not small. Then it alone fails if it takes more than it should."""
-    room = limits.worker_memory - WORKER_BYTES
+def needs_own_process(prediction: Prediction, worker_memory: int) -> bool:
+    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker that may take
+    ``worker_memory`` bytes, or where its peak is only a bound and not small. Then it alone fails if it takes more than it should."""
+    room = worker_memory - WORKER_BYTES
     small = max(SMALL_SHARE * room, SMALL_BOUND)
     return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > small)
 
 
-def goes_on_its_own(queued: QueuedRun, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
+def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
     """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
-    if not needs_own_process(queued.prediction, limits):
+    smallest = min(
+        (worker.allowed for worker in workers if worker.post.role == "runs"), default=int(limits.worker_memory)
+    )
+    if not needs_own_process(queued.prediction, smallest):
         return False
     return not (queued.wants_accelerator and any(worker.owns_accelerator for worker in workers))
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from engine.config.run_config import parse
 from engine.estimate.prediction import predict
+from engine.runs.request import RunRequest
+from engine.runs.store import Runs
 from engine.workers.limits import Limits
-from engine.workers.placement import has_room, needs_own_process
+from engine.workers.placement import goes_on_its_own, has_room, needs_own_process
+from engine.workers.post import Post
+from engine.workers.queued import QueuedRun
 
 MIB = 2**20
 
@@ -34,14 +40,14 @@ def test_peaks_add_up_on_a_worker(peaks: list[int], peak: int, memory: int, fits
 
 def test_a_large_run_needs_a_process_of_its_own() -> None:
     small, large = (predict(parse({"n_layers": layers, "d_model": 512})) for layers in (1, 12))
-    allowed = limits(worker_memory="1GiB")
+    allowed = limits(worker_memory="1GiB").worker_memory
     assert not needs_own_process(small, allowed)
     assert needs_own_process(large, allowed)
-    assert not needs_own_process(large, limits(worker_memory="8GiB"))
+    assert not needs_own_process(large, limits(worker_memory="8GiB").worker_memory)
 
 
 def test_a_run_without_a_formula_may_share_only_while_its_bound_is_small() -> None:
-    allowed = limits(worker_memory="8GiB")
+    allowed = limits(worker_memory="8GiB").worker_memory
     bound = predict(parse({"family": "gru"}))
     assert bound.memory.saved is None
     assert not needs_own_process(bound, allowed)
@@ -49,5 +55,20 @@ def test_a_run_without_a_formula_may_share_only_while_its_bound_is_small() -> No
     told = replace(predict(parse({})), peak=65 * MIB)
     assert not needs_own_process(told, allowed)
     assert not needs_own_process(replace(bound, peak=65 * MIB), allowed)  # small beside the room of eight gibibytes
-    assert needs_own_process(replace(bound, peak=65 * MIB), limits(worker_memory="700MiB"))
-    assert not needs_own_process(replace(bound, peak=63 * MIB), limits(worker_memory="700MiB"))
+    assert needs_own_process(replace(bound, peak=65 * MIB), limits(worker_memory="700MiB").worker_memory)
+    assert not needs_own_process(replace(bound, peak=63 * MIB), limits(worker_memory="700MiB").worker_memory)
+
+
+def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:
+    """Else it would wait for ever where every machine of a cluster is smaller than the app's own."""
+    config = parse({"n_layers": 6, "d_model": 256})
+    run = Runs(tmp_path).create(config, "")
+    queued = QueuedRun(run, RunRequest(config), replace(predict(config), peak=600 * MIB))
+    here = limits(worker_memory="8GiB")
+
+    def workers(*allowed: int) -> Any:
+        return [SimpleNamespace(post=Post("runs", machine=str(n)), allowed=size) for n, size in enumerate(allowed)]
+
+    assert not goes_on_its_own(queued, workers(), here)
+    assert not goes_on_its_own(queued, workers(8 * 2**30, 6 * 2**30), here)
+    assert goes_on_its_own(queued, workers(8 * 2**30, 1536 * MIB), here)
