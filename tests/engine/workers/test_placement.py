@@ -67,7 +67,10 @@ def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(
     here = limits(worker_memory="8GiB")
 
     def workers(*allowed: int) -> Any:
-        return [SimpleNamespace(post=Post("runs", machine=str(n)), allowed=size) for n, size in enumerate(allowed)]
+        return [
+            SimpleNamespace(post=Post("runs", machine=str(n)), allowed=size, owns_accelerator=False)
+            for n, size in enumerate(allowed)
+        ]
 
     assert not goes_on_its_own(queued, workers(), here)
     assert not goes_on_its_own(queued, workers(8 * 2**30, 6 * 2**30), here)
