@@ -26,6 +26,7 @@ import dask
 import psutil
 from distributed import Client, Worker, WorkerPlugin
 
+from engine.cluster.cluster import ask
 from engine.cluster.codec import decode, encode
 from engine.runs.events import Progress
 from engine.workers.protocol import RunUpdate
@@ -101,16 +102,19 @@ class Heard:
 
 async def measured(
     address: str, scheduler: psutil.Process, simulating: Sequence[psutil.Process], workers: int, rates: Sequence[float],
-    seconds: float,
+    seconds: float, *, directly: bool,
 ) -> list[Figures]:  # fmt: skip
-    """A row of figures for each rate, in messages a second of each worker; the first is without any message."""
+    """A row of figures for each rate, in messages a second of each worker; the first is without any message. ``directly``: without
+    the scheduler between, as the app does where it reaches the workers."""
     heard = Heard()
     async with Client(address, asynchronous=True, set_as_default=False) as client:
         await client.wait_for_workers(workers)
         addresses = list((await client.scheduler.identity(n_workers=-1))["workers"])
 
         async def call(worker: str, **message: object) -> Any:
-            return await client.scheduler.proxy(msg={"op": OPERATION, **message}, worker=worker)
+            if directly:
+                return await ask(client, worker, OPERATION, **message)
+            return await ask(client, address, "proxy", worker=worker, msg={"op": OPERATION, **message})
 
         async def listen(worker: str) -> None:
             while True:
@@ -236,6 +240,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=10.0, help="for each rate")
     parser.add_argument("--seats", type=int, nargs="+", default=[30, 300, 3000])
+    parser.add_argument("--directly", action="store_true", help="without the scheduler between workers and client")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the tables into this page")
     parser.add_argument("--address", help=argparse.SUPPRESS)  # of the scheduler: this process is workers only
     given = parser.parse_args()
@@ -246,7 +251,9 @@ def main() -> None:
         asyncio.run(be_workers(given.address, given.workers))
         return
     with simulated(given.workers) as (address, scheduler, simulating):
-        rows = asyncio.run(measured(address, scheduler, simulating, given.workers, given.rates, given.seconds))
+        rows = asyncio.run(
+            measured(address, scheduler, simulating, given.workers, given.rates, given.seconds, directly=given.directly)
+        )
     text = told(rows, given.workers, given.seats)
     print(text)
     if given.write:
