@@ -18,6 +18,7 @@ from engine.cluster.relay import Item
 from engine.foundation.log import log_error
 from engine.foundation.paths import data_folder
 from engine.foundation.visitor import PROGRAM
+from engine.runs.events import Progress
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 
@@ -44,6 +45,7 @@ class RemoteProcess:
         self._name, self._arguments, self._tell = name, list(arguments), tell
         self._on_message, self._on_end = on_message, on_end
         self._folders: dict[str, Path] = {}
+        self._saved: dict[str, int] = {}  # of each run that goes on from a saved state: the state's step
         self._memory = 0
         self._how = ""
         self._outbox: SimpleQueue[protocol.Command | None] = SimpleQueue()
@@ -117,6 +119,20 @@ class RemoteProcess:
         if isinstance(report, protocol.Answer) and not report.error:
             report = replace(report, value=protocol.write_value(decode(report.value)))
         self._on_message(report)
+        if isinstance(report, protocol.RunUpdate):
+            self._tidy(report)
+
+    def _tidy(self, update: protocol.RunUpdate) -> None:
+        """Delete the state with which a run went on once it has taken a later step, as a process on this machine does by itself."""
+        over, saved = update.state in ("over", "put away"), self._saved.get(update.run_id)
+        later = saved is not None and any(isinstance(event, Progress) and event.step > saved for event in update.events)
+        if saved is not None and (later or over):
+            del self._saved[update.run_id]
+            if update.state != "put away":
+                with suppress(OSError):  # its step says that it is out of date
+                    RunFolder(self._folders[update.run_id]).state.unlink()
+        if over:
+            self._folders.pop(update.run_id, None)
 
     def _keep(self, run_id: str, chunk: Chunk) -> None:
         """Write a piece of a file into its run's folder."""
@@ -139,6 +155,7 @@ class RemoteProcess:
         files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
         if start.saved_step is not None:
             files[f"{there}/{folder.state.name}"] = folder.state
+            self._saved[start.run_id] = start.saved_step
         for name, file in files.items():
             try:
                 for chunk in chunks_of(file, name):

@@ -156,6 +156,9 @@ class Child:
         self._say(items)
         if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
             shutil.rmtree(self._folder(report.run_id), ignore_errors=True)
+            self._sent = {
+                file: known for file, known in self._sent.items() if file.parent != self._folder(report.run_id)
+            }
 
     def _readable(self, answer: protocol.Answer) -> protocol.Answer:
         try:

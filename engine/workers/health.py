@@ -39,6 +39,8 @@ class Health:
     queued: int
     problem: str = ""
     """One sentence when workers cannot be started, else empty."""
+    cluster_is_gone: bool = False
+    """Whether there is a cluster that cannot be reached."""
 
     @property
     def training(self) -> list[WorkerHealth]:
@@ -66,7 +68,9 @@ class Health:
         return next((worker.facts for worker in self.training), DeviceFacts())
 
 
-def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool) -> Health:
+def health_of(
+    workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool, cluster_is_gone: bool
+) -> Health:
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
         workers=[_of(worker) for worker in workers],
@@ -75,6 +79,7 @@ def health_of(workers: Sequence[WorkerProcess], size: int, queued: int, *, faili
         paused=states.count("paused"),
         queued=queued,
         problem="Workers cannot be started; the server's log says why." if failing else "",
+        cluster_is_gone=cluster_is_gone,
     )
 
 

@@ -205,7 +205,10 @@ class Pool:
     def health(self) -> Health:
         """Facts about the pool for a page: workers, runs, and the device that was found."""
         with self._lock:
-            return health_of(self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing)
+            return health_of(
+                self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing,
+                cluster_is_gone=bool(self.machines.problem),
+            )  # fmt: skip
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
         """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short."""

@@ -65,8 +65,8 @@ def test_on_arrival_everything_is_there_and_after_train_the_first_change_needs_n
     train.click()
     page.locator("article.strip .score").get_by_text(re.compile("step [1-9]")).wait_for()
     in_sight(page, page.locator("article.strip"))
-    if size == "projector":
-        in_sight(page, page.locator("article.loss"))
+    in_sight(page, page.locator("article.loss" if size == "projector" else "article.model .curve"))
+    page.locator("article.model .curve").get_by_text(re.compile(r"^\d")).wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for(timeout=60_000)
     assert written(page) != before
     assert page.locator("article.strip td.wrong").count() < len(before)

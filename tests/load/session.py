@@ -78,6 +78,8 @@ class Session:
         self.took: dict[str, list[float]] = defaultdict(list)
         """Seconds of each rerun by its cause (open, press, move, board, timer), and of each look at an untrained model. Infinite where
         no answer came."""
+        self.began: dict[str, list[float]] = defaultdict(list)
+        """When each of these reruns was wanted, by ``time.perf_counter``."""
         self.alerts: list[str] = []
         """The messages in coloured boxes of the page as it is now."""
         self.figures = ""
@@ -140,6 +142,7 @@ class Session:
         except TimeoutError:
             pass  # never answered, and counted so
         self.took[cause].append(seconds)
+        self.began[cause].append(began)
 
     def leave(self) -> None:
         """End everything that goes on beside the visitor's own doing."""

@@ -124,7 +124,7 @@ class ScriptedRun:
 
     def __init__(self, config: RunConfig, value: float) -> None:
         self.id, self.config, self.value = f"run-{id(self)}", config, value
-        self.live, self.queue_place, self.step = True, None, 0
+        self.live, self.queue_place, self.step, self.machine = True, None, 0, ""
 
     @property
     def state(self) -> str:
@@ -174,7 +174,7 @@ class ScriptedPool:
         return job.do()
 
     def health(self) -> SimpleNamespace:
-        return SimpleNamespace(ready=0)
+        return SimpleNamespace(ready=0, cluster_is_gone=False)
 
     def delete(self, run_id: str) -> None:
         """As ``Runs.delete``."""

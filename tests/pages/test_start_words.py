@@ -89,6 +89,6 @@ def test_the_workers_are_told_with_their_devices_and_machines(rows: list[tuple[s
 
 
 def test_a_cluster_that_cannot_be_reached_is_told_beside_what_trains_instead() -> None:
-    words = workers_in_words(workers(("", "")), cluster_is_gone=True)
+    words = workers_in_words(replace(workers(("", "")), cluster_is_gone=True))
     assert words.startswith("Your own runs train on CPU with 1 worker")
     assert "The cluster cannot be reached" in words

@@ -60,14 +60,17 @@ def recording_in_words(run: Run) -> str:
 
 def device_in_words() -> str:
     """The workers that train, or a note that they are still starting."""
-    pool = server.pool()
-    return workers_in_words(pool.health(), cluster_is_gone=bool(pool.machines.problem))
+    return workers_in_words(server.pool().health())
 
 
-def workers_in_words(health: Health, *, cluster_is_gone: bool = False) -> str:
+def workers_in_words(health: Health) -> str:
     """Where runs are trained: on which devices, with how many workers, and on how many machines of a cluster. The address of a
     cluster that cannot be reached stands in the log: it is not the visitors'."""
-    gone = " The cluster cannot be reached, so runs are trained on the app's own machine." if cluster_is_gone else ""
+    gone = (
+        " The cluster cannot be reached, so runs are trained on the app's own machine."
+        if health.cluster_is_gone
+        else ""
+    )
     if not health.ready:
         return f"The workers are waking up.{gone}"
     torch = f"torch {health.device.get('torch', '')}"

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,16 +16,12 @@ from tests.engine.sweeps.scripted_pool import ScriptedPool
 
 @pytest.fixture
 def _scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    class Ready(ScriptedPool):
-        def wait_until_ready(self, *_: object) -> bool:
-            return True
-
     @contextmanager
-    def pool(_: Any) -> Iterator[Ready]:
-        yield Ready()
+    def pool(*_: object) -> Iterator[ScriptedPool]:
+        yield ScriptedPool()
 
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
-    monkeypatch.setattr(cost, "Pool", pool)
+    monkeypatch.setattr(cost, "warm_pool", pool)
 
 
 def test_well_known_models_as_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,3 +70,51 @@ def test_nobody_waits_for_ever(monkeypatch: Any) -> None:
 
     with ThreadPoolExecutor(together.parties) as threads:
         assert all(threads.map(script_run, range(together.parties)))
+
+
+def test_who_lets_others_go_first_goes_last_and_each_in_order() -> None:
+    turns, taken = turn.Turns(1), list[str]()
+    assert turns.take(last=False, patience=5)
+
+    def wait(name: str, last: bool) -> None:
+        assert turns.take(last=last, patience=5)
+        taken.append(name)
+        turns.give_back()
+
+    with ThreadPoolExecutor(4) as threads:
+        for number, (name, last) in enumerate(
+            (("a goes on", True), ("b begins", False), ("c goes on", True), ("d begins", False))
+        ):
+            threads.submit(wait, name, last)
+            while turns.waiting <= number:
+                Event().wait(0.001)
+        turns.give_back()
+    assert taken == ["b begins", "d begins", "a goes on", "c goes on"]
+    assert turns.take(last=True, patience=0)
+    assert not turns.take(last=False, patience=0.01)
+    turns.give_back()
+    assert turns.take(last=False, patience=0)
+
+
+def test_in_the_middle_of_a_script_run_those_who_wait_go_first() -> None:
+    order, inside = list[str](), Event()
+
+    def first(_: int) -> None:
+        with turn.in_turn():
+            inside.wait(5)
+            turn.let_others_begin()
+            order.append("went on")
+
+    def second() -> None:
+        with turn.in_turn():
+            order.append("began")
+
+    with ThreadPoolExecutor(turn.AT_ONCE + 1) as threads:
+        long = [threads.submit(first, number) for number in range(turn.AT_ONCE)]
+        other = threads.submit(second)
+        Event().wait(0.05)
+        inside.set()
+        for one in (*long, other):
+            one.result()
+    assert order[0] == "began" or order[1] == "began"
+    assert order[-1] == "went on"

@@ -14,6 +14,7 @@ function modelPanel(board, title) {
   const common = el("div", { class: "parts", role: "group", "aria-label": "In each layer" })
   panel.tools.append(common)
   panel.body.append(flow)
+  const curve = lossCurve()
   let drawn = ""
   let layers = []
 
@@ -39,11 +40,11 @@ function modelPanel(board, title) {
     const stacks = model.stacks.map((stack) =>
       el("div", { class: "stack" }, ...(stack.title ? [el("span", { class: "stack-title" }, stack.title)] : []),
         el("div", { class: "row" }, ...stack.layers.flatMap((layer, at) => (layer.skipped ? [el("span", { class: "more" }, layer.skipped)] : [...(at ? [arrow()] : []), layerBox(stack, layer)])))))
-    flow.replaceChildren(el("div", { class: "ends" }, ...model.read.map((one) => part(one))), arrow(), el("div", { class: "stacks" }, ...stacks), arrow(), el("div", { class: "ends" }, ...model.write.map((one) => part(one))))
+    flow.replaceChildren(el("div", { class: "ends" }, ...model.read.map((one) => part(one))), arrow(), el("div", { class: "stacks" }, ...stacks), arrow(), el("div", { class: "ends" }, ...model.write.map((one) => part(one)), curve.root))
     common.replaceChildren(...model.common.map((one) => part(one)))
   }
 
-  panel.concerns = (news) => Boolean(news.snapshots?.length)
+  panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
   panel.draw = () => {
     const { model } = board.data
     if (!model) return
@@ -53,6 +54,8 @@ function modelPanel(board, title) {
       build(model)
       drawn = wanted
     }
+    const [steps, losses] = board.column("validation.loss")
+    curve.draw(steps, model.fits ? losses : [], board.status.steps)
     const largest = Math.max(...layers.map((layer) => gradientOf(layer) ?? 0), 1e-30)
     for (const layer of layers) {
       thumbnailsOf(layer, model.fits ? board.snapshot()?.patterns[layer.kind] : null, board.theme)
@@ -68,6 +71,24 @@ function modelPanel(board, title) {
     return steps.length ? values[values.length - 1] : null
   }
   return panel
+}
+
+/** The loss on held-out sequences as a small curve, from 0 to its highest value, with its last value. */
+function lossCurve() {
+  const path = drawing("path", {})
+  const value = el("span", {})
+  const root = el("div", { class: "curve", role: "img" }, drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, path), value)
+  const draw = (steps, losses, all) => {
+    const points = losses.map((loss, at) => [steps[at], loss]).filter(([, loss]) => Number.isFinite(loss))
+    const highest = Math.max(...points.map(([, loss]) => loss), 1e-9)
+    const last = points[points.length - 1]
+    path.setAttribute("d", points.map(([step, loss], at) => `${at ? "L" : "M"}${(100 * step) / Math.max(1, all)} ${100 - (94 * loss) / highest}`).join(" "))
+    value.textContent = last ? number(last[1]) : ""
+    root.setAttribute("aria-label", last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet")
+    root.title = root.getAttribute("aria-label")
+  }
+  draw([], [], 1)
+  return { root, draw }
 }
 
 /** Small pictures of the heads' attention in one layer, in the accent colour. */
