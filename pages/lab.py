@@ -16,7 +16,6 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.own_runs import show_refusal
 from pages.parts.app.server import find
 from pages.parts.app.session import leave_run, show_run, shown_run
-from pages.parts.app.turn import let_others_begin
 from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.band import band
 from pages.parts.boards.live.board import ALL, Panel, live_board
@@ -102,7 +101,6 @@ with right:  # before the form, so that the board learns of a new run first
         on_band="lab",
         on_act=act,
     )
-    let_others_begin()  # the curve can be drawn now; a class that presses Train at once waits for theirs first
     if run is not None:
         show_beside(run)
         show_lengths(run)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
-from threading import Condition, local
+from threading import BoundedSemaphore, local
 
 from engine.foundation.pace import Pace
 from pages.parts.app.presence import others_here
@@ -25,41 +24,7 @@ the first is there soon, and the last no later."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
-
-class Turns:
-    """A number of turns. Those who have let others go first have theirs after all who wait, and else each in order."""
-
-    def __init__(self, number: int) -> None:
-        self._free = number
-        self._waiting: list[tuple[bool, int]] = []
-        self._order = count()
-        self._changed = Condition()
-
-    def take(self, *, last: bool, patience: float) -> bool:
-        """Wait for a turn; False when none was given within ``patience`` seconds."""
-        with self._changed:
-            place = (last, next(self._order))
-            self._waiting.append(place)
-            try:
-                given = self._changed.wait_for(lambda: self._free > 0 and min(self._waiting) == place, patience)
-            finally:
-                self._waiting.remove(place)
-                self._changed.notify_all()
-            self._free -= given
-            return given
-
-    def give_back(self) -> None:
-        with self._changed:
-            self._free += 1
-            self._changed.notify_all()
-
-    @property
-    def waiting(self) -> int:
-        """How many wait for a turn."""
-        return len(self._waiting)
-
-
-_turns = Turns(AT_ONCE)
+_turns = BoundedSemaphore(AT_ONCE)
 _of_thread = local()
 
 
@@ -102,20 +67,14 @@ def out_of_turn() -> Iterator[None]:
         _begin()
 
 
-def let_others_begin() -> None:
-    """Call it in the middle of a long script run, when what matters most is drawn: those who wait to begin go first."""
-    if _turns.waiting and _end():
-        _begin(last=True)
-
-
-def _begin(*, last: bool = False) -> None:
-    """Take a turn; after a while go on without one."""
-    _of_thread.has_turn = _turns.take(last=last, patience=PATIENCE)
+def _begin() -> None:
+    """Take a turn; after a while without one."""
+    _of_thread.has_turn = _turns.acquire(timeout=PATIENCE)
 
 
 def _end() -> bool:
     """End this thread's turn; False where it had none."""
     had, _of_thread.has_turn = getattr(_of_thread, "has_turn", False), False
     if had:
-        _turns.give_back()
+        _turns.release()
     return had
