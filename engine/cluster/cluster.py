@@ -28,8 +28,8 @@ AGAIN_AFTER = 5.0
 """Seconds until a scheduler or a worker that could not be reached is tried again."""
 FREE_SHARE = 0.75
 """The share of a worker's memory that its processes may take together."""
-WITHOUT_PICKLE = ["dask", "msgpack"]
-"""The ways in which an answer may be written: none of them can make the app run code."""
+WITHOUT_PICKLE = ["msgpack"]
+"""The ways in which an answer may be written. Neither pickle, nor Dask's own, which names types by pickles."""
 DIRECTLY = 3.0
 """Seconds within which a worker must answer to be called directly."""
 LONGEST_CLOSE = 10.0
