@@ -62,7 +62,6 @@ class DaskCluster:
         """Whether it is not known yet whether there are workers."""
         self.refused: dict[str, str] = {}
         """The workers that are not used, each with one sentence."""
-        self._said = False  # that the scheduler cannot be reached
         self._security = security
         self._app = secrets.token_hex(8)
         self._members: dict[str, Member] = {}
@@ -109,7 +108,7 @@ class DaskCluster:
         ) as client:  # fmt: skip
             await self._register(client)
             LOG.info("Connected to the cluster at %s.", self.address)
-            self.problem, self._said = "", False
+            self.problem = ""
             try:
                 while not self._closing.is_set():
                     found = await ask(client, self.address, "identity", n_workers=-1)
@@ -192,13 +191,12 @@ class DaskCluster:
     def _say_lost(self, error: Exception) -> None:
         """Say once that the cluster is gone."""
         self.connecting = False
-        if not self._said:
+        if not self.problem:
             LOG.warning(
                 "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can.",
                 self.address,
                 str(error) or type(error).__name__,
             )
-            self._said = True
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
         self._changed()
 
