@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -34,15 +35,17 @@ def chunks_of(file: Path, name: str = "") -> Iterator[Chunk]:
             content, first = following, False
 
 
-def write_chunk(folder: Path, chunk: Chunk) -> None:
+def write_chunk(folder: Path, chunk: Chunk, largest: float = math.inf) -> None:
     """Write a piece below the folder; the last one puts the file in its place. Raises OSError, or ValueError for a name that leads
-    out of the folder."""
+    out of the folder or a file of more than ``largest`` bytes."""
     file = (folder / chunk.name).resolve()
     if not file.is_relative_to(folder.resolve()):
         raise ValueError(f"{chunk.name} is no file of the data folder.")
     file.parent.mkdir(parents=True, exist_ok=True)
     half_written = file.with_name(f".{file.name}.part")
     with half_written.open("wb" if chunk.first else "ab") as stream:
+        if stream.tell() + len(chunk.content) > largest:
+            raise ValueError(f"{chunk.name} has more than {largest:,} bytes.")
         stream.write(chunk.content)
     if chunk.last:
         half_written.replace(file)

@@ -24,6 +24,8 @@ from engine.workers import protocol
 
 RETURNED = ("weights.safetensors", "state.pt")
 """The files that a run's process may send back into the run's folder."""
+ENVELOPE = 2**20
+"""Bytes of a file besides the tensors in it, at most."""
 
 
 class RemoteProcess:
@@ -44,7 +46,7 @@ class RemoteProcess:
         """The process's number on its own machine, once it is known."""
         self._name, self._arguments, self._tell = name, list(arguments), tell
         self._on_message, self._on_end = on_message, on_end
-        self._folders: dict[str, Path] = {}
+        self._begun: dict[str, protocol.Start] = {}
         self._saved: dict[str, int] = {}  # of each run that goes on from a saved state: the state's step
         self._memory = 0
         self._how = ""
@@ -130,15 +132,17 @@ class RemoteProcess:
             del self._saved[update.run_id]
             if update.state != "put away":
                 with suppress(OSError):  # its step says that it is out of date
-                    RunFolder(self._folders[update.run_id]).state.unlink()
+                    RunFolder(Path(self._begun[update.run_id].folder)).state.unlink()
         if over:
-            self._folders.pop(update.run_id, None)
+            self._begun.pop(update.run_id, None)
 
     def _keep(self, run_id: str, chunk: Chunk) -> None:
-        """Write a piece of a file into its run's folder."""
-        if run_id in self._folders and chunk.name in RETURNED:
+        """Write a piece of a file into its run's folder. Raises ValueError where the file is larger than all that the run keeps in
+        memory."""
+        start = self._begun.get(run_id)
+        if start is not None and chunk.name in RETURNED:
             with suppress(FileNotFoundError):  # the run was deleted meanwhile
-                write_chunk(self._folders[run_id], chunk)
+                write_chunk(Path(start.folder), chunk, start.prediction.peak + ENVELOPE)
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
@@ -150,7 +154,7 @@ class RemoteProcess:
     def _with_files(self, start: protocol.Start) -> protocol.Start:
         """Send the files that the run reads; its folder is then the one of the same name on the other machine."""
         folder, data = RunFolder(Path(start.folder)), data_folder()
-        self._folders[start.run_id] = folder.path
+        self._begun[start.run_id] = start
         there = f"runs/{start.run_id}"
         files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
         if start.saved_step is not None:

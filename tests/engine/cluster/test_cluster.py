@@ -15,7 +15,7 @@ import psutil
 import pytest
 from distributed import Client, Scheduler
 from distributed.core import Server
-from distributed.protocol import to_serialize
+from distributed.protocol import Serialized, to_serialize
 
 from engine.cluster import cluster_at
 from engine.cluster.cluster import DaskCluster, ask, checked_address
@@ -189,14 +189,17 @@ class Marker:
 
 
 def test_nothing_that_a_worker_answers_is_unpickled(tmp_path: Path) -> None:
-    """Whoever has taken over a worker answers with pickles, as values and as exceptions."""
+    """Whoever has taken over a worker answers with pickles: as values, as exceptions, and as the names of types in Dask's own way."""
     marker = tmp_path / "was here"
     body = pickle.dumps(Marker(marker))
+    named_by_pickle = Serialized({"serializer": "dask", "type": "x", "type-serialized": body}, [b"x"])
 
     async def asked() -> None:
         def answer(how: str) -> object:
             if how == "value":
                 return to_serialize(Marker(marker))
+            if how == "name":
+                return named_by_pickle
             return {"status": "uncaught-error", "exception": body, "traceback": body, "exception_text": "x"}
 
         server = Server({"answer": answer})
@@ -207,8 +210,9 @@ def test_nothing_that_a_worker_answers_is_unpickled(tmp_path: Path) -> None:
         ):
             with pytest.raises(ConnectionError):
                 await ask(client, server.address, "answer", how="error")
-            with pytest.raises((TypeError, OSError)):
-                await ask(client, server.address, "answer", how="value")
+            for how in ("value", "name"):
+                with pytest.raises((TypeError, OSError)):
+                    await ask(client, server.address, "answer", how=how)
         await server.close()
 
     asyncio.run(asked())

@@ -34,6 +34,15 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, name: st
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_a_file_that_is_larger_than_allowed_is_refused(tmp_path: Path) -> None:
+    write_chunk(tmp_path, Chunk("a", b"12", first=True, last=False), largest=3)
+    with pytest.raises(ValueError, match="more than 3 bytes"):
+        write_chunk(tmp_path, Chunk("a", b"34", first=False, last=True), largest=3)
+    assert not (tmp_path / "a").exists()
+    write_chunk(tmp_path, Chunk("a", b"123", first=True, last=True), largest=3)
+    assert (tmp_path / "a").read_bytes() == b"123"
+
+
 def test_a_run_needs_a_text_of_ones_own(tmp_path: Path) -> None:
     name = "0123456789abcdef" * 2
     (tmp_path / "texts").mkdir()

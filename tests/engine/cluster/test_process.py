@@ -1,4 +1,4 @@
-"""What a run's process on another machine is told."""
+"""What a run's process on another machine is told, and what is taken from it."""
 
 from __future__ import annotations
 
@@ -37,3 +37,19 @@ def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
     assert sent.request.pace == 7.0
     assert b"203.0.113.9" not in body
     assert b"0123456789abcdef" not in body
+
+
+def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path) -> None:
+    told: list[list[Any]] = []
+    ended = Signal()
+    prediction = predict(parse({"steps": 3}))
+    process = RemoteProcess("one", [], told.append, lambda report: None, ended.set)
+    process.begin()
+    process.send(protocol.Start("a" * 16, RunRequest(parse({"steps": 3})), prediction, str(tmp_path)))
+    while not any(item[0] == "send" for item in told):
+        assert not ended.wait(0.01)
+    process.take("file", "a" * 16, "weights.safetensors", bytes(1000), True, False)
+    process.take("file", "a" * 16, "weights.safetensors", bytes(prediction.peak + 2**20), False, True)
+    assert ended.wait(30)
+    assert ["kill", "one"] in told
+    assert not (tmp_path / "weights.safetensors").exists()
