@@ -18,6 +18,8 @@ class Board:
     """What was seen of one run. Times are those of ``time.perf_counter``."""
 
     run: str
+    shown: float = field(default_factory=time.perf_counter)
+    """When the page showed this run."""
     state: str = "queued"
     step: int = 0
     heard: bool = False

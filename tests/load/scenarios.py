@@ -144,9 +144,12 @@ def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
 def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
     seen = [board for _, board in runs if board is not None]
     first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
+    shown = [board.shown - clicked if board else math.inf for clicked, board in runs]
     rates = [rate for board in seen if (rate := board.updates_per_second) is not None]
     ended = [board for board in seen if board.ended]
     return {
+        "click to the run on the page, median (s)": percentile(shown, 0.5),
+        "click to the run on the page, p95 (s)": percentile(shown, 0.95),
         "click to first point, median (s)": percentile(first, 0.5),
         "click to first point, p95 (s)": percentile(first, 0.95),
         "updates a second, least": min(rates, default=math.nan),

@@ -1,13 +1,14 @@
-"""Script runs take turns: those of one visitor make room for those of others, and only a few of all are done at the same time."""
+"""Script runs take turns: those of one visitor make room for those of others, and all of them wait for each other."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import BoundedSemaphore, local
+from threading import local
 
 from engine.foundation.pace import Pace
+from engine.foundation.turns import Turns
 from pages.parts.app.presence import others_here
 from pages.parts.app.visitor import visitor
 
@@ -18,13 +19,13 @@ TYPICAL = 0.1
 """Seconds that a script run is taken to compute until it has: many that wait do not all begin at the same moment."""
 LONGEST = 60.0
 """The most seconds that one script run waits."""
-AT_ONCE = 2
-"""Script runs that compute at the same time. A process computes one thing at a time: thirty at once would all be late; in turn
-the first is there soon, and the last no later."""
+AT_ONCE = 1
+"""Script runs that compute at the same time. A Python process computes one thing at a time: thirty at once would all be late, and two
+would leave the thread that sends what they wrote only every third moment."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
-_turns = BoundedSemaphore(AT_ONCE)
+_turns = Turns(AT_ONCE)
 _of_thread = local()
 
 
@@ -69,12 +70,12 @@ def out_of_turn() -> Iterator[None]:
 
 def _begin() -> None:
     """Take a turn; after a while without one."""
-    _of_thread.has_turn = _turns.acquire(timeout=PATIENCE)
+    _of_thread.has_turn = _turns.take(PATIENCE)
 
 
 def _end() -> bool:
     """End this thread's turn; False where it had none."""
     had, _of_thread.has_turn = getattr(_of_thread, "has_turn", False), False
     if had:
-        _turns.release()
+        _turns.end()
     return had

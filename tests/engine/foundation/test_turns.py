@@ -1,0 +1,54 @@
+"""Who waits for a turn has it in the order of coming, and nobody is forgotten."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+
+from engine.foundation.turns import Turns
+
+
+def test_those_who_wait_have_their_turn_in_the_order_in_which_they_came() -> None:
+    turns, order = Turns(1), list[int]()
+    assert turns.take(0)
+    threads = []
+    for place in range(5):
+        waits = Event()
+
+        def come(place: int = place, waits: Event = waits) -> None:
+            waits.set()
+            assert turns.take(30)
+            order.append(place)
+            turns.end()
+
+        threads.append(Thread(target=come))
+        threads[-1].start()
+        assert waits.wait(30)
+        Event().wait(0.05)  # until it stands in the line
+    turns.end()
+    for thread in threads:
+        thread.join(30)
+    assert order == [0, 1, 2, 3, 4]
+    assert turns.take(0), "all turns have ended"
+
+
+def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> None:
+    turns = Turns(2)
+    assert turns.take(0)
+    assert turns.take(0)
+    assert not turns.take(0.01)
+    turns.end()
+    assert turns.take(0), "who gave up does not hold a place"
+
+
+def test_no_turn_is_lost_where_many_give_up_just_when_they_are_called() -> None:
+    turns = Turns(1)
+
+    def take_or_leave(_: int) -> None:
+        for _ in range(200):
+            if turns.take(0.0001):
+                turns.end()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(take_or_leave, range(4)))
+    assert turns.take(0)
