@@ -17,8 +17,8 @@ from tests.load.session import Session, opened, visitor
 STREAMS = 200
 PAUSED = 16
 TABS = 30
-PROMPT = "my lord " * 2_000_000
-"""16 megabytes; a websocket message may hold 20."""
+PROMPT = "my lord " * 240_000
+"""1.9 megabytes, sent anew with each press; a connection that sends more than two at once is closed."""
 LONG_ANSWERS = "v=1&seq_len=256&d_model=64&n_layers=4&n_heads=4&steps=3&batch_size=4"
 """Three steps, then answers of 256 tokens."""
 LARGE = (

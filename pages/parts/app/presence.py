@@ -30,11 +30,11 @@ def here(visitor_id: str) -> bool:
     return any(_active(session) for session, whose in list(_visitors.items()) if whose == visitor_id)
 
 
-def others_here(visitor_id: str) -> bool:
-    """Whether anybody else has a page open; False where no server runs."""
+def number_here() -> int:
+    """How many visitors have a page open; 1 where no server runs."""
     if not runtime.exists():
-        return False
-    return any(whose != visitor_id and _active(session) for session, whose in list(_visitors.items()))
+        return 1
+    return len({whose for session, whose in list(_visitors.items()) if _active(session)})
 
 
 def _active(session: str) -> bool:

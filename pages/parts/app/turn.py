@@ -9,12 +9,16 @@ from threading import local
 
 from engine.foundation.pace import Pace
 from engine.foundation.turns import Turns
-from pages.parts.app.presence import others_here
+from pages.parts.app.presence import number_here
 from pages.parts.app.visitor import visitor
 
-PACE = Pace(rate=0.2, most=2.0)
-"""Seconds of computing that the script runs of a visitor, with all tabs together, may take in each second, and at once: more than
-hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
+PACE = Pace(rate=1.0, most=40.0)
+"""A script run that computes for t seconds takes t over the visitor's share from a budget that gains one in each second. The full
+budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
+TOGETHER = 0.6
+"""The part of a second in which the script runs of all visitors together may compute, shared out equally."""
+LEAST, MOST = 0.05, 0.3
+"""The least and the most share of one visitor, with all tabs together."""
 TYPICAL = 0.1
 """Seconds that a script run is taken to compute until it has: many that wait do not all begin at the same moment."""
 LONGEST = 60.0
@@ -29,11 +33,15 @@ _turns = Turns(AT_ONCE)
 _of_thread = local()
 
 
+def share(visitors: int) -> float:
+    """The part of each second in which the script runs of one visitor may compute where so many are here."""
+    return min(MOST, max(LEAST, TOGETHER / visitors))
+
+
 def wait_for_pace() -> None:
     """Wait where this visitor's script runs compute for too long, and others are there."""
-    who = visitor().id
-    wait = PACE.spend(who, TYPICAL)
-    if others_here(who):
+    wait = _spend(TYPICAL)
+    if number_here() > 1:
         time.sleep(min(LONGEST, wait))
 
 
@@ -53,7 +61,7 @@ def in_turn() -> Iterator[None]:
     finally:
         _end()
         _of_thread.inside = False
-        PACE.spend(visitor().id, time.thread_time() - began - TYPICAL)
+        _spend(time.thread_time() - began - TYPICAL)
 
 
 @contextmanager
@@ -66,6 +74,11 @@ def out_of_turn() -> Iterator[None]:
         yield
     finally:
         _begin()
+
+
+def _spend(computed: float) -> float:
+    """Count so many seconds of computing as the visitor's; returns the seconds to wait."""
+    return PACE.spend(visitor().id, computed / share(max(1, number_here())))
 
 
 def _begin() -> None:

@@ -44,6 +44,15 @@ def test_a_visitor_is_here_while_one_of_its_tabs_is_open(sessions: Sessions) -> 
     assert presence.here("me"), "its connection broke for a moment only"
 
 
-def test_without_a_server_everybody_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_visitor_with_two_tabs_is_counted_once(sessions: Sessions) -> None:
+    assert presence.number_here() == 2
+    sessions.active.remove("laptop")
+    assert presence.number_here() == 2
+    sessions.active.remove("other")
+    assert presence.number_here() == 1
+
+
+def test_without_a_server_everybody_is_here_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "exists", lambda: False)
     assert presence.here("anybody")
+    assert presence.number_here() == 1

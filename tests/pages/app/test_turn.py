@@ -12,11 +12,13 @@ from engine.foundation.visitor import Visitor
 from pages.parts.app import turn
 
 
-@pytest.mark.parametrize(("others", "waits"), [(True, True), (False, False)])
-def test_whose_script_runs_have_computed_for_long_waits_for_others(monkeypatch: Any, others: bool, waits: bool) -> None:
+@pytest.mark.parametrize(("visitors", "waits"), [(1, False), (2, True), (30, True)])
+def test_whose_script_runs_have_computed_for_long_waits_for_others(
+    monkeypatch: Any, visitors: int, waits: bool
+) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(turn, "visitor", lambda: Visitor(f"flood {others}", ""))
-    monkeypatch.setattr(turn, "others_here", lambda _: others)
+    monkeypatch.setattr(turn, "visitor", lambda: Visitor(f"flood {visitors}", ""))
+    monkeypatch.setattr(turn, "number_here", lambda: visitors)
     monkeypatch.setattr(turn.time, "sleep", slept.append)
     computed = iter(float(second) for second in range(1000))
     monkeypatch.setattr(turn.time, "thread_time", lambda: next(computed))  # each script run takes a second
@@ -26,6 +28,14 @@ def test_whose_script_runs_have_computed_for_long_waits_for_others(monkeypatch: 
     assert (max(slept, default=0.0) > 5.0) == waits
     assert max(slept, default=0.0) <= turn.LONGEST
     assert not any(slept[:2])
+
+
+def test_a_share_is_smaller_where_more_are_here_and_never_nothing() -> None:
+    shares = [turn.share(visitors) for visitors in (1, 2, 3, 6, 12, 30, 300)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == turn.MOST
+    assert shares[3] == pytest.approx(turn.TOGETHER / 6)
+    assert shares[-1] == turn.LEAST
 
 
 def test_only_a_few_compute_at_the_same_time() -> None:
