@@ -12,7 +12,7 @@ from engine.foundation.turns import Turns
 from pages.parts.app.presence import number_here
 from pages.parts.app.visitor import visitor
 
-PACE = Pace(rate=1.0, most=40.0)
+PACE = Pace(rate=1.0, most=20.0)
 """A script run that computes for t seconds takes t over the visitor's share from a budget that gains one in each second. The full
 budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
 TOGETHER = 0.6
