@@ -16,6 +16,7 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.own_runs import show_refusal
 from pages.parts.app.server import find
 from pages.parts.app.session import leave_run, show_run, shown_run
+from pages.parts.app.turn import let_others_go
 from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.band import band
 from pages.parts.boards.live.board import ALL, Panel, live_board
@@ -101,6 +102,7 @@ with right:  # before the form, so that the board learns of a new run first
         on_band="lab",
         on_act=act,
     )
+    let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
     if run is not None:
         show_beside(run)
         show_lengths(run)

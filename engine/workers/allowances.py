@@ -5,7 +5,7 @@ network address are limited, too, generously: a school is one address.
 
 A prompt to a model is a job. A text that somebody gives takes milliseconds to keep, in the session's own thread; what it
 takes for long is room on the disk, so there is a number of kept texts for each visitor (``texts_per_visitor``, each of at most
-``engine.text.own.LARGEST`` bytes) in place of one for those going.
+``engine.text.own.LARGEST`` bytes) in place of one for those going, and a pace for each address (:meth:`Allowances.give_text`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Literal
 
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, in_time
+from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
@@ -31,6 +32,8 @@ ADVICE: Mapping[Kind, str] = {
     "stream": "Close a tab.",
 }
 """What a visitor can do about a refusal."""
+TEXT_EVERY = 60.0
+"""Seconds in which an address may give one more text, once it has given as many as it may have visitors."""
 
 
 @dataclass(eq=False)
@@ -61,6 +64,7 @@ class Allowances:
         }
         self._all: Mapping[Kind, int] = {"notebook": limits.notebooks, "job": limits.jobs, "stream": limits.streams}
         self._visitors_per_address = limits.visitors_per_address
+        self._texts = Pace(rate=1 / TEXT_EVERY, most=limits.visitors_per_address)
         self._lock = Lock()
         self._leases: set[Lease] = set()
 
@@ -81,6 +85,15 @@ class Allowances:
             yield
         finally:
             lease.release()
+
+    def give_text(self, visitor: Visitor) -> None:
+        """Count one text that is given. Raises NoRoom with one sentence where too many came from the visitor's address of late: who
+        throws cookies away would else fill the host's room for texts, and so push out those of others."""
+        if not visitor.address:
+            return
+        if wait := self._texts.wait(visitor.address):
+            raise NoRoom(f"Many texts have come from your network address of late. Give this one in {in_time(wait)}.")
+        self._texts.spend(visitor.address, 1)
 
     def release(self, lease: Lease) -> None:
         with self._lock:

@@ -69,6 +69,7 @@ def _keep() -> None:
     file = st.session_state.get(FILE)
     content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
     try:
+        server.pool().allowances.give_text(visitor())
         st.session_state[LAST] = own.keep(content, visitor().id, server.pool().limits.texts_per_visitor)
     except ValueError as error:
         st.session_state[REFUSED] = in_markdown(error)

@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
@@ -38,8 +39,10 @@ PATIENCE = 60.0
 """Seconds after which a stream is ended whose reader takes nothing."""
 GRACE = 2.0
 """Seconds that a stream has to end by itself when the server stops."""
-REFUSED_AFTER = 2.0
-"""Seconds after which a stream is refused: who asks again at once would keep the server busy with refusals."""
+REFUSED_AFTER, LATEST = 2.0, 30.0
+"""Seconds after which a stream is refused, at least and at most: who asks again at once would keep the server busy with refusals."""
+REFUSALS, AT_ONCE = 1.0, 8.0
+"""Refusals of a visitor in each second, and at once; further ones come later."""
 MAKERS = 4
 """The most threads that make messages at once; pages need the others."""
 MOST_EVENTS = 10**9
@@ -62,13 +65,14 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
 
     429 with one sentence for a visitor who has enough streams: the board then polls.
     """
-    messages, makers = MessagesOfRuns(), CapacityLimiter(MAKERS)
+    messages, makers, refusals = MessagesOfRuns(), CapacityLimiter(MAKERS), Pace(REFUSALS, AT_ONCE)
 
     async def live(request: Request) -> Response:
         try:
             leave = admit(visitor_of(request))
         except NoRoom as error:
-            await asyncio.sleep(REFUSED_AFTER)
+            later = refusals.spend(visitor_of(request).id, 1)
+            await asyncio.sleep(min(LATEST, max(REFUSED_AFTER, later)))
             return PlainTextResponse(str(error), 429)
         try:
             answer = await _answer(request)

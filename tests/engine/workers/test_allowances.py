@@ -64,3 +64,17 @@ def test_the_program_itself_is_not_limited() -> None:
     for _ in range(3):
         allowances.take("run", PROGRAM)
     assert allowances.count("run", PROGRAM) == 3
+
+
+def test_an_address_gives_as_many_texts_as_it_may_have_visitors_then_they_come_slowly() -> None:
+    allowances = Allowances(Limits(visitors_per_address=40))
+    for number in range(40):
+        allowances.give_text(Visitor(f"cookie {number}", "10.0.0.1"))
+    allowances.give_text(Visitor("the one that overdraws", "10.0.0.1"))
+    with pytest.raises(
+        NoRoom, match=r"Many texts have come from your network address of late\. Give this one in \d+ s"
+    ):
+        allowances.give_text(Visitor("another cookie", "10.0.0.1"))
+    allowances.give_text(Visitor("elsewhere", "10.0.0.2"))
+    for _ in range(100):
+        allowances.give_text(PROGRAM)
