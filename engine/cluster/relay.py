@@ -28,8 +28,8 @@ from engine.workers import protocol
 
 LONGEST = 1.0
 """Seconds that a call waits for something to tell; the answer then says only that the relay is there."""
-ANSWERS, AT_ONCE = 30, 5
-"""Answers with something in them in each second, and at once: many runs have much to tell, and each call costs both sides."""
+ANSWERS = 30
+"""Answers in each second, which may also come at once: many runs have much to tell, and each call costs both sides."""
 ABANDONED = 60.0
 """Seconds without a call after which the app is taken to be gone, and its processes are ended."""
 LARGEST_ANSWER = 8 * 2**20
@@ -59,7 +59,7 @@ class Relay(WorkerPlugin):
         self._outbox: deque[Item] = deque()
         self._something = asyncio.Event()
         self._called_at = self._loop.time()
-        self._pace = Pace(rate=ANSWERS, most=AT_ONCE)
+        self._pace = Pace(rate=ANSWERS, most=ANSWERS)
         self._data = Path(tempfile.mkdtemp(prefix="attention-lab-"))
         keep_private(self._data)
         worker.handlers[self.name] = self._called
@@ -90,7 +90,8 @@ class Relay(WorkerPlugin):
                 await asyncio.wait_for(self._something.wait(), LONGEST)
             except TimeoutError:
                 self._outbox.extend(["memory", name, child.process.memory()] for name, child in self._children.items())
-        await asyncio.sleep(self._pace.spend(self.app, 1))
+        if wait := self._pace.spend(self.app, 1):
+            await asyncio.sleep(wait)
         return self._answer()
 
     def _answer(self) -> list[Item]:

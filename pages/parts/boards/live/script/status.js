@@ -27,7 +27,7 @@ function runInWords(board) {
     if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
     const left = state === "running" ? timeLeft(status) : null
     if (left != null) said.push(`${duration(left)} left`)
-    if (status.machine && state !== "queued") said.push(`${state === "running" ? "trains" : "trained"} on ${status.machine} of the cluster`)
+    if (status.machine && state !== "queued") said.push(`on ${status.machine} (cluster)`)
     return said.join(" · ")
   }
   return () => {
