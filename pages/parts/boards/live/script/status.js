@@ -24,10 +24,11 @@ function runInWords(board) {
     if (state !== "running") pace.length = 0 // a pause is no training time
     if (state === "queued" && status.queue_seconds) said.unshift(`starts in about ${duration(status.queue_seconds)}`)
     if (state === "queued" && status.queue_place != null) said.unshift(`place ${status.queue_place} in the queue`)
-    if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
     const left = state === "running" ? timeLeft(status) : null
     if (left != null) said.push(`${duration(left)} left`)
     if (status.machine && state !== "queued") said.push(`on ${status.machine} (cluster)`)
+    // Last, since the end of the line is cut off where there is little room.
+    if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
     return said.join(" · ")
   }
   return () => {
