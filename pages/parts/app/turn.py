@@ -41,7 +41,7 @@ def let_others_go() -> None:
 
 def share(visitors: int) -> float:
     """The part of each second in which the script runs of one visitor may compute where so many are here."""
-    return min(MOST, max(LEAST, TOGETHER / visitors))
+    return min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
 
 
 def wait_for_pace() -> None:
@@ -84,7 +84,7 @@ def out_of_turn() -> Iterator[None]:
 
 def _spend(computed: float) -> float:
     """Count so many seconds of computing as the visitor's; returns the seconds to wait."""
-    return PACE.spend(visitor().id, computed / share(max(1, number_here())))
+    return PACE.spend(visitor().id, computed / share(number_here()))
 
 
 def _begin() -> None:

@@ -68,10 +68,11 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
     messages, makers, refusals = MessagesOfRuns(), CapacityLimiter(MAKERS), Pace(REFUSALS, AT_ONCE)
 
     async def live(request: Request) -> Response:
+        visitor = visitor_of(request)
         try:
-            leave = admit(visitor_of(request))
+            leave = admit(visitor)
         except NoRoom as error:
-            later = refusals.spend(visitor_of(request).id, 1)
+            later = refusals.spend(visitor.id, 1)
             await asyncio.sleep(min(LATEST, max(REFUSED_AFTER, later)))
             return PlainTextResponse(str(error), 429)
         try:
