@@ -8,33 +8,36 @@ from threading import Lock
 
 
 class Turns:
-    """Like a semaphore of ``threading``, but nobody overtakes those who wait. All methods may be called from any thread."""
+    """Like a semaphore of ``threading``, but nobody overtakes those who wait in the same line. All methods may be called from any thread."""
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
         self._waiting: deque[Signal] = deque()
+        self._behind: deque[Signal] = deque()
         self._lock = Lock()
 
-    def take(self, timeout: float) -> bool:
-        """Wait for a turn; False where there was none within ``timeout`` seconds."""
+    def take(self, timeout: float, *, behind: bool = False) -> bool:
+        """Wait for a turn; False where there was none within ``timeout`` seconds. ``behind``: after all others that wait."""
+        line = self._behind if behind else self._waiting
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
             called = Signal()
-            self._waiting.append(called)
+            line.append(called)
         if called.wait(timeout):
             return True
         with self._lock:
             if called.is_set():  # just now
                 return True
-            self._waiting.remove(called)
+            line.remove(called)
             return False
 
     def end(self) -> None:
         """End a turn that was taken: the next one begins."""
         with self._lock:
-            if self._waiting:
-                self._waiting.popleft().set()
+            line = self._waiting or self._behind
+            if line:
+                line.popleft().set()
             else:
                 self._free += 1

@@ -356,6 +356,14 @@ def positions(page: Any) -> tuple[int, int, int]:
     return int(said[1]), round(share * int(said[2])), int(slider)
 
 
+def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(chromium: Any, site: str) -> None:
+    page = chromium.new_page()
+    page.route("**/boards/*.js", lambda route: route.abort())
+    page.goto(f"{site}?run={next(names)}&rate=60")
+    page.get_by_text("What stands here could not be loaded. Reload the page.").wait_for()
+    page.close()
+
+
 def test_a_recording_plays_once_and_its_text_bar_and_slider_agree(open_board: Open) -> None:
     page = open_board(recorded=8)
     page.get_by_text("Watch the curve.").wait_for()

@@ -34,9 +34,9 @@ _of_thread = local()
 
 
 def let_others_go() -> None:
-    """Go to the end of the line. Call it in the middle of a long script run, when what matters most is drawn."""
-    with out_of_turn():
-        pass
+    """Go on when no other script run waits. Call it in the middle of a long one, when what matters most is drawn."""
+    if _end():
+        _begin(behind=True)
 
 
 def share(visitors: int) -> float:
@@ -87,9 +87,9 @@ def _spend(computed: float) -> float:
     return PACE.spend(visitor().id, computed / share(number_here()))
 
 
-def _begin() -> None:
+def _begin(*, behind: bool = False) -> None:
     """Take a turn; after a while without one."""
-    _of_thread.has_turn = _turns.take(PATIENCE)
+    _of_thread.has_turn = _turns.take(PATIENCE, behind=behind)
 
 
 def _end() -> bool:

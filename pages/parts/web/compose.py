@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from streamlit import config
 
 from pages.parts.boards.live.readable_run import ReadableRun
+from pages.parts.boards.shell.script_file import ScriptFile
 from pages.parts.charts.plotly_file import packed
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
@@ -23,7 +24,7 @@ from pages.parts.web.healthz import Health, healthz_route
 from pages.parts.web.live import Admit, Find, everybody, live_route
 from pages.parts.web.look import Ask, own_route, untrained_route
 from pages.parts.web.origins import OwnOriginOnly, configured_origins
-from pages.parts.web.plotly_script import plotly_route
+from pages.parts.web.scripts import boards_route, plotly_route
 from pages.parts.web.visitor_cookie import VisitorCookie
 
 HEAD_START = 3.0
@@ -71,6 +72,7 @@ def serving(
             untrained_route(ask, prefix),
             own_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),
+            boards_route(_of_boards, prefix),
             healthz_route(health, prefix),
         ],
         "middleware": middleware,
@@ -88,6 +90,14 @@ def _or_recorded(find: Find) -> Find:
         return recorded if run_id == recorded.id else find(run_id)
 
     return found
+
+
+def _of_boards() -> dict[str, ScriptFile]:
+    """The scripts of all kinds of boards by their addresses."""
+    from pages.parts.boards.live.board import LIVE  # late, as above
+    from pages.parts.boards.panels import FIGURES
+
+    return {source.file.address: source.file for source in (LIVE, FIGURES)}
 
 
 async def later(*tasks: Callable[[], object]) -> None:

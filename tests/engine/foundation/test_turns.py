@@ -32,6 +32,27 @@ def test_those_who_wait_have_their_turn_in_the_order_in_which_they_came() -> Non
     assert turns.take(0), "all turns have ended"
 
 
+def test_who_stands_behind_waits_for_all_others_also_for_those_who_came_later() -> None:
+    turns, order = Turns(1), list[str]()
+    assert turns.take(0)
+    threads = []
+    for name, behind in (("a, behind", True), ("b", False), ("c, behind", True), ("d", False)):
+
+        def come(name: str = name, behind: bool = behind) -> None:
+            assert turns.take(30, behind=behind)
+            order.append(name)
+            turns.end()
+
+        threads.append(Thread(target=come))
+        threads[-1].start()
+        Event().wait(0.05)  # until it stands in its line
+    turns.end()
+    for thread in threads:
+        thread.join(30)
+    assert order == ["b", "d", "a, behind", "c, behind"]
+    assert turns.take(0), "all turns have ended"
+
+
 def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> None:
     turns = Turns(2)
     assert turns.take(0)

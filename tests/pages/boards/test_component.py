@@ -8,7 +8,7 @@ import pytest
 
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.panels import FIGURES
-from pages.parts.boards.shell.component import AFTER, BEFORE, HERE, Source
+from pages.parts.boards.shell.component import AFTER, BEFORE, ENTRY, HERE, Source
 
 
 def names(folder: Path, pattern: str) -> set[str]:
@@ -16,7 +16,7 @@ def names(folder: Path, pattern: str) -> set[str]:
 
 
 def test_every_script_and_style_of_the_shell_is_used() -> None:
-    assert names(HERE / "script", "*.js") == {*BEFORE, *AFTER}
+    assert names(HERE / "script", "*.js") == {ENTRY, *BEFORE, *AFTER}
     assert names(HERE, "*.css") == {"shell"}
 
 

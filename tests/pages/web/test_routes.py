@@ -8,6 +8,7 @@ import json
 import signal
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from engine.runs.events import Progress, Snapshot
 from engine.runs.log import EventLog
 from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import COOKIE, id_in
+from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web.compose import serving
@@ -31,7 +33,7 @@ from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import live_route, stream
 from pages.parts.web.messages import Messages
-from pages.parts.web.plotly_script import plotly_route
+from pages.parts.web.scripts import boards_route, plotly_route
 from tests.scripted import ScriptedRun
 from tests.serving import running
 
@@ -52,6 +54,7 @@ def client(run: ScriptedRun) -> Iterator[TestClient]:
             lines_route({run.id: run}.get),
             exact_route({run.id: run}.get),
             plotly_route(),
+            boards_route({LIVE.file.address: LIVE.file}.copy, "/deep"),
         ],
         middleware=[Middleware(SecurityHeaders, headers=security_headers())],
     )
@@ -356,6 +359,21 @@ def test_a_long_history_is_a_short_message() -> None:
     ((_, payload),) = collect(run, [])
     assert len(payload["columns"]["loss"][0]) <= 500
     assert payload["columns"]["loss"][0][-1] == 20_000
+
+
+@pytest.mark.parametrize("accepts", ["gzip", "identity"])
+def test_the_script_of_a_board_is_cached_for_ever_and_named_by_its_content(client: TestClient, accepts: str) -> None:
+    answer = client.get(f"/deep/{LIVE.file.address}", headers={"Accept-Encoding": accepts})
+    assert answer.headers.get("content-encoding", "identity") == accepts
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.content == LIVE.file.plain
+    assert replace(LIVE.file, plain=LIVE.file.plain + b" ").address != LIVE.file.address
+
+
+def test_of_an_outdated_script_a_reader_hears_to_reload(client: TestClient) -> None:
+    answer = client.get("/deep/boards/live-0000000000000000.js")
+    assert (answer.status_code, answer.text) == (404, "There is no script of this name; reload the page.")
 
 
 def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from pages.parts.boards.shell.script_file import ScriptFile
 from pages.parts.charts.plotly_file import ADDRESS
 
 HERE = Path(__file__).parent
+ENTRY = "entry"
+"""The shell's script that is the component; it loads the others."""
 BEFORE, AFTER = ("dom", "figure", "downloads", "status", "panel", "painter"), ("shell",)
 """The shell's scripts in the order in which they use each other: those before a source's own, and those after."""
 
@@ -27,6 +31,13 @@ class Source:
     scripts: tuple[str, ...]
     """Their names in the order in which they use each other; with those of the shell they are one module."""
 
+    @cached_property
+    def file(self) -> ScriptFile:
+        """The module of the shell's scripts and the source's own."""
+        shell = HERE / "script"
+        parts = (_joined(shell, BEFORE), _joined(self.folder / "script", self.scripts), _joined(shell, AFTER))
+        return ScriptFile(self.name, "".join(parts).encode())
+
 
 @st.cache_resource
 def _component(source: Source) -> Any:
@@ -34,13 +45,11 @@ def _component(source: Source) -> Any:
         f"attention_lab_{source.name}",
         html=f'<div class="board {source.name}"></div>',
         css=_joined(HERE, ("shell",), ".css") + _joined(source.folder, (source.name,), ".css"),
-        js=_joined(HERE / "script", BEFORE, ".js")
-        + _joined(source.folder / "script", source.scripts, ".js")
-        + _joined(HERE / "script", AFTER, ".js"),
+        js=_joined(HERE / "script", (ENTRY,)),
     )
 
 
-def _joined(folder: Path, names: tuple[str, ...], suffix: str) -> str:
+def _joined(folder: Path, names: tuple[str, ...], suffix: str = ".js") -> str:
     return "".join((folder / f"{name}{suffix}").read_text(encoding="utf-8") + "\n" for name in names)
 
 
@@ -51,7 +60,7 @@ def show(source: Source, key: str, data: Plain, **listeners: Callable[[], None])
     message would not be kept; :func:`nothing` is one that does no more.
     """
     # In a list: a dictionary would be searched for data frames, each time.
-    return _component(source)(key=key, data=[data | {"plotly": ADDRESS}], **listeners)
+    return _component(source)(key=key, data=[data | {"script": source.file.address, "plotly": ADDRESS}], **listeners)
 
 
 def nothing() -> None:

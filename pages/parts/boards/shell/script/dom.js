@@ -19,10 +19,9 @@ function drawing(name, attributes = {}, ...children) {
   return node
 }
 
-/** The app's base address on any page and behind any proxy prefix: that of Streamlit's own scripts. */
+/** The app's base address on any page and behind any proxy prefix; this script lies in a folder of it. */
 function appAddress() {
-  const script = document.querySelector('script[src*="static/js/"]')
-  return script ? new URL("../../", script.src).href : new URL("./", document.baseURI).href
+  return new URL("../", import.meta.url).href
 }
 
 /** Plotly, loaded once for the document from the app itself. */

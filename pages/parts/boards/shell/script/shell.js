@@ -1,4 +1,4 @@
-// The shell of every board, and the component's entry. What is shown comes from the board's source, which each kind of board
+// The shell of every board. What is shown comes from the board's source, which each kind of board
 // defines as `sourceOf(board)`: {names, beat, margin, begin, ready, hear, end}. These are the names of its states, the milliseconds
 // between rounds of drawing, how far from the window panels are drawn, and what to do at the start of each round, when Plotly is
 // there, with each message of the page, and when the board leaves the page.
@@ -38,7 +38,8 @@ function newBoard(host, canvas, address) {
 
 const boards = new WeakMap()
 
-export default function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
+/** Show the component's data on the board of its element, a new one at first; returns what to do when the element goes. */
+export function draw({ data: [data], parentElement, setStateValue, setTriggerValue }) {
   let board = boards.get(parentElement)
   if (!board) {
     board = newBoard(parentElement.host ?? parentElement, parentElement.querySelector(".board"), data.plotly)
