@@ -8,7 +8,10 @@ from threading import Lock
 
 
 class Turns:
-    """Like a semaphore of ``threading``, but nobody overtakes those who wait in the same line. All methods may be called from any thread."""
+    """Like a semaphore of ``threading``, but nobody overtakes those who wait in the same line.
+
+    All methods may be called from any thread.
+    """
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
