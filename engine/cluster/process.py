@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event as Signal
-from threading import Thread
+from threading import Lock, Thread
 
 from engine.cluster.codec import Unreadable, decode
 from engine.cluster.files import Chunk, chunks_of, needed_by, write_chunk
@@ -51,6 +51,8 @@ class RemoteProcess:
         self._memory = 0
         self._how = ""
         self._outbox: SimpleQueue[protocol.Command | None] = SimpleQueue()
+        self._order = Lock()
+        self._queued = 0  # messages that the writer has not passed on yet
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._ended = Signal()
         self._reader = Thread(target=self._read, name=f"{name}-reader", daemon=True)
@@ -62,7 +64,13 @@ class RemoteProcess:
         self._writer.start()
 
     def send(self, message: protocol.Command) -> None:
-        self._outbox.put(message)
+        """Pass a message on: at once, or where files must be read for it or another one waits for that, on the writer's thread."""
+        with self._order:
+            if self._queued or (isinstance(message, protocol.Start) and self._files_of(message)):
+                self._queued += 1
+                self._outbox.put(message)
+            else:
+                self._pass_on(message)
 
     def kill(self) -> None:
         self._tell(["kill", self._name])
@@ -146,25 +154,38 @@ class RemoteProcess:
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
-            if isinstance(message, protocol.Start):
-                message = self._with_files(message)
-            self._tell(["send", self._name, protocol.write_value(message)])
+            self._pass_on(message)
+            with self._order:
+                self._queued -= 1
         self._tell(["close", self._name])
+
+    def _pass_on(self, message: protocol.Command) -> None:
+        if isinstance(message, protocol.Start):
+            message = self._with_files(message)
+        self._tell(["send", self._name, protocol.write_value(message)])
+
+    def _files_of(self, start: protocol.Start) -> dict[str, Path]:
+        """The files that the run reads, by their names on the other machine."""
+        data, state = data_folder(), RunFolder(Path(start.folder)).state
+        files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
+        if start.saved_step is not None:
+            files[f"{_folder_there(start)}/{state.name}"] = state
+        return files
 
     def _with_files(self, start: protocol.Start) -> protocol.Start:
         """Send the files that the run reads; its folder is then the one of the same name on the other machine."""
-        folder, data = RunFolder(Path(start.folder)), data_folder()
         self._begun[start.run_id] = start
-        there = f"runs/{start.run_id}"
-        files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
         if start.saved_step is not None:
-            files[f"{there}/{folder.state.name}"] = folder.state
             self._saved[start.run_id] = start.saved_step
-        for name, file in files.items():
+        for name, file in self._files_of(start).items():
             try:
                 for chunk in chunks_of(file, name):
                     self._tell(["file", self._name, *chunk])
             except OSError as error:  # the run itself then says what is missing
                 log_error(f"A file of run {start.run_id}", error)
         # Whose run it is, and from which address it was asked for, is nobody's business there.
-        return replace(start, folder=there, request=replace(start.request, visitor=PROGRAM))
+        return replace(start, folder=_folder_there(start), request=replace(start.request, visitor=PROGRAM))
+
+
+def _folder_there(start: protocol.Start) -> str:
+    return f"runs/{start.run_id}"

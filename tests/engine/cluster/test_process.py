@@ -39,6 +39,31 @@ def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
     assert b"0123456789abcdef" not in body
 
 
+def test_what_follows_a_start_whose_files_are_sent_comes_after_it(tmp_path: Path) -> None:
+    told: list[list[Any]] = []
+    closed = Signal()
+
+    def tell(item: list[Any]) -> None:
+        told.append(item)
+        if item[0] == "close":
+            closed.set()
+
+    (tmp_path / "state.pt").write_bytes(bytes(5_000_000))
+    config = parse({"steps": 3})
+    process = RemoteProcess("one", [], tell, lambda report: None, lambda: None)
+    process.begin()
+    process.send(protocol.Ping())
+    process.send(protocol.Start("a" * 16, RunRequest(config), predict(config), str(tmp_path), saved_step=2))
+    process.send(protocol.Pause("a" * 16))
+    process.close()
+    assert closed.wait(30)
+    process.end("over")
+    sent = [type(protocol.read_value(item[2])).__name__ if item[0] == "send" else item[0] for item in told]
+    assert sent[:2] == ["start", "Ping"]
+    assert set(sent[2:-3]) == {"file"}
+    assert sent[-3:] == ["Start", "Pause", "close"]
+
+
 def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path) -> None:
     told: list[list[Any]] = []
     ended = Signal()
