@@ -44,11 +44,13 @@ def share(visitors: int) -> float:
     return min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
 
 
-def wait_for_pace() -> None:
-    """Wait where this visitor's script runs compute for too long, and others are there."""
+def wait_for_pace() -> bool:
+    """Wait where this visitor's script runs compute for too long, and others are there; whether it waited."""
     wait = _spend(TYPICAL)
-    if number_here() > 1:
-        time.sleep(min(LONGEST, wait))
+    if number_here() == 1 or wait <= 0:
+        return False
+    time.sleep(min(LONGEST, wait))
+    return True
 
 
 @contextmanager
@@ -58,9 +60,9 @@ def in_turn() -> Iterator[None]:
     if getattr(_of_thread, "inside", False):  # also where it goes on without a turn, having waited long enough
         yield
         return
-    wait_for_pace()
+    waited = wait_for_pace()
     _of_thread.inside = True
-    _begin()
+    _begin(behind=waited)  # others first, who compute less
     began = time.thread_time()
     try:
         yield
