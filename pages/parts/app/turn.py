@@ -47,10 +47,10 @@ def share(visitors: int) -> float:
 def wait_for_pace() -> bool:
     """Wait where this visitor's script runs compute for too long, and others are there; whether it waited."""
     wait = _spend(TYPICAL)
-    if number_here() == 1 or wait <= 0:
+    if number_here() <= 1:
         return False
     time.sleep(min(LONGEST, wait))
-    return True
+    return wait > 0
 
 
 @contextmanager
