@@ -14,22 +14,28 @@ from engine.runs.request import RunRequest
 from engine.workers import protocol
 
 
-def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
-    told: list[list[Any]] = []
-    closed = Signal()
+class Told(list[list[Any]]):
+    """The messages to a relay; ``closed`` is set by the last."""
 
-    def tell(item: list[Any]) -> None:
-        told.append(item)
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = Signal()
+
+    def append(self, item: list[Any]) -> None:
+        super().append(item)
         if item[0] == "close":
-            closed.set()
+            self.closed.set()
 
+
+def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
+    told = Told()
     config = parse({"steps": 3})
     request = RunRequest(config, Visitor("0123456789abcdef", "203.0.113.9"), pace=7.0)
-    process = RemoteProcess("one", [], tell, lambda report: None, lambda: None)
+    process = RemoteProcess("one", [], told.append, lambda report: None, lambda: None)
     process.begin()
     process.send(protocol.Start("a" * 16, request, predict(config), str(tmp_path)))
     process.close()
-    assert closed.wait(30)
+    assert told.closed.wait(30)
     process.end("over")
     (body,) = [item[2] for item in told if item[0] == "send"]
     sent = protocol.read_value(body)
@@ -40,23 +46,16 @@ def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
 
 
 def test_what_follows_a_start_whose_files_are_sent_comes_after_it(tmp_path: Path) -> None:
-    told: list[list[Any]] = []
-    closed = Signal()
-
-    def tell(item: list[Any]) -> None:
-        told.append(item)
-        if item[0] == "close":
-            closed.set()
-
+    told = Told()
     (tmp_path / "state.pt").write_bytes(bytes(5_000_000))
     config = parse({"steps": 3})
-    process = RemoteProcess("one", [], tell, lambda report: None, lambda: None)
+    process = RemoteProcess("one", [], told.append, lambda report: None, lambda: None)
     process.begin()
     process.send(protocol.Ping())
     process.send(protocol.Start("a" * 16, RunRequest(config), predict(config), str(tmp_path), saved_step=2))
     process.send(protocol.Pause("a" * 16))
     process.close()
-    assert closed.wait(30)
+    assert told.closed.wait(30)
     process.end("over")
     sent = [type(protocol.read_value(item[2])).__name__ if item[0] == "send" else item[0] for item in told]
     assert sent[:2] == ["start", "Ping"]
