@@ -12,6 +12,13 @@ from tests.browser.conftest import PHONE, Open
 MOST_HEIGHT = 40
 """Pixels that the row of tabs may take."""
 
+PAINTED = """expected => {
+  const links = [...document.querySelectorAll('[data-testid=stTopNavLink]')];
+  const painted = links.map(link => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(link).backgroundColor));
+  return JSON.stringify(painted) === JSON.stringify(expected);
+}"""
+"""JavaScript: whether exactly the expected entries of the bar have a background, one truth value for each entry."""
+
 
 def tabs(page: Any) -> Any:
     return page.get_by_role("navigation", name="Lab")
@@ -24,8 +31,8 @@ def test_the_bar_has_the_places_and_marks_the_one_of_any_view(open_page: Open) -
     assert [link.strip() for link in links.locator("span[label]").all_inner_texts()] == [
         place.title for place in PLACES
     ]
-    painted = links.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).backgroundColor)")
-    assert [color not in ("transparent", "rgba(0, 0, 0, 0)") for color in painted] == [False, True, False, False, False]
+    # The color fades in, and the element with its rule comes after the tabs: both are waited for.
+    page.wait_for_function(PAINTED, arg=[False, True, False, False, False])
     assert tabs(page).locator("[aria-current=page]").all_inner_texts() == ["Attention"]
 
 
