@@ -51,7 +51,9 @@ class Limits(BaseModel):
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
     job_processes: int = Field(
-        default=1, ge=1, description="Processes that answer questions; all but the first only while somebody waits."
+        default_factory=lambda given: min(2, given["workers"]),
+        ge=1,
+        description="Processes that answer questions. A visitor never holds two, so with two nobody waits for one visitor.",
     )
     worker_memory: ByteSize = Field(
         default_factory=lambda given: ByteSize(host.memory() * 3 // 4 // given["workers"]),

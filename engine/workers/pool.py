@@ -80,7 +80,7 @@ class Pool:
         self._away = Away(self._lock, runs, self._queue, predict, here)
         self._steering = Steering(self._lock, runs, self._queue, self._away)
         # With one worker, memory is scarce: its job process is there only while somebody asks.
-        kept = 0 if self.size == 1 else 1
+        kept = 0 if self.size == 1 else self.limits.job_processes
         self._questions = Questions(
             self._lock,
             lambda: self._supervisor.workers,

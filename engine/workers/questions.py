@@ -143,10 +143,13 @@ class Questions:
         needed = sum(worker.job is not None for worker in own)
         if held_up and (needed == 0 or any(now - job.asked_at > IN_A_HURRY for job in held_up)):
             needed += 1
-        if any(worker.post.role == "runs" and worker.ready for worker in workers):
-            needed = max(needed, kept)
+        ahead = kept if any(worker.post.role == "runs" and worker.ready for worker in workers) else 0
         used = {worker.post.number for worker in own if worker.job is not None or now - worker.idle_since < IDLE}
-        return [Post("jobs", number, machine=machine) for number in range(most) if number < needed or number in used]
+        return [
+            Post("jobs", number, machine=machine, warm=number >= needed)
+            for number in range(most)
+            if number < max(needed, ahead) or number in used
+        ]
 
     def _machine_for(self, job: QueuedJob) -> str:
         return self._measuring() if job.ask.job.anywhere else HERE

@@ -190,20 +190,13 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def warm_up(training: Training, role: Role, slot: int) -> protocol.DeviceFacts:
-    """Train one step, so that no run pays the costs of the first step; where somebody waits for the process it is ready
-    without. Returns the facts about this worker's device."""
-    facts = describe_device(slot)
-    if role != "runs":
-        gc.freeze()
-        return facts
+def take_first_step(training: Training) -> None:
+    """Train one step, so that no run and no job pays for what only the first step costs: the optimizers import for a second."""
     config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
     for event in training.train(config, None, DEFAULT_RECORD, None, take_measurement, training.begin(config, None)):
         if isinstance(event, Finished):
             break
     gc.collect()
-    gc.freeze()
-    return facts
 
 
 def describe_device(slot: int) -> protocol.DeviceFacts:
@@ -259,6 +252,7 @@ def main() -> None:
     parser.add_argument("--training", required=True, help="module with begin and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
     parser.add_argument("--role", choices=get_args(Role), default="runs")
+    parser.add_argument("--warm", action="store_true", help="take a first step before it is ready")
     parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")
     options = parser.parse_args()
     give_way(JOBS)  # also while it starts: somebody may wait for it
@@ -267,7 +261,10 @@ def main() -> None:
     Thread(target=listen, args=(inward, commands), daemon=True).start()
     training = cast(Training, import_module(options.training))
     report = partial(report_to, outward)
-    facts = warm_up(training, options.role, options.slot)
+    facts = describe_device(options.slot)
+    if options.warm:
+        take_first_step(training)
+    gc.freeze()
     if options.memory and facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
         limit_memory(options.memory)
     if options.role != "jobs":

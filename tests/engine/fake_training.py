@@ -23,6 +23,9 @@ RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(10
 """Seeds of runs that go wrong at step 3."""
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
+steps_taken: list[int] = []
+"""The steps of all runs in this process."""
+
 
 def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **settings: Any) -> RunConfig:
     """The learning rate says how long a step takes (s)."""
@@ -69,6 +72,7 @@ def train(
             if step == 3:
                 misbehave(config.seed)
             state.step = step
+            steps_taken.append(step)
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
             while request == SNAPSHOT_NOW:
                 request = yield look(config, step)
@@ -123,6 +127,10 @@ def worker_pid() -> int:
     return os.getpid()
 
 
+def number_of_steps_taken() -> int:
+    return len(steps_taken)
+
+
 def fail() -> None:
     raise KeyError("nothing of that name")
 
@@ -170,6 +178,11 @@ class WorkerPid(Job[int]):
 @dataclass(frozen=True)
 class PidAnywhere(WorkerPid):
     anywhere = True
+
+
+@dataclass(frozen=True)
+class NumberOfStepsTaken(Job[int]):
+    function = f"{__name__}:number_of_steps_taken"
 
 
 @dataclass(frozen=True)

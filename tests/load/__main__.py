@@ -29,6 +29,7 @@ from tests.load.attacks import ATTACKS, Attack, attacked
 from tests.load.scenarios import lab, mixed, warm_up
 from tests.load.table import Figures, medians, put, table
 from tests.load.use import use
+from tests.load.watch import at_rest
 from tests.serving import running
 
 Scenario = Callable[[psutil.Process, str, Path], Awaitable[dict[str, Figures]]]
@@ -40,6 +41,7 @@ def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
 
     async def play(process: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
         await warm_up(address)
+        await at_rest(process)
         return await scenario(process, address, data)
 
     with tempfile.TemporaryDirectory() as folder:

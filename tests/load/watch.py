@@ -13,6 +13,8 @@ import psutil
 MIB = 2**20
 EVERY = 0.5
 """Seconds between two looks."""
+QUIET, RESTS = 2.0, 0.1
+"""Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
 
 
 @dataclass
@@ -56,6 +58,25 @@ class Watch:
         taken = times.user + times.system
         self._last[process.pid] = taken
         return float((taken - self._first.setdefault(process.pid, taken)) / self.seconds)
+
+
+async def at_rest(server: psutil.Process) -> None:
+    """Wait until the server's processes compute nothing: all workers are there, and the machine's speed has been measured."""
+    while True:
+        before = _taken_by(server)
+        await asyncio.sleep(QUIET)
+        if _taken_by(server) - before < QUIET * RESTS:
+            return
+
+
+def _taken_by(server: psutil.Process) -> float:
+    """The processor seconds that the server and its children have taken."""
+    seconds = 0.0
+    for process in (server, *server.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            seconds += times.user + times.system
+    return seconds
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.workers import questions
 from engine.workers.errors import JobError
 from engine.workers.pool import Pool
-from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
+from tests.engine.fake_training import Add, Echo, Nap, Note, NumberOfStepsTaken, WorkerPid
 from tests.engine.workers.test_pool import PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
@@ -148,13 +148,22 @@ def test_with_one_worker_the_job_process_is_there_on_demand(pool: Pool, monkeypa
     assert pool.ask(Add(2)) == 2
 
 
-def test_with_more_workers_it_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [1, 2])
+def test_with_more_workers_they_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     monkeypatch.setattr(questions, "IDLE", 0.0)
-    with pool_of(tmp_path, size=2) as pool:
-        until(lambda: sorted(roles(pool)) == ["jobs", "runs", "runs"])
+    with pool_of(tmp_path, size=2, job_processes=number) as pool:
+        until(lambda: sorted(roles(pool)) == [*["jobs"] * number, "runs", "runs"])
         pid = pool.ask(WorkerPid())
         time.sleep(0.5)  # a few looks of the supervisor
         assert pool.ask(WorkerPid()) == pid
+        assert roles(pool).count("jobs") == number
+
+
+def test_only_a_job_process_for_which_nobody_waits_takes_a_first_step(pool: Pool, tmp_path: Path) -> None:
+    assert pool.ask(NumberOfStepsTaken()) == 0
+    with pool_of(tmp_path / "two", size=2) as two:
+        until(lambda: roles(two).count("jobs") == 2)
+        assert two.ask(NumberOfStepsTaken()) == 1
 
 
 def test_a_further_job_process_helps_out_while_one_is_held_up(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
