@@ -60,9 +60,9 @@ def in_turn() -> Iterator[None]:
     if getattr(_of_thread, "inside", False):  # also where it goes on without a turn, having waited long enough
         yield
         return
-    waited = wait_for_pace()
+    _of_thread.behind = wait_for_pace()  # to its end: others first, who compute less
     _of_thread.inside = True
-    _begin(behind=waited)  # others first, who compute less
+    _begin()
     began = time.thread_time()
     try:
         yield
@@ -90,8 +90,10 @@ def _spend(computed: float) -> float:
 
 
 def _begin(*, behind: bool = False) -> None:
-    """Take a turn; after a while without one."""
-    _of_thread.has_turn = _turns.take(PATIENCE, behind=behind)
+    """Take a turn; after a while without one. Who has computed for too long waits behind the others."""
+    whose = visitor().id
+    behind = behind or getattr(_of_thread, "behind", False) or PACE.wait(whose) > 0
+    _of_thread.has_turn = _turns.take(PATIENCE, whose, behind=behind)
 
 
 def _end() -> bool:
