@@ -12,7 +12,7 @@ from engine.foundation.turns import Turns
 from pages.parts.app.presence import number_here
 from pages.parts.app.visitor import visitor
 
-PACE = Pace(rate=1.0, most=20.0)
+PACE = Pace(rate=1.0, most=10.0)
 """A script run that computes for t seconds takes t over the visitor's share from a budget that gains one in each second. The full
 budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
 TOGETHER = 0.6
@@ -20,7 +20,7 @@ TOGETHER = 0.6
 LEAST, MOST = 0.05, 0.3
 """The least and the most share of one visitor, with all tabs together."""
 TYPICAL = 0.1
-"""Seconds that a script run is taken to compute until it has: many that wait do not all begin at the same moment."""
+"""Seconds that a script run is taken to compute in a turn until it has: many that wait do not all begin at the same moment."""
 LONGEST = 60.0
 """The most seconds that one script run waits."""
 AT_ONCE = 1
@@ -31,6 +31,8 @@ PATIENCE = 4.0
 
 _turns = Turns(AT_ONCE)
 _of_thread = local()
+"""``inside``: whether the thread is in a block of :func:`in_turn`. ``began``: its processor time at the beginning of the present turn;
+None between two turns. ``has_turn``: whether it was called, and did not go on because it had waited for too long."""
 
 
 def let_others_go() -> None:
@@ -44,37 +46,26 @@ def share(visitors: int) -> float:
     return min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
 
 
-def wait_for_pace() -> bool:
-    """Wait where this visitor's script runs compute for too long, and others are there; whether it waited."""
-    wait = _spend(TYPICAL)
-    if number_here() <= 1:
-        return False
-    time.sleep(min(LONGEST, wait))
-    return wait > 0
-
-
 @contextmanager
 def in_turn() -> Iterator[None]:
     """Do what is inside the block when it is this script run's turn, and count its time as the visitor's. Inside of another such
     block it changes nothing: a fragment that computes for long takes a turn where it is run alone."""
-    if getattr(_of_thread, "inside", False):  # also where it goes on without a turn, having waited long enough
+    if getattr(_of_thread, "inside", False):
         yield
         return
-    _of_thread.behind = wait_for_pace()  # to its end: others first, who compute less
     _of_thread.inside = True
     _begin()
-    began = time.thread_time()
     try:
         yield
     finally:
         _end()
         _of_thread.inside = False
-        _spend(time.thread_time() - began - TYPICAL)
 
 
 @contextmanager
 def out_of_turn() -> Iterator[None]:
-    """Let others have their turn inside the block, in which a script run only waits for an answer."""
+    """Let others have their turn inside the block, in which a script run only waits for an answer. Many that get their answers at the
+    same moment, of one visitor, do not all go on at that moment."""
     if not _end():
         yield
         return
@@ -84,21 +75,33 @@ def out_of_turn() -> Iterator[None]:
         _begin()
 
 
-def _spend(computed: float) -> float:
-    """Count so many seconds of computing as the visitor's; returns the seconds to wait."""
-    return PACE.spend(visitor().id, computed / share(number_here()))
-
-
 def _begin(*, behind: bool = False) -> None:
-    """Take a turn; after a while without one. Who has computed for too long waits behind the others."""
-    whose = visitor().id
-    behind = behind or getattr(_of_thread, "behind", False) or PACE.wait(whose) > 0
-    _of_thread.has_turn = _turns.take(PATIENCE, whose, behind=behind)
+    """Take a turn; after a while without one. Who has computed for too long waits for that first, and then behind the others."""
+    behind = _wait_for_pace() or behind
+    _of_thread.has_turn = _turns.take(PATIENCE, visitor().id, behind=behind)
+    _of_thread.began = time.thread_time()
 
 
 def _end() -> bool:
-    """End this thread's turn; False where it had none."""
-    had, _of_thread.has_turn = getattr(_of_thread, "has_turn", False), False
-    if had:
+    """End this thread's turn and count its time; False where it had none."""
+    began, _of_thread.began = getattr(_of_thread, "began", None), None
+    if began is None:
+        return False
+    if _of_thread.has_turn:
         _turns.end()
-    return had
+    _spend(time.thread_time() - began - TYPICAL)
+    return True
+
+
+def _wait_for_pace() -> bool:
+    """Wait where this visitor's script runs compute for too long, and others are there; whether it waited."""
+    wait = _spend(TYPICAL)
+    if number_here() <= 1:
+        return False
+    time.sleep(min(LONGEST, wait))
+    return wait > 0
+
+
+def _spend(computed: float) -> float:
+    """Count so many seconds of computing as the visitor's; returns the seconds to wait."""
+    return PACE.spend(visitor().id, computed / share(number_here()))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, BrokenBarrierError, Event, Lock, Timer
+from threading import Barrier, BrokenBarrierError, Event, Lock, Timer, local
 from typing import Any
 
 import pytest
 
+from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from pages.parts.app import turn
 
@@ -64,6 +65,35 @@ def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
 
     with ThreadPoolExecutor(all_wait.parties) as threads:
         list(threads.map(script_run, range(all_wait.parties)))  # raises where they are not there together
+
+
+def test_those_of_one_visitor_that_get_their_answers_together_go_on_one_after_another(monkeypatch: Any) -> None:
+    number, now, slept, of_thread = 20, [0.0], list[float](), local()
+
+    def thread_time() -> float:  # each stretch of computing takes as long as it typically does
+        of_thread.time = getattr(of_thread, "time", 0.0) + turn.TYPICAL
+        return float(of_thread.time)
+
+    monkeypatch.setattr(turn, "PACE", Pace(rate=1.0, most=10.0, clock=lambda: now[0]))
+    monkeypatch.setattr(turn, "visitor", lambda: Visitor("many tabs", ""))
+    monkeypatch.setattr(turn, "number_here", lambda: 30)
+    monkeypatch.setattr(turn.time, "thread_time", thread_time)
+    monkeypatch.setattr(turn.time, "sleep", slept.append)
+
+    def answered() -> None:
+        now[0] += 1000.0  # all may compute again when the answers come
+        slept.clear()
+
+    all_wait = Barrier(number, action=answered)
+
+    def script_run(_: int) -> None:
+        with turn.in_turn(), turn.out_of_turn():
+            all_wait.wait(timeout=60)
+
+    with ThreadPoolExecutor(number) as threads:
+        list(threads.map(script_run, range(number)))
+    each = turn.TYPICAL / turn.share(30)
+    assert sorted(slept) == pytest.approx([max(0.0, (place + 1) * each - 10.0) for place in range(number)])
 
 
 def test_nobody_waits_for_ever(monkeypatch: Any) -> None:
