@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import local
+from threading import Lock, local
 
 from engine.foundation.pace import Pace
 from engine.foundation.turns import Turns
@@ -26,10 +27,16 @@ LONGEST = 60.0
 AT_ONCE = 1
 """Script runs that compute at the same time. A Python process computes one thing at a time: thirty at once would all be late, and two
 would leave the thread that sends what they wrote only every third moment."""
+TABS = 2
+"""Script runs of one visitor that are under way at the same time, those that wait for an answer among them. A reader has no more; where
+there are more, all of them wait behind those of others."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
 _turns = Turns(AT_ONCE)
+_under_way: Counter[str] = Counter()
+"""The script runs under way by visitor's id, guarded by ``_lock``."""
+_lock = Lock()
 _of_thread = local()
 """``inside``: whether the thread is in a block of :func:`in_turn`. ``began``: its processor time at the beginning of the present turn;
 None between two turns. ``has_turn``: whether it was called, and did not go on because it had waited for too long."""
@@ -53,13 +60,20 @@ def in_turn() -> Iterator[None]:
     if getattr(_of_thread, "inside", False):
         yield
         return
+    whose = visitor().id
     _of_thread.inside = True
+    with _lock:
+        _under_way[whose] += 1
     _begin()
     try:
         yield
     finally:
         _end()
         _of_thread.inside = False
+        with _lock:
+            _under_way.subtract([whose])
+            if not _under_way[whose]:
+                del _under_way[whose]
 
 
 @contextmanager
@@ -76,9 +90,11 @@ def out_of_turn() -> Iterator[None]:
 
 
 def _begin(*, behind: bool = False) -> None:
-    """Take a turn; after a while without one. Who has computed for too long waits for that first, and then behind the others."""
-    behind = _wait_for_pace() or behind
-    _of_thread.has_turn = _turns.take(PATIENCE, visitor().id, behind=behind)
+    """Take a turn; after a while without one. Who has computed for too long waits for that first, and then behind the others; so does
+    who has many tabs at work."""
+    whose = visitor().id
+    behind = _wait_for_pace() or _under_way[whose] > TABS or behind
+    _of_thread.has_turn = _turns.take(PATIENCE, whose, behind=behind)
     _of_thread.began = time.thread_time()
 
 

@@ -96,6 +96,34 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_one_after_an
     assert sorted(slept) == pytest.approx([max(0.0, (place + 1) * each - 10.0) for place in range(number)])
 
 
+def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> None:
+    order, first_began, others_wait, of_thread = list[str](), Event(), Event(), local()
+    monkeypatch.setattr(turn, "visitor", lambda: Visitor(of_thread.name, ""))
+
+    def first() -> None:
+        of_thread.name = "first"
+        with turn.in_turn():
+            first_began.set()
+            assert others_wait.wait(5)
+
+    def script_run(name: str) -> None:
+        of_thread.name = name
+        with turn.in_turn():
+            order.append(name)
+
+    names = [*["many"] * (turn.TABS + 2), "one", "two", "two"]
+    with ThreadPoolExecutor(len(names) + 1) as threads:
+        done = [threads.submit(first)]
+        assert first_began.wait(5)
+        for name in names:
+            done.append(threads.submit(script_run, name))
+            Event().wait(0.05)  # until it stands in its line
+        others_wait.set()
+        for each in done:
+            each.result()
+    assert order == [*["many"] * 1, "one", "two", "many", "two", "many", "many"]
+
+
 def test_nobody_waits_for_ever(monkeypatch: Any) -> None:
     monkeypatch.setattr(turn, "PATIENCE", 0.05)
     together = Barrier(turn.AT_ONCE + 1)
