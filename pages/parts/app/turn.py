@@ -64,8 +64,8 @@ def in_turn() -> Iterator[None]:
     _of_thread.inside = True
     with _lock:
         _under_way[whose] += 1
-    _begin()
     try:
+        _begin()
         yield
     finally:
         _end()
