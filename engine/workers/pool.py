@@ -79,15 +79,13 @@ class Pool:
         self._queue = RunQueue(self._lock, self._supervisor, self.allowances, self.limits, self.machines)
         self._away = Away(self._lock, runs, self._queue, predict, here)
         self._steering = Steering(self._lock, runs, self._queue, self._away)
-        # With one worker, memory is scarce: its job process is there only while somebody asks.
-        kept = 0 if self.size == 1 else self.limits.job_processes
         self._questions = Questions(
             self._lock,
             lambda: self._supervisor.workers,
             self.limits.job_processes,
-            kept,
-            self._others_train,
-            lambda: self.measuring,
+            stay=self.size > 1,  # with one worker, memory is scarce
+            others_train=self._others_train,
+            measuring=lambda: self.measuring,
         )
 
     @property

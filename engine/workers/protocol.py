@@ -98,7 +98,7 @@ class DeviceFacts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker has imported everything and trained a step, so the first run starts at once."""
+    """The worker takes runs or jobs. It has imported everything and, unless somebody waited for it, trained a step."""
 
     facts: DeviceFacts
 

@@ -26,7 +26,7 @@ from engine.workers.process import WorkerProcess
 from engine.workers.queued import QueuedJob
 
 IDLE = 120.0
-"""Seconds without a job after which a job process that is not kept is ended."""
+"""Seconds without a job after which a job process that does not stay is ended."""
 IN_A_HURRY = 1.0
 """Seconds that a job waits before a further job process is started for it."""
 SHARE, AT_ONCE = 0.25, 5.0
@@ -43,14 +43,14 @@ class Questions:
         lock: RLock,
         workers: Callable[[], Sequence[WorkerProcess]],
         most: int,
-        kept: int,
+        stay: bool,
         others_train: Callable[[str], bool] = lambda _: False,
         measuring: Callable[[], str] = lambda: HERE,
     ) -> None:
-        """``most``: the most job processes here; ``kept``: how many of them stay when nobody asks, once runs can be trained.
+        """``most``: the most job processes here; ``stay``: whether they are there when nobody asks, too, once runs can be trained.
         ``others_train``: whether runs of others than the visitor of that id go or wait. ``measuring``: the name of the machine for
         the jobs that may be done anywhere."""
-        self._lock, self._workers, self._most, self._kept = lock, workers, most, kept
+        self._lock, self._workers, self._most, self._stay = lock, workers, most, stay
         self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
         self._others_train, self._measuring = others_train, measuring
         self._pace = Pace(rate=SHARE, most=AT_ONCE)
@@ -129,12 +129,12 @@ class Questions:
     def posts(self, now: float) -> list[Post]:
         """The job processes that are needed here, and where times are measured."""
         measuring = self._measuring()
-        elsewhere = [] if measuring == HERE else self._posts_on(measuring, now, most=1, kept=0)
-        return [*self._posts_on(HERE, now, self._most, self._kept), *elsewhere]
+        elsewhere = [] if measuring == HERE else self._posts_on(measuring, now, most=1, stay=False)
+        return [*self._posts_on(HERE, now, self._most, self._stay), *elsewhere]
 
-    def _posts_on(self, machine: str, now: float, most: int, kept: int) -> list[Post]:
+    def _posts_on(self, machine: str, now: float, most: int, stay: bool) -> list[Post]:
         """The job processes that are needed on a machine: those that compute, one for what waits, a further one once something has
-        waited for a while, those idle for a short time, and those that are kept."""
+        waited for a while, those idle for a short time, and all where they stay."""
         workers = self._workers()
         own = [worker for worker in workers if worker.post.role == "jobs" and worker.post.machine == machine]
         computing = {worker.job.visitor.id for worker in own if worker.job is not None}
@@ -143,12 +143,12 @@ class Questions:
         needed = sum(worker.job is not None for worker in own)
         if held_up and (needed == 0 or any(now - job.asked_at > IN_A_HURRY for job in held_up)):
             needed += 1
-        ahead = kept if any(worker.post.role == "runs" and worker.ready for worker in workers) else 0
+        stay = stay and any(worker.post.role == "runs" and worker.ready for worker in workers)
         used = {worker.post.number for worker in own if worker.job is not None or now - worker.idle_since < IDLE}
         return [
             Post("jobs", number, machine=machine, warm=number >= needed)
             for number in range(most)
-            if number < max(needed, ahead) or number in used
+            if stay or number < needed or number in used
         ]
 
     def _machine_for(self, job: QueuedJob) -> str:

@@ -32,6 +32,7 @@ from engine.runs.events import Progress
 from engine.workers.protocol import RunUpdate
 from tests.load.seats import BATCHES, Costs, figures_of, first_full, group_figures_of, in_groups, plan
 from tests.load.table import Figures, percentile, put, table
+from tests.load.watch import processor_seconds
 from tests.serving import ROOT, free_port
 
 OPERATION = "attention_lab_echo"
@@ -135,15 +136,20 @@ async def measured(
             await asyncio.sleep(SETTLE)
             heard.reset()
             own = psutil.Process()
-            began, at_scheduler, here, there = time.monotonic(), _cpu(scheduler), _cpu(own), sum(map(_cpu, simulating))
+            began, at_scheduler, here, there = (
+                time.monotonic(),
+                processor_seconds(scheduler),
+                processor_seconds(own),
+                sum(map(processor_seconds, simulating)),
+            )
             await asyncio.sleep(seconds)
             taken = time.monotonic() - began
             rows.append({
                 "asked for (messages/s)": rate * workers,
                 "heard (messages/s)": heard.messages / taken,
-                "scheduler (cores)": (_cpu(scheduler) - at_scheduler) / taken,
-                "client (cores)": (_cpu(own) - here) / taken,
-                "simulated workers together (cores)": (sum(map(_cpu, simulating)) - there) / taken,
+                "scheduler (cores)": (processor_seconds(scheduler) - at_scheduler) / taken,
+                "client (cores)": (processor_seconds(own) - here) / taken,
+                "simulated workers together (cores)": (sum(map(processor_seconds, simulating)) - there) / taken,
                 "from worker to client, p50 (ms)": 1000 * percentile(heard.latencies, 0.5),
                 "from worker to client, p95 (ms)": 1000 * percentile(heard.latencies, 0.95),
             })  # fmt: skip
@@ -152,11 +158,6 @@ async def measured(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     return rows
-
-
-def _cpu(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 def costs_of(rows: Sequence[Figures]) -> Costs:

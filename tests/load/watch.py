@@ -54,8 +54,7 @@ class Watch:
         )
 
     def _share(self, process: psutil.Process) -> float:
-        times = process.cpu_times()
-        taken = times.user + times.system
+        taken = processor_seconds(process)
         self._last[process.pid] = taken
         return float((taken - self._first.setdefault(process.pid, taken)) / self.seconds)
 
@@ -69,13 +68,18 @@ async def at_rest(server: psutil.Process) -> None:
             return
 
 
+def processor_seconds(process: psutil.Process) -> float:
+    """The processor time that a process has taken since it began."""
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
 def _taken_by(server: psutil.Process) -> float:
     """The processor seconds that the server and its children have taken."""
     seconds = 0.0
     for process in (server, *server.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
-            times = process.cpu_times()
-            seconds += times.user + times.system
+            seconds += processor_seconds(process)
     return seconds
 
 

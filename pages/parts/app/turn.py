@@ -71,7 +71,7 @@ def in_turn() -> Iterator[None]:
         _end()
         _of_thread.inside = False
         with _lock:
-            _under_way.subtract([whose])
+            _under_way[whose] -= 1
             if not _under_way[whose]:
                 del _under_way[whose]
 
