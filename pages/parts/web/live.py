@@ -12,7 +12,7 @@ from ipaddress import ip_address
 
 from anyio import CapacityLimiter, Event, to_thread
 from sse_starlette import EventSourceResponse
-from sse_starlette.sse import SendTimeoutError
+from sse_starlette.sse import AppStatus, SendTimeoutError
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -73,7 +73,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
             leave = admit(visitor)
         except NoRoom as error:
             later = refusals.spend(visitor.id, 1)
-            await asyncio.sleep(min(LATEST, max(REFUSED_AFTER, later)))
+            await _wait(min(LATEST, max(REFUSED_AFTER, later)))
             return PlainTextResponse(str(error), 429)
         try:
             answer = await _answer(request)
@@ -140,6 +140,14 @@ async def stream(
                 return
         else:
             await asyncio.sleep(_pause(run, beat))
+
+
+async def _wait(seconds: float) -> None:
+    """Wait for so long, but no longer than until the server is asked to stop: it answers every request before it does."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + seconds
+    while not AppStatus.should_exit and (left := until - clock()) > 0:
+        await asyncio.sleep(min(GRACE, left))
 
 
 def _pause(run: ReadableRun, beat: float) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 import plotly
 import pytest
 from anyio import Event
+from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
@@ -31,7 +32,7 @@ from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web.compose import serving
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
-from pages.parts.web.live import live_route, stream
+from pages.parts.web.live import GRACE, live_route, stream
 from pages.parts.web.messages import Messages
 from pages.parts.web.scripts import boards_route, plotly_route
 from tests.scripted import ScriptedRun
@@ -282,6 +283,26 @@ def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_
         counted.most = 0
         answer = client.get(f"/live/{run.id}")
     assert (answer.status_code, answer.text) == (429, "You have enough streams.")
+
+
+def test_a_server_that_is_asked_to_stop_waits_for_no_refusal(
+    run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept, sleep = list[float](), asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 2:
+            monkeypatch.setattr(AppStatus, "should_exit", True)
+        await sleep(0)
+
+    monkeypatch.setattr("pages.parts.web.live.REFUSED_AFTER", 3600.0)
+    monkeypatch.setattr("pages.parts.web.live.LATEST", 3600.0)
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=Counted(0))])) as client:
+        assert client.get(f"/live/{run.id}").status_code == 429
+    assert len(slept) == 2
+    assert max(slept) <= GRACE
 
 
 def test_a_visitor_is_known_by_its_cookie_else_by_its_address(run: ScriptedRun) -> None:
