@@ -85,6 +85,8 @@ class LiveRun:
         """Whether the pool has been told that this run waits."""
         self.urgent = True
         """Whether the next delivery is sent at once instead of in the next batch."""
+        self.used = 0.0
+        """The seconds that it has trained since its first point; the scheduler adds those in which it had nothing to do."""
         self._shown = saved is not None or not request.record.snapshots
         self._saved = saved
         self._state: State | None = None
@@ -181,7 +183,13 @@ class LiveRun:
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
-        began = self._clock()
+        began, was_new = self._clock(), self.is_new
+        self._train_until(lambda now: now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds))
+        if not was_new:
+            self.used += self._clock() - began
+
+    def _train_until(self, slice_is_over: Callable[[float], bool]) -> None:
+        """``slice_is_over``: whether it is at this moment."""
         while not self.over:
             event = self._next()
             now = self._clock()
@@ -197,7 +205,7 @@ class LiveRun:
                     self._take_snapshot()
             if self.urgent or self.waiting or now < self._due:
                 return
-            if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
+            if slice_is_over(now):
                 return
 
     def deliver(self) -> list[Event]:

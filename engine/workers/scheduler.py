@@ -1,9 +1,8 @@
-"""The scheduler of a worker: its runs take turns in short slices, each at its own pace."""
+"""The scheduler of a worker: its runs take turns in short slices, each at its own pace, and all get the same time."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 
 from engine.workers.live_run import SLICE, LiveRun
@@ -12,19 +11,23 @@ ROUND = 0.25
 """Seconds within which every run has its turn; with many runs the slices get shorter."""
 
 
-class RoundRobin:
-    """The runs of one worker in the order of their turns."""
+class FairShare:
+    """The runs of one worker, of which the one that has used the least time is next. Where a step takes longer than a slice, its
+    run so has fewer turns. (Start-time fair queueing: Goyal, Vin and Cheng, 1996, section 2.)"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._runs: deque[LiveRun] = deque()
+        self._runs: list[LiveRun] = []
         self._clock = clock
+        self._least = 0.0
+        """The time that the run of the last turn had used before it: a run that comes, or that has waited, begins with so much,
+        and has nothing to make up for."""
 
     def __iter__(self) -> Iterator[LiveRun]:
         return iter(self._runs)
 
     def add(self, run: LiveRun) -> None:
-        # In front: a new run starts at once, then takes turns with the others.
-        self._runs.appendleft(run)
+        # In front: of those that have used as little, the last one that came is next.
+        self._runs.insert(0, run)
 
     def remove(self, run: LiveRun) -> None:
         self._runs.remove(run)
@@ -35,12 +38,14 @@ class RoundRobin:
     def next(self) -> LiveRun | None:
         """The run whose turn it is, or None while every run waits for its pace or is paused."""
         now = self._clock()
-        for run in self._moving():
-            if run.due <= now:
-                self._runs.remove(run)
-                self._runs.append(run)
-                return run
-        return None
+        due = [run for run in self._moving() if run.due <= now]
+        if not due:
+            return None
+        run = min(due, key=lambda run: max(run.used, self._least))
+        run.used = self._least = max(run.used, self._least)
+        self._runs.remove(run)
+        self._runs.append(run)
+        return run
 
     def slice(self) -> float:
         """The seconds of one turn with the present number of runs."""

@@ -33,7 +33,7 @@ from engine.workers import protocol
 from engine.workers.live_run import LiveRun, Saved, Training, in_words
 from engine.workers.memory_limit import limit_memory
 from engine.workers.post import Role
-from engine.workers.scheduler import RoundRobin
+from engine.workers.scheduler import FairShare
 
 
 class Worker:
@@ -43,7 +43,7 @@ class Worker:
         self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
-        self._runs = RoundRobin()
+        self._runs = FairShare()
         self._folders: dict[str, Path] = {}
         self._jobs: deque[protocol.Ask] = deque()
         self._busy_with: str | None = None

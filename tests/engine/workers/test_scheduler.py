@@ -15,7 +15,7 @@ from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progre
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.workers.live_run import SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, Saved, in_words
-from engine.workers.scheduler import ROUND, RoundRobin
+from engine.workers.scheduler import ROUND, FairShare
 from tests.engine import fake_training
 
 
@@ -130,7 +130,7 @@ def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Cloc
 
 
 def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    training, turns = Timed(clock, 0.01), FairShare(clock)
     runs = [live_run(str(seed), fake_training.config(10_000, seed=seed), training, clock=clock) for seed in range(3)]
     for run in runs:
         turns.add(started(run))
@@ -144,8 +144,51 @@ def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
     assert counts == [50, 50, 50]
 
 
+def seconds_of_each(turns: FairShare, runs: dict[str, LiveRun], clock: Clock, during: float) -> dict[str, float]:
+    """The seconds in which each run trained."""
+    took, until = dict.fromkeys(runs, 0.0), clock.now + during
+    while clock.now < until:
+        run, began = turns.next(), clock.now
+        assert run is not None
+        run.advance(turns.slice())
+        run.deliver()
+        took[run.run_id] += clock.now - began
+    return took
+
+
+def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time_than_the_others(clock: Clock) -> None:
+    turns, runs = FairShare(clock), dict[str, LiveRun]()
+    for seed, seconds in enumerate((0.4, 0.01, 0.01, 0.02, 0.005)):
+        name = str(seed)
+        runs[name] = started(live_run(name, fake_training.config(10_000), Timed(clock, seconds), clock=clock))
+        turns.add(runs[name])
+    took = seconds_of_each(turns, runs, clock, 40.0)
+    assert list(took.values()) == pytest.approx([8.0] * 5, abs=0.4)
+
+
+@pytest.mark.parametrize("came", ["paused", "later"])
+def test_a_run_that_was_paused_or_comes_later_has_nothing_to_make_up_for(came: str, clock: Clock) -> None:
+    turns, training = FairShare(clock), Timed(clock, 0.01)
+    runs = {
+        name: started(live_run(name, fake_training.config(10_000), training, clock=clock)) for name in ("a", "b", "c")
+    }
+    last = runs.pop("c")
+    for run in runs.values():
+        turns.add(run)
+    if came == "paused":
+        turns.add(last)
+        last.pause()
+        last.deliver()
+    seconds_of_each(turns, runs, clock, 20.0)
+    if came == "later":
+        turns.add(last)
+    last.resume()
+    took = seconds_of_each(turns, runs | {"c": last}, clock, 6.0)
+    assert list(took.values()) == pytest.approx([2.0] * 3, abs=2 * SLICE)
+
+
 def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    training, turns = Timed(clock, 0.01), FairShare(clock)
     for seed in range(5):
         turns.add(started(live_run(str(seed), fake_training.config(1000, seed=seed), training, clock=clock)))
     turns.add(live_run("new", fake_training.config(1000, seed=9), training, clock=clock))
@@ -161,7 +204,7 @@ def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
 
 
 def test_new_runs_have_their_first_points_in_the_order_in_which_they_came(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    training, turns = Timed(clock, 0.01), FairShare(clock)
     for name in ("0", "1", "2"):
         turns.add(live_run(name, fake_training.config(1000, seed=int(name)), training, clock=clock))
     order = []
@@ -175,14 +218,14 @@ def test_new_runs_have_their_first_points_in_the_order_in_which_they_came(clock:
 
 
 def test_with_many_runs_the_slices_get_shorter(clock: Clock) -> None:
-    turns = RoundRobin(clock)
+    turns = FairShare(clock)
     for seed in range(25):
         assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, seed)))
         turns.add(started(live_run(str(seed), fake_training.config(1000), Timed(clock, 0.01), clock=clock)))
 
 
 def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.001), RoundRobin(clock)
+    training, turns = Timed(clock, 0.001), FairShare(clock)
     slow = started(live_run("slow", fake_training.config(10_000, seed=1), training, pace=4, clock=clock))
     fast = started(live_run("fast", fake_training.config(10_000, seed=2), training, clock=clock))
     turns.add(slow)
@@ -199,7 +242,7 @@ def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:
 
 
 def test_a_paced_run_alone_says_how_long_it_waits(clock: Clock) -> None:
-    turns = RoundRobin(clock)
+    turns = FairShare(clock)
     run = started(live_run("a", fake_training.config(100), Timed(clock, 0.0), pace=2, clock=clock))
     turns.add(run)
     run.deliver()
@@ -217,7 +260,7 @@ def test_a_run_behind_its_pace_does_not_race_to_catch_up(clock: Clock) -> None:
 
 
 def test_pause_looks_and_stands_still_and_a_step_is_one_step(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.001), RoundRobin(clock)
+    training, turns = Timed(clock, 0.001), FairShare(clock)
     run = started(live_run("a", fake_training.config(1000), training, clock=clock))
     turns.add(run)
     run.advance()
@@ -289,7 +332,7 @@ def test_looking_does_not_change_the_steps(clock: Clock) -> None:
 
 
 def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), RoundRobin(clock)
+    training, turns = Timed(clock, 0.01), FairShare(clock)
     alone = started(live_run("alone", fake_training.config(1000, seed=1), training, alone=True, clock=clock))
     other = started(live_run("other", fake_training.config(1000, seed=2), training, clock=clock))
     turns.add(alone)
