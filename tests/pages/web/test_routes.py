@@ -285,9 +285,7 @@ def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_
     assert (answer.status_code, answer.text) == (429, "You have enough streams.")
 
 
-def test_a_server_that_is_asked_to_stop_waits_for_no_refusal(
-    run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_is_asked_to_stop_waits_for_no_refusal(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     slept, sleep = list[float](), asyncio.sleep
 
     async def noted(seconds: float) -> None:
