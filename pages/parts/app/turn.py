@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock, local
 
 from engine.foundation.pace import Pace
@@ -20,10 +21,8 @@ TOGETHER = 0.6
 """The part of a second in which the script runs of all visitors together may compute, shared out equally."""
 LEAST, MOST = 0.05, 0.3
 """The least and the most share of one visitor, with all tabs together."""
-TYPICAL = 0.1
-"""Seconds that a script run is taken to compute in a turn until it has: many that wait do not all begin at the same moment."""
 LONGEST = 60.0
-"""The most seconds that one script run waits."""
+"""The most seconds that a script run waits for the visitor's other script runs, and again for the visitor's budget."""
 AT_ONCE = 1
 """Script runs that compute at the same time. A Python process computes one thing at a time: thirty at once would all be late, and two
 would leave the thread that sends what they wrote only every third moment."""
@@ -33,13 +32,40 @@ there are more, all of them wait behind those of others."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
+
+@dataclass
+class _UnderWay:
+    """The script runs of one visitor that are under way."""
+
+    visitor: str
+    number: int = 0
+    turns: Turns = field(default_factory=partial(Turns, 1))
+    """One of them at a time computes or waits until it may: it then knows what those before it have computed."""
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """The present turn of a script run."""
+
+    began: float
+    """The processor time of its thread at the beginning."""
+    taken: Sequence[Turns]
+    """What is to be ended after it: not what it has waited for in vain."""
+
+
+class _ScriptRun(local):
+    """The script run of this thread."""
+
+    beside: _UnderWay | None = None
+    """Those of its visitor, with itself; None outside of :func:`in_turn`."""
+    turn: _Turn | None = None
+
+
 _turns = Turns(AT_ONCE)
-_under_way: Counter[str] = Counter()
-"""The script runs under way by visitor's id, guarded by ``_lock``."""
+_under_way: dict[str, _UnderWay] = {}
+"""By visitor's id, guarded by ``_lock``."""
 _lock = Lock()
-_of_thread = local()
-"""``inside``: whether the thread is in a block of :func:`in_turn`. ``began``: its processor time at the beginning of the present turn;
-None between two turns. ``has_turn``: whether it was called, and did not go on because it had waited for too long."""
+_script_run = _ScriptRun()
 
 
 def let_others_go() -> None:
@@ -57,22 +83,22 @@ def share(visitors: int) -> float:
 def in_turn() -> Iterator[None]:
     """Do what is inside the block when it is this script run's turn, and count its time as the visitor's. Inside of another such
     block it changes nothing: a fragment that computes for long takes a turn where it is run alone."""
-    if getattr(_of_thread, "inside", False):
+    if _script_run.beside is not None:
         yield
         return
     whose = visitor().id
-    _of_thread.inside = True
     with _lock:
-        _under_way[whose] += 1
+        _script_run.beside = beside = _under_way.setdefault(whose, _UnderWay(whose))
+        beside.number += 1
     try:
         _begin()
         yield
     finally:
         _end()
-        _of_thread.inside = False
+        _script_run.beside = None
         with _lock:
-            _under_way[whose] -= 1
-            if not _under_way[whose]:
+            beside.number -= 1
+            if not beside.number:
                 del _under_way[whose]
 
 
@@ -92,32 +118,22 @@ def out_of_turn() -> Iterator[None]:
 def _begin(*, behind: bool = False) -> None:
     """Take a turn; after a while without one. Who has computed for too long waits for that first, and then behind the others; so does
     who has many tabs at work."""
-    whose = visitor().id
-    behind = _wait_for_pace() or _under_way[whose] > TABS or behind
-    _of_thread.has_turn = _turns.take(PATIENCE, whose, behind=behind)
-    _of_thread.began = time.thread_time()
+    beside = _script_run.beside
+    assert beside is not None, "This is called inside of in_turn."
+    own = beside.turns.take(LONGEST)
+    overdrawn = PACE.wait(beside.visitor) if number_here() > 1 else 0.0
+    time.sleep(min(LONGEST, overdrawn))
+    everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
+    taken = [turns for turns, called in ((_turns, everybody), (beside.turns, own)) if called]
+    _script_run.turn = _Turn(time.thread_time(), taken)
 
 
 def _end() -> bool:
     """End this thread's turn and count its time; False where it had none."""
-    began, _of_thread.began = getattr(_of_thread, "began", None), None
-    if began is None:
+    turn, _script_run.turn = _script_run.turn, None
+    if turn is None or _script_run.beside is None:
         return False
-    if _of_thread.has_turn:
-        _turns.end()
-    _spend(time.thread_time() - began - TYPICAL)
+    PACE.spend(_script_run.beside.visitor, (time.thread_time() - turn.began) / share(number_here()))
+    for turns in turn.taken:
+        turns.end()
     return True
-
-
-def _wait_for_pace() -> bool:
-    """Wait where this visitor's script runs compute for too long, and others are there; whether it waited."""
-    wait = _spend(TYPICAL)
-    if number_here() <= 1:
-        return False
-    time.sleep(min(LONGEST, wait))
-    return wait > 0
-
-
-def _spend(computed: float) -> float:
-    """Count so many seconds of computing as the visitor's; returns the seconds to wait."""
-    return PACE.spend(visitor().id, computed / share(number_here()))

@@ -9,14 +9,14 @@ from threading import Event, Thread
 from engine.foundation.turns import Turns
 
 
-def called(waiting: Iterable[tuple[str, str, bool]]) -> list[str]:
-    """The names of those who wait, who came one after another, in the order in which they are called. Each has a name, the person
-    whose turn it is, and whether it stands behind."""
+def called(waiting: Iterable[tuple[str, bool]]) -> list[str]:
+    """The names of those who wait, who came one after another, in the order in which they are called. Each has a name and whether
+    it stands behind."""
     turns, order, threads = Turns(1), list[str](), list[Thread]()
-    assert turns.take(0, "one")
+    assert turns.take(0)
 
-    def come(name: str, whose: str, behind: bool) -> None:
-        assert turns.take(30, whose, behind=behind)
+    def come(name: str, behind: bool) -> None:
+        assert turns.take(30, behind=behind)
         order.append(name)
         turns.end()
 
@@ -27,34 +27,27 @@ def called(waiting: Iterable[tuple[str, str, bool]]) -> list[str]:
     turns.end()
     for thread in threads:
         thread.join(30)
-    assert turns.take(0, "one"), "all turns have ended"
+    assert turns.take(0), "all turns have ended"
     return order
 
 
 def test_those_who_wait_have_their_turn_in_the_order_in_which_they_came() -> None:
     names = [str(place) for place in range(5)]
-    assert called((name, f"person {name}", False) for name in names) == names
-
-
-def test_who_waits_several_times_is_called_in_turn_with_the_others() -> None:
-    names = ("ann 1", "ann 2", "ann 3", "bob 1", "cid 1", "bob 2")
-    order = called((name, name[:3], False) for name in names)
-    assert order == ["ann 1", "bob 1", "cid 1", "ann 2", "bob 2", "ann 3"]
+    assert called((name, False) for name in names) == names
 
 
 def test_who_stands_behind_waits_for_all_others_also_for_those_who_came_later() -> None:
     waiting = (("a, behind", True), ("b", False), ("c, behind", True), ("d", False))
-    order = called((name, name, behind) for name, behind in waiting)
-    assert order == ["b", "d", "a, behind", "c, behind"]
+    assert called(waiting) == ["b", "d", "a, behind", "c, behind"]
 
 
 def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> None:
     turns = Turns(2)
-    assert turns.take(0, "one")
-    assert turns.take(0, "one")
-    assert not turns.take(0.01, "one")
+    assert turns.take(0)
+    assert turns.take(0)
+    assert not turns.take(0.01)
     turns.end()
-    assert turns.take(0, "one"), "who gave up does not hold a place"
+    assert turns.take(0), "who gave up does not hold a place"
 
 
 def test_no_turn_is_lost_where_many_give_up_just_when_they_are_called() -> None:
@@ -62,9 +55,9 @@ def test_no_turn_is_lost_where_many_give_up_just_when_they_are_called() -> None:
 
     def take_or_leave(_: int) -> None:
         for _ in range(200):
-            if turns.take(0.0001, "one"):
+            if turns.take(0.0001):
                 turns.end()
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(take_or_leave, range(4)))
-    assert turns.take(0, "one")
+    assert turns.take(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
 from threading import Barrier, BrokenBarrierError, Event, Lock, Timer, local
 from typing import Any
 
@@ -67,33 +68,38 @@ def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
         list(threads.map(script_run, range(all_wait.parties)))  # raises where they are not there together
 
 
-def test_those_of_one_visitor_that_get_their_answers_together_go_on_one_after_another(monkeypatch: Any) -> None:
-    number, now, slept, of_thread = 20, [0.0], list[float](), local()
+def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
+    number, now, began, of_thread = 20, [0.0], list[float](), local()
+    computes = 2.0 * turn.share(30)
+    """Seconds, so many that each stretch of computing takes two of the budget's."""
 
-    def thread_time() -> float:  # each stretch of computing takes as long as it typically does
-        of_thread.time = getattr(of_thread, "time", 0.0) + turn.TYPICAL
+    def thread_time() -> float:
+        of_thread.time = getattr(of_thread, "time", 0.0) + computes
         return float(of_thread.time)
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
 
     monkeypatch.setattr(turn, "PACE", Pace(rate=1.0, most=10.0, clock=lambda: now[0]))
     monkeypatch.setattr(turn, "visitor", lambda: Visitor("many tabs", ""))
     monkeypatch.setattr(turn, "number_here", lambda: 30)
     monkeypatch.setattr(turn.time, "thread_time", thread_time)
-    monkeypatch.setattr(turn.time, "sleep", slept.append)
+    monkeypatch.setattr(turn.time, "sleep", sleep)
 
     def answered() -> None:
-        now[0] += 1000.0  # all may compute again when the answers come
-        slept.clear()
+        now[0] = 1000.0  # the budget is full again when the answers come
 
     all_wait = Barrier(number, action=answered)
 
     def script_run(_: int) -> None:
-        with turn.in_turn(), turn.out_of_turn():
-            all_wait.wait(timeout=60)
+        with turn.in_turn():
+            with turn.out_of_turn():
+                all_wait.wait(timeout=60)
+            began.append(now[0] - 1000.0)
 
     with ThreadPoolExecutor(number) as threads:
         list(threads.map(script_run, range(number)))
-    each = turn.TYPICAL / turn.share(30)
-    assert sorted(slept) == pytest.approx([max(0.0, (place + 1) * each - 10.0) for place in range(number)])
+    assert began == pytest.approx([max(0.0, 2.0 * place - 10.0) for place in range(number)])
 
 
 def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> None:
@@ -111,7 +117,7 @@ def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> 
         with turn.in_turn():
             order.append(name)
 
-    names = [*["many"] * (turn.TABS + 2), "one", "two", "two"]
+    names = [*["many"] * (turn.TABS + 2), "one", "another"]
     with ThreadPoolExecutor(len(names) + 1) as threads:
         done = [threads.submit(first)]
         assert first_began.wait(5)
@@ -121,11 +127,41 @@ def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> 
         others_wait.set()
         for each in done:
             each.result()
-    assert order == [*["many"] * 1, "one", "two", "many", "two", "many", "many"]
+    assert order == ["many", "one", "another", *["many"] * (turn.TABS + 1)]
 
 
-def test_nobody_waits_for_ever(monkeypatch: Any) -> None:
+def test_who_waited_in_vain_ends_no_turn_of_others(monkeypatch: Any) -> None:
     monkeypatch.setattr(turn, "PATIENCE", 0.05)
+    monkeypatch.setattr(turn, "LONGEST", 0.05)
+    inside, most, lock = 0, 0, Lock()
+
+    def script_run(seconds: float) -> None:
+        nonlocal inside, most
+        with turn.in_turn():
+            with lock:
+                inside, most = inside + 1, max(most, inside + 1)
+            Event().wait(seconds)
+            with lock:
+                inside -= 1
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(script_run, (0.5, 0.01, 0.01)))
+    assert most > turn.AT_ONCE
+    monkeypatch.setattr(turn, "PATIENCE", 5.0)
+    monkeypatch.setattr(turn, "LONGEST", 5.0)
+    most = 0
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(script_run, [0.01] * 16))
+    assert most == turn.AT_ONCE
+
+
+@pytest.mark.parametrize("visitors", [1, 2])
+def test_nobody_waits_for_ever(visitors: int, monkeypatch: Any) -> None:
+    names = cycle(f"visitor {number}" for number in range(visitors))
+    monkeypatch.setattr(turn, "visitor", lambda: Visitor(next(names), ""))
+    monkeypatch.setattr(turn, "PATIENCE", 0.05)
+    if visitors == 1:
+        monkeypatch.setattr(turn, "LONGEST", 0.05)
     together = Barrier(turn.AT_ONCE + 1)
 
     def script_run(_: int) -> bool:
