@@ -31,6 +31,9 @@ HEAD_START = 3.0
 """Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
 POLITE = 0.0002
 """Seconds after which the importing thread gives way to the thread that serves the first page."""
+FULL_COLLECTION = 50
+"""Collections of the middle generation before a full one, five times Python's number: with thirty sessions a full one takes a tenth
+of a second, in which no page answers."""
 
 
 def serving(
@@ -120,3 +123,4 @@ def warm_up() -> None:
         sys.setswitchinterval(usual)
     gc.collect()
     gc.freeze()  # Objects that live for ever are left out of each full collection.
+    gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION)
