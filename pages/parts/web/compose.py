@@ -32,8 +32,7 @@ HEAD_START = 3.0
 POLITE = 0.0002
 """Seconds after which the importing thread gives way to the thread that serves the first page."""
 FULL_COLLECTION = 50
-"""Collections of the middle generation before a full one, five times Python's number: with thirty sessions a full one takes a tenth
-of a second, in which no page answers."""
+"""Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
 
 
 def serving(

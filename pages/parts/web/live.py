@@ -143,7 +143,7 @@ async def stream(
 
 
 async def _wait(seconds: float) -> None:
-    """Wait for so long, but no longer than until the server is asked to stop: it answers every request before it does."""
+    """Wait for so long; where the server is asked to stop, at most the grace time after that, since it first answers every request."""
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
     while not AppStatus.should_exit and (left := until - clock()) > 0:
