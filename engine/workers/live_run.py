@@ -184,12 +184,11 @@ class LiveRun:
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
         began, was_new = self._clock(), self.is_new
-        self._train_until(lambda now: now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds))
+        self._train(began, seconds, hurry)
         if not was_new:
             self.used += self._clock() - began
 
-    def _train_until(self, slice_is_over: Callable[[float], bool]) -> None:
-        """``slice_is_over``: whether it is at this moment."""
+    def _train(self, began: float, seconds: float, hurry: Callable[[], bool]) -> None:
         while not self.over:
             event = self._next()
             now = self._clock()
@@ -205,7 +204,7 @@ class LiveRun:
                     self._take_snapshot()
             if self.urgent or self.waiting or now < self._due:
                 return
-            if slice_is_over(now):
+            if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
                 return
 
     def deliver(self) -> list[Event]:
