@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 from threading import Barrier, BrokenBarrierError, Event, Lock, Timer, local
@@ -12,6 +13,24 @@ import pytest
 from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from pages.parts.app import turn
+
+
+def most_together(computing: Sequence[float]) -> int:
+    """The most script runs inside a turn at the same time, where each computes for so many seconds there."""
+    inside, most, lock = 0, 0, Lock()
+
+    def script_run(seconds: float) -> None:
+        nonlocal inside, most
+        with turn.in_turn():
+            with lock:
+                inside, most = inside + 1, max(most, inside + 1)
+            Event().wait(seconds)
+            with lock:
+                inside -= 1
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(script_run, computing))
+    return most
 
 
 @pytest.mark.parametrize(("visitors", "waits", "at_once"), [(1, False, 2), (2, True, 2), (30, True, 1)])
@@ -41,20 +60,7 @@ def test_a_share_is_smaller_where_more_are_here_and_never_nothing() -> None:
 
 
 def test_only_a_few_compute_at_the_same_time() -> None:
-    inside, most, lock = 0, 0, Lock()
-
-    def script_run(_: int) -> None:
-        nonlocal inside, most
-        with turn.in_turn():
-            with lock:
-                inside, most = inside + 1, max(most, inside + 1)
-            Event().wait(0.01)
-            with lock:
-                inside -= 1
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(script_run, range(16)))
-    assert most == turn.AT_ONCE
+    assert most_together([0.01] * 16) == turn.AT_ONCE
 
 
 def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
@@ -102,23 +108,34 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     assert began == pytest.approx([max(0.0, 2.0 * place - 10.0) for place in range(number)])
 
 
-def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> None:
-    order, first_began, others_wait, of_thread = list[str](), Event(), Event(), local()
+def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]:
+    """The names of visitors whose script runs come one after another while another visitor's computes, in the order of their turns.
+    ``away``: script runs of the first of them that wait for an answer meanwhile."""
+    order, of_thread = list[str](), local()
+    first_began, others_wait, answered = Event(), Event(), Event()
     monkeypatch.setattr(turn, "visitor", lambda: Visitor(of_thread.name, ""))
+    all_away = Barrier(away + 1)
+
+    def asking() -> None:
+        of_thread.name = names[0]
+        with turn.in_turn(), turn.out_of_turn():
+            all_away.wait(5)
+            assert answered.wait(30)
 
     def first() -> None:
         of_thread.name = "first"
         with turn.in_turn():
             first_began.set()
-            assert others_wait.wait(5)
+            assert others_wait.wait(30)
 
     def script_run(name: str) -> None:
         of_thread.name = name
         with turn.in_turn():
             order.append(name)
 
-    names = [*["many"] * (turn.TABS + 2), "one", "another"]
-    with ThreadPoolExecutor(len(names) + 1) as threads:
+    with ThreadPoolExecutor(len(names) + away + 1) as threads:
+        waiting = [threads.submit(asking) for _ in range(away)]
+        all_away.wait(5)
         done = [threads.submit(first)]
         assert first_began.wait(5)
         for name in names:
@@ -127,32 +144,29 @@ def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> 
         others_wait.set()
         for each in done:
             each.result()
-    assert order == ["many", "one", "another", *["many"] * (turn.TABS + 1)]
+        answered.set()
+        for each in waiting:
+            each.result()
+    return order
+
+
+@pytest.mark.parametrize("tabs", [turn.TABS, turn.TABS + 2])
+def test_who_has_several_tabs_at_work_has_one_turn_and_then_waits_for_the_others(tabs: int, monkeypatch: Any) -> None:
+    order = order_of([*["several"] * tabs, "one", "another"], monkeypatch)
+    assert order == ["several", "one", "another", *["several"] * (tabs - 1)]
+
+
+def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> None:
+    assert order_of(["many", "one"], monkeypatch, away=turn.TABS) == ["one", "many"]
+    assert order_of(["few", "one"], monkeypatch, away=turn.TABS - 1) == ["few", "one"]
 
 
 def test_who_waited_in_vain_ends_no_turn_of_others(monkeypatch: Any) -> None:
-    monkeypatch.setattr(turn, "PATIENCE", 0.05)
-    monkeypatch.setattr(turn, "LONGEST", 0.05)
-    inside, most, lock = 0, 0, Lock()
-
-    def script_run(seconds: float) -> None:
-        nonlocal inside, most
-        with turn.in_turn():
-            with lock:
-                inside, most = inside + 1, max(most, inside + 1)
-            Event().wait(seconds)
-            with lock:
-                inside -= 1
-
-    with ThreadPoolExecutor(3) as threads:
-        list(threads.map(script_run, (0.5, 0.01, 0.01)))
-    assert most > turn.AT_ONCE
-    monkeypatch.setattr(turn, "PATIENCE", 5.0)
-    monkeypatch.setattr(turn, "LONGEST", 5.0)
-    most = 0
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(script_run, [0.01] * 16))
-    assert most == turn.AT_ONCE
+    with monkeypatch.context() as impatient:
+        impatient.setattr(turn, "PATIENCE", 0.05)
+        impatient.setattr(turn, "LONGEST", 0.05)
+        assert most_together([0.5, 0.01, 0.01]) > turn.AT_ONCE
+    assert most_together([0.01] * 16) == turn.AT_ONCE
 
 
 @pytest.mark.parametrize("visitors", [1, 2])
