@@ -15,7 +15,7 @@ from pages.parts.app.presence import number_here
 from pages.parts.app.visitor import visitor
 
 PACE = Pace(rate=1.0, most=10.0)
-"""A script run that computes for t seconds takes t over the visitor's share from a budget that gains one in each second. The full
+"""A script run that computes for t seconds takes t times its price from a budget that gains one in each second. The full
 budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
 TOGETHER = 0.6
 """The part of a second in which the script runs of all visitors together may compute, shared out equally."""
@@ -28,7 +28,7 @@ AT_ONCE = 1
 would leave the thread that sends what they wrote only every third moment."""
 TABS = 2
 """Script runs of one visitor that are under way at the same time, those that wait for an answer among them. A reader has no more; where
-there are more, all of them wait behind those of others."""
+there are more, all of them wait behind those of others, and twice as many cost twice as much each."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
@@ -49,6 +49,8 @@ class _Turn:
 
     began: float
     """The processor time of its thread at the beginning."""
+    price: float
+    """What one second of it takes from the visitor's budget."""
     taken: Sequence[Turns]
     """What is to be ended after it: not what it has waited for in vain."""
 
@@ -74,6 +76,11 @@ def let_others_go() -> None:
         _begin(behind=True)
 
 
+def price(visitors: int, under_way: int) -> float:
+    """What a second of computing takes from the budget of a visitor with so many script runs under way, where so many visitors are."""
+    return max(1.0, under_way / TABS) / share(visitors)
+
+
 def share(visitors: int) -> float:
     """The part of each second in which the script runs of one visitor may compute where so many are here."""
     return min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
@@ -94,12 +101,12 @@ def in_turn() -> Iterator[None]:
         _begin()
         yield
     finally:
-        _end()
-        _script_run.beside = None
         with _lock:
             beside.number -= 1
             if not beside.number:
                 del _under_way[whose]
+        _end()
+        _script_run.beside = None
 
 
 @contextmanager
@@ -125,7 +132,7 @@ def _begin(*, behind: bool = False) -> None:
     time.sleep(min(LONGEST, overdrawn))
     everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
     taken = [turns for turns, called in ((_turns, everybody), (beside.turns, own)) if called]
-    _script_run.turn = _Turn(time.thread_time(), taken)
+    _script_run.turn = _Turn(time.thread_time(), price(number_here(), beside.number), taken)
 
 
 def _end() -> bool:
@@ -133,7 +140,7 @@ def _end() -> bool:
     turn, _script_run.turn = _script_run.turn, None
     if turn is None or _script_run.beside is None:
         return False
-    PACE.spend(_script_run.beside.visitor, (time.thread_time() - turn.began) / share(number_here()))
+    PACE.spend(_script_run.beside.visitor, (time.thread_time() - turn.began) * turn.price)
     for turns in turn.taken:
         turns.end()
     return True

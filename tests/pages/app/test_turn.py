@@ -59,6 +59,15 @@ def test_a_share_is_smaller_where_more_are_here_and_never_nothing() -> None:
     assert shares[-1] == turn.LEAST
 
 
+def test_a_second_of_computing_costs_more_where_one_visitor_has_more_script_runs_under_way_than_hands_can_have() -> (
+    None
+):
+    prices = [turn.price(30, under_way) for under_way in range(1, 31)]
+    assert prices[: turn.TABS] == [pytest.approx(1 / turn.share(30))] * turn.TABS
+    assert prices == sorted(prices)
+    assert prices[-1] == pytest.approx(30 / turn.TABS / turn.share(30))
+
+
 def test_only_a_few_compute_at_the_same_time() -> None:
     assert most_together([0.01] * 16) == turn.AT_ONCE
 
@@ -77,7 +86,7 @@ def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
 def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
     number, now, began, of_thread = 20, [0.0], list[float](), local()
     computes = 2.0 * turn.share(30)
-    """Seconds, so many that each stretch of computing takes two of the budget's."""
+    """Seconds, so many that each stretch of computing takes two of the budget's where few are under way."""
 
     def thread_time() -> float:
         of_thread.time = getattr(of_thread, "time", 0.0) + computes
@@ -105,7 +114,8 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
 
     with ThreadPoolExecutor(number) as threads:
         list(threads.map(script_run, range(number)))
-    assert began == pytest.approx([max(0.0, 2.0 * place - 10.0) for place in range(number)])
+    spent = [computes * turn.price(30, number - place) for place in range(number)]
+    assert began == pytest.approx([max(0.0, sum(spent[:place]) - 10.0) for place in range(number)])
 
 
 def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]:
