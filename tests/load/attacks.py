@@ -48,8 +48,9 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
 
     async def ask(page: str, query: str) -> None:
         tab = await tabs.enter_async_context(opened(http, address, page, query))
+        label = "Base" if page == "encodings" else "Held-out sequence"
         while True:
-            await tab.move("Base" if page == "encodings" else "Held-out sequence")
+            await (tab.move(label) if tab.has(label) else tab.rerun("open"))
 
     async def write() -> None:
         while not writer.has("Write"):
