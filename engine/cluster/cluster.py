@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from distributed import Client, Security
-from distributed.comm.core import CommClosedError
 
 from engine.cluster.codec import Unreadable
 from engine.cluster.member import SILENT, Call, Member, OtherVersion
@@ -34,7 +33,8 @@ DIRECTLY = 3.0
 """Seconds within which a worker must answer to be called directly."""
 LONGEST_CLOSE = 10.0
 """The most seconds that :meth:`DaskCluster.close` takes."""
-UNREACHABLE = (OSError, TimeoutError, CommClosedError, Unreadable)
+UNREACHABLE = (OSError, Unreadable)
+"""What a call of a worker raises where it cannot be reached: its time-outs and lost connections are kinds of OSError."""
 
 
 def checked_address(address: str) -> str:
@@ -118,7 +118,7 @@ class DaskCluster:
                     await self._wait(LOOK_EVERY)
             finally:
                 await self._leave()
-            with suppress(OSError, TimeoutError):  # the relays end by themselves, too, if nobody calls them any more
+            with suppress(OSError):  # the relays end by themselves, too, if nobody calls them any more
                 await ask(client, self.address, "unregister_worker_plugin", name=operation(self._app))
 
     def _look(self, client: Client, workers: dict[str, Any]) -> None:
@@ -151,7 +151,7 @@ class DaskCluster:
         try:
             await ask(client, address, "identity", seconds=DIRECTLY)
             return partial(ask, client, address, name)
-        except (OSError, TimeoutError):
+        except OSError:
 
             async def through(**message: object) -> Any:
                 told = {"op": name, **message}
@@ -202,7 +202,7 @@ class DaskCluster:
 
 
 async def ask(client: Client, address: str, op: str, *, seconds: float = SILENT, **message: object) -> Any:
-    """The answer of a Dask scheduler or worker to an operation. Raises OSError or TimeoutError.
+    """The answer of a Dask scheduler or worker to an operation. Raises OSError, also where none comes in time.
 
     Dask's own calls read a failed operation's exception with pickle, so that a worker that somebody has taken over could run code
     here; this reads plain values only.

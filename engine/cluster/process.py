@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,6 +26,9 @@ RETURNED = ("weights.safetensors", "state.pt")
 """The files that a run's process may send back into the run's folder."""
 ENVELOPE = 2**20
 """Bytes of a file besides the tensors in it, at most."""
+
+Files = Mapping[str, Path]
+"""Files that travel with a message, by their names on the other machine."""
 
 
 class RemoteProcess:
@@ -50,7 +53,7 @@ class RemoteProcess:
         self._saved: dict[str, int] = {}  # of each run that goes on from a saved state: the state's step
         self._memory = 0
         self._how = ""
-        self._outbox: SimpleQueue[protocol.Command | None] = SimpleQueue()
+        self._outbox: SimpleQueue[tuple[protocol.Command, Files] | None] = SimpleQueue()
         self._order = Lock()
         self._queued = 0  # messages that the writer has not passed on yet
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -65,12 +68,13 @@ class RemoteProcess:
 
     def send(self, message: protocol.Command) -> None:
         """Pass a message on: at once, or where files must be read for it or another one waits for that, on the writer's thread."""
+        files = _files_of(message) if isinstance(message, protocol.Start) else {}
         with self._order:
-            if self._queued or (isinstance(message, protocol.Start) and self._files_of(message)):
+            if self._queued or files:
                 self._queued += 1
-                self._outbox.put(message)
+                self._outbox.put((message, files))
             else:
-                self._pass_on(message)
+                self._pass_on(message, files)
 
     def kill(self) -> None:
         self._tell(["kill", self._name])
@@ -154,30 +158,22 @@ class RemoteProcess:
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
-            self._pass_on(message)
+            self._pass_on(*message)
             with self._order:
                 self._queued -= 1
         self._tell(["close", self._name])
 
-    def _pass_on(self, message: protocol.Command) -> None:
+    def _pass_on(self, message: protocol.Command, files: Files) -> None:
         if isinstance(message, protocol.Start):
-            message = self._with_files(message)
+            message = self._with_files(message, files)
         self._tell(["send", self._name, protocol.write_value(message)])
 
-    def _files_of(self, start: protocol.Start) -> dict[str, Path]:
-        """The files that the run reads, by their names on the other machine."""
-        data, state = data_folder(), RunFolder(Path(start.folder)).state
-        files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
-        if start.saved_step is not None:
-            files[f"{_folder_there(start)}/{state.name}"] = state
-        return files
-
-    def _with_files(self, start: protocol.Start) -> protocol.Start:
-        """Send the files that the run reads; its folder is then the one of the same name on the other machine."""
+    def _with_files(self, start: protocol.Start, files: Files) -> protocol.Start:
+        """Send the files that the run reads before it; its folder is then the one of the same name on the other machine."""
         self._begun[start.run_id] = start
         if start.saved_step is not None:
             self._saved[start.run_id] = start.saved_step
-        for name, file in self._files_of(start).items():
+        for name, file in files.items():
             try:
                 for chunk in chunks_of(file, name):
                     self._tell(["file", self._name, *chunk])
@@ -189,3 +185,12 @@ class RemoteProcess:
 
 def _folder_there(start: protocol.Start) -> str:
     return f"runs/{start.run_id}"
+
+
+def _files_of(start: protocol.Start) -> Files:
+    """The files that the run reads."""
+    data, state = data_folder(), RunFolder(Path(start.folder)).state
+    files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
+    if start.saved_step is not None:
+        files[f"{_folder_there(start)}/{state.name}"] = state
+    return files
