@@ -124,7 +124,7 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
 
 
 def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(own_pool: Pool) -> None:
-    slow = fake_issue(seeds=2, base={"learning_rate": 0.2})
+    slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
     run = ExperimentRun(slow, own_pool).start()
     for _ in range(2):  # the second time it is lost for good
         while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
