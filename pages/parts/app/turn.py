@@ -28,7 +28,7 @@ AT_ONCE = 1
 would leave the thread that sends what they wrote only every third moment."""
 TABS = 2
 """Script runs of one visitor that are under way at the same time, those that wait for an answer among them. A reader has no more; where
-there are more, all of them wait behind those of others, and twice as many cost twice as much each."""
+there are more, all of them wait behind those of others, and each takes more from the budget (:func:`price`)."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
