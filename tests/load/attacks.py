@@ -50,7 +50,7 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
         tab = await tabs.enter_async_context(opened(http, address, page, query))
         label = "Base" if page == "encodings" else "Held-out sequence"
         while True:
-            await (tab.move(label) if tab.has(label) else tab.rerun("open"))
+            await (tab.move(label) if tab.has(label) else tab.rerun("open"))  # again, where the page did not come
 
     async def write() -> None:
         while not writer.has("Write"):

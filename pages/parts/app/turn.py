@@ -101,7 +101,7 @@ def in_turn() -> Iterator[None]:
         _begin()
         yield
     finally:
-        with _lock:
+        with _lock:  # before the turn ends: the price of the next one leaves this one out
             beside.number -= 1
             if not beside.number:
                 del _under_way[whose]
