@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import numpy as np
 import pytest
 
-from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
-from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.trial import Trial, read_trial
-from engine.training.train import train
 
 DEPTH = [issue for issue in ISSUES.values() if issue.group == "depth"]
-CLAIMS = [pytest.param(issue, claim, id=claim.sentence) for issue in DEPTH for claim in issue.claims]
-
-
-@cache
-def two_steps(slug: str, arm_name: str) -> Trial:
-    """An arm at seed 0 that ends after two steps."""
-    issue = ISSUES[slug]
-    arm = issue.arm(arm_name)
-    config = issue.config(arm)
-    config = config.replace(steps=min(2, config.steps), device="cpu")
-    return read_trial(arm_name, 0, list(train(config, record=issue.record(arm), measure=take_measurement)))
-
-
-@pytest.mark.parametrize(("issue", "claim"), CLAIMS)
-def test_a_claim_asks_for_numbers_that_its_arms_give(issue: Issue, claim: Claim) -> None:
-    def values(arm: str, metric: str) -> np.ndarray:
-        if not claim.extended:
-            assert not issue.arm(arm).extended, arm
-        return np.array([two_steps(issue.slug, arm).numbers[metric]])
-
-    effect = claim.effect(values)
-    assert effect.shape == (1,)
-    assert np.isfinite(effect).all()
 
 
 @pytest.mark.parametrize("issue", DEPTH, ids=lambda issue: issue.slug)
