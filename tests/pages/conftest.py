@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pandas  # noqa: F401  # as the server has it before any page runs
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
@@ -21,6 +23,14 @@ MAIN = Path(__file__).parents[2] / "pages" / "main.py"
 def _figures_are_validated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here Plotly looks at every property of every figure."""
     monkeypatch.setattr(base, "VALIDATE", True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_are_read_once() -> Iterator[None]:
+    """Streamlit's test session looks through all installed packages for components, which takes longer than most pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -69,10 +69,7 @@ def parsed(flat: dict[str, Any]) -> RunConfig | list[Problem]:
         return error.problems
 
 
-@pytest.mark.parametrize("task", TASKS)
-@settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_every_config_trains_or_says_why_not(task: str, data: st.DataObject) -> None:
+def check(task: str, data: st.DataObject) -> None:
     flat = data.draw(flat_configs(task))
     config = parsed(flat)
     if isinstance(config, list):
@@ -89,3 +86,24 @@ def test_every_config_trains_or_says_why_not(task: str, data: st.DataObject) -> 
     else:
         assert isinstance(last, Finished)
         assert last.step == FIXED["steps"]
+
+
+def drawn(examples: int) -> settings:
+    return settings(
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
+
+
+@pytest.mark.parametrize("task", TASKS)
+@drawn(10)
+@given(data=st.data())
+def test_every_config_trains_or_says_why_not(task: str, data: st.DataObject) -> None:
+    check(task, data)
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize("task", TASKS)
+@drawn(100)
+@given(data=st.data())
+def test_many_configs_train_or_say_why_not(task: str, data: st.DataObject) -> None:
+    check(task, data)
