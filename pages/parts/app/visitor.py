@@ -9,6 +9,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Mapping
+from ipaddress import IPv4Address, ip_address, ip_network
 
 import streamlit as st
 
@@ -25,10 +26,31 @@ def id_in(cookies: Mapping[str, str]) -> str | None:
     return hashlib.sha256(value.encode()).hexdigest()[:16] if FORM.fullmatch(value) else None
 
 
+def plain_address(host: str) -> str:
+    """The address of a connection; of an IPv4 address that is written as an IPv6 one (``::ffff:10.0.0.5``), the IPv4 address."""
+    try:
+        address = ip_address(host)
+    except ValueError:  # a host may be a name
+        return host
+    return str(getattr(address, "ipv4_mapped", None) or address)
+
+
+def shared_address(host: str) -> str:
+    """The network address by which visitors are counted together: of IPv6 the first 64 bits, since one household or one server has
+    all that begin with them. Empty for this machine, and where the address is not known."""
+    try:
+        address = ip_address(plain_address(host))
+    except ValueError:
+        return host
+    if address.is_loopback:
+        return ""
+    return str(address if isinstance(address, IPv4Address) else ip_network((address, 64), strict=False))
+
+
 def visitor() -> Visitor:
     """Who looks at this page; where the browser keeps no cookies, each tab is a visitor of its own."""
     known = id_in(st.context.cookies) or st.session_state.setdefault("visitor", secrets.token_hex(8))
-    return Visitor(known, st.context.ip_address or "")
+    return Visitor(known, shared_address(st.context.ip_address or ""))
 
 
 def mine(owner: str) -> bool:

@@ -18,6 +18,7 @@ from streamlit import config
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.boards.shell.script_file import ScriptFile
 from pages.parts.charts.plotly_file import packed
+from pages.parts.web.client_address import ClientAddress
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.healthz import Health, healthz_route
@@ -61,7 +62,8 @@ def serving(
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
-    middleware = [Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'")))]
+    middleware = [Middleware(ClientAddress)]
+    middleware.append(Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'"))))
     own_frames_only = os.environ.get(FRAMING, "'self'").strip() == "'self'"
     middleware.append(Middleware(VisitorCookie, framed=not own_frames_only))
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing

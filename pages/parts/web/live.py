@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from ipaddress import ip_address
 
 from anyio import CapacityLimiter, Event, to_thread
 from sse_starlette import EventSourceResponse
@@ -23,7 +22,7 @@ from engine.foundation.visitor import Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
 from engine.workers.errors import NoRoom
-from pages.parts.app.visitor import id_in
+from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
@@ -159,7 +158,5 @@ def _pause(run: ReadableRun, beat: float) -> float:
 
 def visitor_of(request: Request) -> Visitor:
     """Who asks. Those without a cookie at one address count as one visitor."""
-    address = request.client.host if request.client else ""
-    with suppress(ValueError):  # a host may be a name
-        address = "" if ip_address(address).is_loopback else address
+    address = shared_address(request.client.host if request.client else "")
     return Visitor(id_in(request.cookies) or f"without a cookie {address}", address)

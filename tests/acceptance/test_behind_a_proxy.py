@@ -1,0 +1,201 @@
+"""The README's Deploy line and its lines for nginx, as they stand there, behind a real nginx with TLS: at the root of a host, under
+a path that the proxy removes, in a frame of another site, and from another address than this machine's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPResponse, HTTPSConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from pages.parts.app.visitor import COOKIE
+from tests.acceptance.scene import healthz
+from tests.browser.conftest import FLAGS, WIDE
+from tests.engine.workers.test_pool import until
+from tests.pages.web.test_deploy import deploy_line
+from tests.serving import ROOT, free_port, running
+
+NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
+pytestmark = [
+    pytest.mark.acceptance,
+    pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed"),
+]
+LAB, COURSE = "lab.example.org", "school.example"
+"""The host of the README's Deploy line, and that of a course page which frames the app."""
+PATIENCE = 120_000
+"""Milliseconds, on a machine that is busy with other things."""
+LONG = "steps=5000&seq_len=8"
+NGINX = """
+daemon off; pid nginx.pid; error_log stderr; {user}
+events {{}}
+http {{
+  access_log off; default_type text/html;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
+  ssl_certificate cert.pem; ssl_certificate_key key.pem;
+  set_real_ip_from 127.0.0.1; real_ip_header X-Visitor;  # so that a test can come from any address
+  server {{ listen 127.0.0.1:{port} ssl; server_name {lab}; proxy_bind {proxy}; {location} }}
+  server {{ listen 127.0.0.1:{port} ssl; server_name {course}; return 200 "<!DOCTYPE html><iframe src='{framed}' {size}></iframe>"; }}
+}}
+"""
+
+
+@contextmanager
+def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environment: str) -> Iterator[str]:
+    """The app and its proxy, as the README deploys them; the address that visitors see. ``proxy``: the address from which the
+    proxy connects to the app."""
+    given, _ = deploy_line()
+    with running("app.py", folder, **given, **environment) as (_, inner):
+        port, lines = free_port(), nginx_lines()
+        assert (lines.count("location / {"), lines.count("http://127.0.0.1:8501;")) == (1, 1)
+        onward = inner if path != "/" else inner.rstrip("/")  # a slash at its end removes the path
+        address = f"https://{LAB}:{port}{path}"
+        location = lines.replace("location / {", f"location {path} {{").replace("http://127.0.0.1:8501;", f"{onward};")
+        (folder / "nginx.conf").write_text(
+            NGINX.format(
+                user="user root;" if os.geteuid() == 0 else "", port=port, lab=LAB, course=COURSE, proxy=proxy,
+                location=location, framed=f"{address}lab?{LONG}", size="width=1300 height=700",
+            )
+        )  # fmt: skip
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={LAB}",
+             "-keyout", "key.pem", "-out", "cert.pem"],
+            cwd=folder, check=True, capture_output=True,
+        )  # fmt: skip
+        nginx = subprocess.Popen([NGINX_FILE, "-p", folder, "-c", "nginx.conf"])
+        try:
+            until(lambda: healthz(inner) == 200)
+            until(lambda: answers(address))
+            yield address
+        finally:
+            nginx.terminate()
+            nginx.wait(30)
+
+
+def nginx_lines() -> str:
+    """The lines for nginx in the README's section Deploy."""
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
+    found = re.search(r"```nginx\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def get(address: str, path: str = "", visitor: str = "203.0.113.5", cookie: str = "") -> HTTPResponse:
+    """What the proxy answers to a visitor from this network address."""
+    parts = urlsplit(address + path)
+    tls = ssl.create_default_context()
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    with closing(HTTPSConnection("127.0.0.1", parts.port, timeout=60, context=tls)) as connection:
+        headers = {"Host": parts.netloc, "X-Visitor": visitor} | ({"Cookie": f"{COOKIE}={cookie}"} if cookie else {})
+        connection.request("GET", parts._replace(scheme="", netloc="").geturl(), headers=headers)
+        return connection.getresponse()
+
+
+def answers(address: str) -> bool:
+    with suppress(OSError):
+        return get(address, "healthz").status == 200
+    return False
+
+
+def cookie_of(address: str) -> set[str]:
+    """The properties of the cookie that a new browser gets."""
+    given = get(address, "lab").headers.get_all("Set-Cookie") or []
+    (mine,) = (one for one in given if one.startswith(f"{COOKIE}="))
+    return set(mine.split("; ")[1:])
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser for which every host is this machine."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        path = shutil.which("chromium")
+        browser = playwright.chromium.launch(
+            executable_path=path, args=[*FLAGS, "--host-resolver-rules=MAP * 127.0.0.1"]
+        )
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def page_of(chromium: Any) -> Iterator[tuple[Any, list[int]]]:
+    """A page in a new profile, and the statuses of the event streams that it opens."""
+    context = chromium.new_context(viewport=WIDE, ignore_https_errors=True)
+    page, streams = context.new_page(), list[int]()
+    page.set_default_timeout(PATIENCE)
+    page.on(
+        "response", lambda answer: "/live/" in answer.url and "after=" in answer.url and streams.append(answer.status)
+    )
+    yield page, streams
+    context.close()
+
+
+def train(view: Any) -> None:
+    """Press Train on a page or in a frame, and wait until the curve has grown twice."""
+    view.get_by_role("button", name="Train", exact=True).click()
+    loss = view.locator("article.loss .plot")
+    for _ in range(2):
+        until_drawn(loss, step(loss) + 20)
+
+
+def step(loss: Any) -> int:
+    return int(loss.get_attribute("data-step") or 0)
+
+
+def until_drawn(loss: Any, least: int) -> None:
+    until(lambda: step(loss) >= least)
+
+
+@pytest.mark.parametrize(
+    ("proxy", "environment"),
+    [("127.0.0.1", {}), ("127.0.0.5", {"FORWARDED_ALLOW_IPS": "127.0.0.5"})],
+    ids=["as it stands", "a proxy at another address, which is named"],
+)
+def test_the_cookie_is_secure(proxy: str, environment: dict[str, str], tmp_path: Path) -> None:
+    with deployed(tmp_path, proxy=proxy, **environment) as address:
+        assert {"HttpOnly", "Secure", "SameSite=Lax"} <= cookie_of(address)
+
+
+def test_under_a_path_that_the_proxy_removes_the_lab_trains_and_streams(chromium: Any, tmp_path: Path) -> None:
+    with deployed(tmp_path, path="/~/+/") as address, page_of(chromium) as (page, streams):
+        assert {"HttpOnly", "Secure", "SameSite=Lax"} <= cookie_of(address)
+        page.goto(f"{address}lab?{LONG}")
+        train(page)
+        assert streams == [200]
+        page.get_by_role("button", name="Stop", exact=True).click()
+        page.locator(".badge").get_by_text("Stopped").wait_for()
+
+
+def test_in_a_frame_of_another_site_a_browser_keeps_its_cookie_and_steers_its_run(
+    chromium: Any, tmp_path: Path
+) -> None:
+    framing = {"ATTENTION_LAB_FRAME_ANCESTORS": f"'self' https://{COURSE}:*"}
+    with deployed(tmp_path, **framing) as address, page_of(chromium) as (page, streams):
+        assert {"HttpOnly", "Secure", "SameSite=None", "Partitioned"} <= cookie_of(address)
+        page.goto(address.replace(LAB, COURSE))
+        train(page.frame_locator("iframe"))
+        (before,) = cookies(page)
+        assert streams == [200]
+        frame = page.frame_locator("iframe")
+        loss = frame.locator("article.loss .plot")
+        frame.get_by_role("button", name="Pause", exact=True).click()
+        frame.locator(".badge").get_by_text("Paused").wait_for()
+        paused = step(loss)
+        frame.get_by_role("button", name="Step", exact=True).click()
+        until_drawn(loss, paused + 1)
+        page.reload()
+        frame.get_by_role("button", name="Train", exact=True).wait_for()
+        assert cookies(page) == [before]
+
+
+def cookies(page: Any) -> list[str]:
+    """The values of the visitor's cookie that this browser has."""
+    return [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE]
