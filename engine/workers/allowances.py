@@ -1,7 +1,7 @@
-"""Allowances: how much of each kind a visitor, and everybody together, may have going at once.
+"""Allowances: how much of each kind a visitor, a network address, and everybody together may have going at once.
 
-A visitor is a browser and not a tab. Since a browser can throw its cookie away, the visitors with something going at one
-network address are limited, too, generously: a school is one address.
+A visitor is a browser and not a tab. Since a browser can throw its cookie away, an address has a share, too (:func:`has_share`); it
+is generous, since a school is one address.
 
 A prompt to a model is a job. A text that somebody gives takes milliseconds to keep, in the session's own thread; what it
 takes for long is room on the disk, so there is a number of kept texts for each visitor (``texts_per_visitor``, each of at most
@@ -32,8 +32,17 @@ ADVICE: Mapping[Kind, str] = {
     "stream": "Close a tab.",
 }
 """What a visitor can do about a refusal."""
-TEXT_EVERY = 60.0
-"""Seconds in which an address may give one more text, once it has given as many as it may have visitors."""
+TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
+"""The texts that an address may give at once, and the seconds in which it may then give one more."""
+
+
+def has_share(here: int, everybody: int, most: int) -> bool:
+    """Whether a network address may have one more of something of which everybody together may have ``most``.
+
+    ``here``: how many the address has; ``everybody``: how many all have. An address may have as many as are left for others: the
+    first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave nothing.
+    """
+    return here < most - everybody
 
 
 @dataclass(eq=False)
@@ -62,9 +71,14 @@ class Allowances:
             "job": limits.jobs_per_visitor,
             "stream": limits.streams_per_visitor,
         }
-        self._all: Mapping[Kind, int] = {"notebook": limits.notebooks, "job": limits.jobs, "stream": limits.streams}
-        self._visitors_per_address = limits.visitors_per_address
-        self._texts = Pace(rate=1 / TEXT_EVERY, most=limits.visitors_per_address)
+        self._all: Mapping[Kind, int] = {
+            "experiment": limits.experiments,
+            "sweep": limits.sweeps,
+            "notebook": limits.notebooks,
+            "job": limits.jobs,
+            "stream": limits.streams,
+        }
+        self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
         self._leases: set[Lease] = set()
 
@@ -111,14 +125,14 @@ class Allowances:
         own, most = self._count(kind, visitor), self._own[kind]
         if own >= most:
             return f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE[kind]}"
-        here = {lease.visitor.id for lease in self._leases if lease.visitor.address == visitor.address}
-        if visitor.address and visitor.id not in here and len(here) >= self._visitors_per_address:
-            return (
-                f"{counted(len(here), 'visitor')} at your network address have something going, and this host allows "
-                f"{self._visitors_per_address} at once. Try again when one of them has ended."
-            )
-        everybody = sum(lease.kind == kind for lease in self._leases)
-        if everybody >= self._all.get(kind, everybody + 1):
-            going = "is" if everybody == 1 else "are"
-            return f"{counted(everybody, kind)} of all visitors {going} going, as many as this host allows. Try again later."
-        return None
+        if kind not in self._all:  # of runs, the queue limits those that wait
+            return None
+        addresses = [lease.visitor.address for lease in self._leases if lease.kind == kind]
+        # A notebook that waits gives way to the next one, wherever it comes from.
+        here = addresses.count(visitor.address) if visitor.address and kind != "notebook" else 0
+        if has_share(here, len(addresses), self._all[kind]):
+            return None
+        full = len(addresses) >= self._all[kind]
+        number, whose = (len(addresses), "of all visitors") if full else (here, "from your network address")
+        why = "as many as this host allows" if full else "and the other places are for visitors from elsewhere"
+        return f"{counted(number, kind)} {whose} {'is' if number == 1 else 'are'} going, {why}. Try again later."

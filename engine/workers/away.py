@@ -21,6 +21,10 @@ from engine.workers.queued import QueuedRun
 from engine.workers.run_queue import CLOSING, RunQueue
 from engine.workers.saved_request import delete_saved, read_request, write_request
 
+WAITS_FOR = 60.0
+"""Seconds after which a run leaves the queue whose owner has no page open."""
+LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
+
 
 class Away:
     """The runs that their workers have saved and let go. ``lock`` guards those that come back by themselves."""
@@ -39,15 +43,22 @@ class Away:
         self._left: dict[str, Run] = {}  # by id, the runs that were put away because their owner had left
 
     def look_around(self, workers: Sequence[WorkerProcess], now: float) -> None:
-        """Put away the runs that stand still or go on for nobody, and bring back those whose owner is here again."""
+        """Put away the runs that stand still or go on for nobody, take those that wait for nobody out of the queue, and bring back those
+        whose owner is here again."""
         with self._lock:
+            waited = self._queue.take_out_where(lambda queued: self._waits_for_nobody(queued, now))
             put_away_idle(workers, self._presence, now, others_wait=len(self._queue) > 0)
             back = [run for run in self._left.values() if self._presence.here(run.owner)]
             for run in back:
                 del self._left[run.id]
+        for queued in waited:
+            let_go(queued, Ended(queued.run.step, "stopped", LEFT))
         for run in back:
             with suppress(Refused):
                 self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)
+
+    def _waits_for_nobody(self, queued: QueuedRun, now: float) -> bool:
+        return not queued.request.trial and self._presence.seconds_away(queued.run.owner, now) > WAITS_FOR
 
     def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         """A worker has saved a run's state and let it go. What was asked of the run meanwhile is done now."""

@@ -25,7 +25,7 @@ class Limits(BaseModel):
     by environment variables such as ``ATTENTION_LAB_STEPS``.
 
     Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds. A visitor is a browser, with all its
-    tabs.
+    tabs. Of what is limited for everybody, a network address has at most half (:func:`engine.workers.allowances.has_share`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,12 +41,11 @@ class Limits(BaseModel):
     jobs_per_visitor: int = Field(default=16, ge=1, description="Questions of one visitor to a model at once.")
     streams_per_visitor: int = Field(default=12, ge=1, description="Event streams of one visitor; further pages poll.")
     texts_per_visitor: int = Field(default=20, ge=1, description="Own texts of one visitor that are kept, the newest.")
-    visitors_per_address: int = Field(
-        default=200, ge=40, description="Visitors at one network address with something going at once."
-    )
 
     queue_length: int = Field(default=256, ge=1, description="Runs of everybody that wait at once.")
     runs_per_worker: int = Field(default=16, ge=1, description="Runs that take turns on one worker; further ones wait.")
+    experiments: int = Field(default=100, ge=1, description="Experiments of everybody at once.")
+    sweeps: int = Field(default=100, ge=1, description="Sweeps over lengths of everybody at once.")
     jobs: int = Field(default=200, ge=1, description="Questions of everybody to a model at once.")
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
@@ -105,7 +104,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     "public": {
         "steps": 5_000, "memory": "128MiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "texts_per_visitor": 3,
-        "queue_length": 128, "jobs": 64, "workers": 1, "paused_seconds": 900.0, "notebooks": 0,
+        "queue_length": 128, "jobs": 128, "workers": 1, "paused_seconds": 900.0, "notebooks": 0,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip
@@ -148,13 +147,6 @@ def refusal(
         advice = f"set steps to {steps} or less" if steps > 0 else "choose a smaller model or a shorter seq_len"
         return f"steps is {config.steps}: the run {taken}; {advice}."
     return None
-
-
-def no_room(queued: int, limits: Limits) -> str | None:
-    """The reason why this host takes no further run now, given the number of queued runs; else None."""
-    return (
-        f"{queued} runs are waiting already; try again when some have ended." if queued >= limits.queue_length else None
-    )
 
 
 def most_steps(prediction: Prediction, seconds: float) -> int:

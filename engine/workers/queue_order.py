@@ -11,16 +11,22 @@ from engine.workers.queued import QueuedRun
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
     """The queue in the order in which it starts: visitors take turns, runs that somebody looks at before trials of experiments.
 
-    A visitor's first run waits behind nobody's second. ``going``: the runs on workers, which count as turns had.
+    A visitor's first run waits behind nobody's second; among equals, network addresses take turns, so that who throws cookies away
+    is not first each time. ``going``: the runs on workers, which count as turns had.
     """
-    turns = Counter(run.request.visitor.id for run in going if not run.request.trial)
-    trials = Counter(run.request.visitor.id for run in going if run.request.trial)
+    had = Counter(turn for run in going for turn in _turns_of(run))
     ranked = []
     for rank, run in enumerate(queue):
-        had = trials if run.request.trial else turns
-        ranked.append(((run.request.trial, had[run.request.visitor.id], rank), run))
-        had[run.request.visitor.id] += 1
+        own, here = _turns_of(run)
+        ranked.append(((run.request.trial, had[own], had[here], rank), run))
+        had.update((own, here))
     return [run for _, run in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _turns_of(run: QueuedRun) -> tuple[tuple[bool, str, str], tuple[bool, str, str]]:
+    """The names under which a run counts as a turn of its visitor and of its visitor's address."""
+    visitor = run.request.visitor
+    return (run.request.trial, "visitor", visitor.id), (run.request.trial, "address", visitor.address)
 
 
 def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float], most: int) -> list[float]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from threading import RLock
 
 from engine.foundation.log import Queue
 from engine.runs.request import RunRequest
 from engine.workers import protocol
-from engine.workers.allowances import Allowances, Lease
+from engine.workers.allowances import Allowances, Lease, has_share
 from engine.workers.errors import NoRoom, Refused
-from engine.workers.limits import Limits, no_room
+from engine.workers.limits import Limits
 from engine.workers.machines import Machines
 from engine.workers.placement import own_posts, worker_for_run
 from engine.workers.post import Post
@@ -44,12 +44,20 @@ class RunQueue:
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
-            # While none waits, a run that is being saved may still find room on a worker.
-            if sentence := no_room(len(self._waiting) + self._admitted if self._waiting else 0, self._limits):
-                raise NoRoom(sentence)
+            self._check_room(request.visitor.address)
             lease = None if request.trial else self._allowances.take("run", request.visitor)
             self._admitted += 1
         return lease
+
+    def _check_room(self, address: str) -> None:
+        """Raise NoRoom where no further run may wait, or none from this network address."""
+        if not self._waiting:  # a run that is being saved may still find room on a worker
+            return
+        here = sum(bool(address) and queued.request.visitor.address == address for queued in self._waiting)
+        waiting, most = len(self._waiting) + self._admitted, self._limits.queue_length
+        if not has_share(here, waiting, most):
+            of = f"{waiting} runs" if waiting >= most else f"{here} runs from your network address"
+            raise NoRoom(f"{of} are waiting already; try again when some have ended.")
 
     def withdraw(self, lease: Lease | None) -> None:
         """A run that was admitted is not to be."""
@@ -86,6 +94,16 @@ class RunQueue:
                 self._remove(queued)
                 self._number()
             return queued
+
+    def take_out_where(self, leaves: Callable[[QueuedRun], bool]) -> list[QueuedRun]:
+        """Remove the runs of which this holds."""
+        with self._lock:
+            taken = [queued for queued in self._waiting if leaves(queued)]
+            for queued in taken:
+                self._remove(queued)
+            if taken:
+                self._number()
+            return taken
 
     def take_all(self) -> list[QueuedRun]:
         """Remove every run."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any
@@ -88,26 +89,29 @@ def nginx_lines() -> str:
     return found[1]
 
 
-def get(address: str, path: str = "", visitor: str = "203.0.113.5", cookie: str = "") -> HTTPResponse:
-    """What the proxy answers to a visitor from this network address."""
-    parts = urlsplit(address + path)
+@contextmanager
+def asked(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
+    """What the proxy answers to a visitor from this network address, who has just got a cookie."""
+    parts = urlsplit(address)
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     with closing(HTTPSConnection("127.0.0.1", parts.port, timeout=60, context=tls)) as connection:
-        headers = {"Host": parts.netloc, "X-Visitor": visitor} | ({"Cookie": f"{COOKIE}={cookie}"} if cookie else {})
+        cookie = f"{COOKIE}={secrets.token_urlsafe(32)}" if "/live/" in address else ""
+        headers = {"Host": parts.netloc, "X-Visitor": visitor, "Cookie": cookie}
         connection.request("GET", parts._replace(scheme="", netloc="").geturl(), headers=headers)
-        return connection.getresponse()
+        yield connection.getresponse()
 
 
 def answers(address: str) -> bool:
-    with suppress(OSError):
-        return get(address, "healthz").status == 200
+    with suppress(OSError), asked(f"{address}healthz") as answer:
+        return answer.status == 200
     return False
 
 
 def cookie_of(address: str) -> set[str]:
     """The properties of the cookie that a new browser gets."""
-    given = get(address, "lab").headers.get_all("Set-Cookie") or []
+    with asked(f"{address}lab") as answer:
+        given = answer.headers.get_all("Set-Cookie") or []
     (mine,) = (one for one in given if one.startswith(f"{COOKIE}="))
     return set(mine.split("; ")[1:])
 
@@ -126,13 +130,16 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def page_of(chromium: Any) -> Iterator[tuple[Any, list[int]]]:
-    """A page in a new profile, and the statuses of the event streams that it opens."""
+def page_of(chromium: Any) -> Iterator[tuple[Any, list[tuple[str, int]]]]:
+    """A page in a new profile, and the event streams that it opens: their addresses and statuses."""
     context = chromium.new_context(viewport=WIDE, ignore_https_errors=True)
-    page, streams = context.new_page(), list[int]()
+    page, streams = context.new_page(), list[tuple[str, int]]()
     page.set_default_timeout(PATIENCE)
     page.on(
-        "response", lambda answer: "/live/" in answer.url and "after=" in answer.url and streams.append(answer.status)
+        "response",
+        lambda answer: (
+            "/live/" in answer.url and "after=" in answer.url and streams.append((answer.url, answer.status))
+        ),
     )
     yield page, streams
     context.close()
@@ -164,12 +171,22 @@ def test_the_cookie_is_secure(proxy: str, environment: dict[str, str], tmp_path:
         assert {"HttpOnly", "Secure", "SameSite=Lax"} <= cookie_of(address)
 
 
-def test_under_a_path_that_the_proxy_removes_the_lab_trains_and_streams(chromium: Any, tmp_path: Path) -> None:
-    with deployed(tmp_path, path="/~/+/") as address, page_of(chromium) as (page, streams):
+def test_under_a_path_that_the_proxy_removes_the_lab_trains_and_streams_and_addresses_have_shares(
+    chromium: Any, tmp_path: Path
+) -> None:
+    few = {"ATTENTION_LAB_STREAMS": "6"}
+    with deployed(tmp_path, path="/~/+/", **few) as address, page_of(chromium) as (page, streams):
         assert {"HttpOnly", "Secure", "SameSite=Lax"} <= cookie_of(address)
         page.goto(f"{address}lab?{LONG}")
         train(page)
-        assert streams == [200]
+        ((stream, status),) = streams
+        assert status == 200
+        page.get_by_role("button", name="Pause", exact=True).click()
+        page.locator(".badge").get_by_text("Paused").wait_for()
+        with ExitStack() as going:  # two addresses are two, although all comes through one proxy
+            here = [going.enter_context(asked(stream, "203.0.113.5")).status for _ in range(4)]
+            assert here == [200, 200, 200, 429]
+            assert going.enter_context(asked(stream, "203.0.113.6")).status == 200
         page.get_by_role("button", name="Stop", exact=True).click()
         page.locator(".badge").get_by_text("Stopped").wait_for()
 
@@ -183,14 +200,14 @@ def test_in_a_frame_of_another_site_a_browser_keeps_its_cookie_and_steers_its_ru
         page.goto(address.replace(LAB, COURSE))
         train(page.frame_locator("iframe"))
         (before,) = cookies(page)
-        assert streams == [200]
+        assert [status for _, status in streams] == [200]
         frame = page.frame_locator("iframe")
-        loss = frame.locator("article.loss .plot")
+        facts = frame.locator(".board .facts")
         frame.get_by_role("button", name="Pause", exact=True).click()
         frame.locator(".badge").get_by_text("Paused").wait_for()
-        paused = step(loss)
+        (paused,) = re.findall(r"step (\d+) of", facts.inner_text().replace(",", ""))  # drawn together with the badge
         frame.get_by_role("button", name="Step", exact=True).click()
-        until_drawn(loss, paused + 1)
+        until(lambda: f"step {int(paused) + 1} of" in facts.inner_text().replace(",", ""))
         page.reload()
         frame.get_by_role("button", name="Train", exact=True).wait_for()
         assert cookies(page) == [before]

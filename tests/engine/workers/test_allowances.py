@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.workers.allowances import Allowances
+from engine.workers.allowances import TEXTS_AT_ONCE, Allowances, Kind, has_share
 from engine.workers.errors import NoRoom
 from engine.workers.limits import Limits
 
@@ -40,15 +42,34 @@ def test_an_error_inside_the_block_gives_the_place_back() -> None:
     assert allowances.count("job", ANNA) == 0
 
 
-def test_a_school_is_one_address_but_a_thousand_cookies_are_not_a_school() -> None:
-    allowances = Allowances(Limits(visitors_per_address=40))
-    leases = [allowances.take("run", Visitor(f"pupil {n}", "10.0.0.1")) for n in range(40)]
-    with pytest.raises(NoRoom, match="40 visitors at your network address have something going"):
-        allowances.take("run", Visitor("one more", "10.0.0.1"))
-    allowances.take("run", Visitor("pupil 7", "10.0.0.1"))
-    allowances.take("run", Visitor("elsewhere", "10.0.0.2"))
+@pytest.mark.parametrize("kind", ["job", "stream", "experiment", "sweep"])
+def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: Kind) -> None:
+    allowances = Allowances(Limits(jobs=64, streams=64, experiments=64, sweeps=64))
+    leases = [allowances.take(kind, Visitor(f"cookie {n}", "10.0.0.1")) for n in range(32)]
+    with pytest.raises(NoRoom, match=f"32 {kind}s from your network address are going, and the other places are for"):
+        allowances.take(kind, Visitor("cookie 32", "10.0.0.1"))
+    allowances.take(kind, Visitor("a cookie", "10.0.0.2"))
     leases[0].release()
-    allowances.take("run", Visitor("one more", "10.0.0.1"))
+    leases[1].release()
+    allowances.take(kind, Visitor("cookie 33", "10.0.0.1"))
+
+
+def test_it_takes_many_addresses_to_leave_nothing_for_another_one() -> None:
+    allowances = Allowances(Limits(jobs=64))
+    for address in range(6):
+        with suppress(NoRoom):
+            for number in range(64):
+                allowances.take("job", Visitor(f"cookie {number}", f"10.0.0.{address}"))
+    allowances.take("job", Visitor("a cookie", "10.0.1.1"))
+
+
+def test_thirty_pupils_behind_one_address_have_one_of_each_even_on_a_public_host() -> None:
+    limits = Limits.from_environment({"ATTENTION_LAB_PROFILE": "public"})
+    allowances, kinds = Allowances(limits), ("run", "experiment", "sweep", "job", "stream")
+    for kind in kinds:
+        for pupil in range(30):
+            allowances.take(kind, Visitor(f"pupil {pupil}", "10.0.0.1"))
+    assert has_share(30, 30, limits.queue_length)
 
 
 def test_the_host_has_a_number_for_everybody() -> None:
@@ -66,9 +87,9 @@ def test_the_program_itself_is_not_limited() -> None:
     assert allowances.count("run", PROGRAM) == 3
 
 
-def test_an_address_gives_as_many_texts_as_it_may_have_visitors_then_they_come_slowly() -> None:
-    allowances = Allowances(Limits(visitors_per_address=40))
-    for number in range(40):
+def test_an_address_gives_many_texts_at_once_then_they_come_slowly() -> None:
+    allowances = Allowances(Limits())
+    for number in range(TEXTS_AT_ONCE):
         allowances.give_text(Visitor(f"cookie {number}", "10.0.0.1"))
     allowances.give_text(Visitor("the one that overdraws", "10.0.0.1"))
     with pytest.raises(

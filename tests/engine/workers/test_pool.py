@@ -546,6 +546,24 @@ def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
         pool.submit(RunRequest(config(5), visitor=Visitor("me")))
 
 
+def test_thrown_away_cookies_of_one_address_do_not_fill_the_queue(tmp_path: Path) -> None:
+    with pool_of(tmp_path, runs_per_worker=1, queue_length=8) as pool:
+        going = long_run(pool)
+
+        def submit(visitor: Visitor, *, trial: bool = False) -> Run:
+            return pool.submit(RunRequest(config(5), visitor, trial=trial))
+
+        for number in range(4):
+            submit(Visitor(f"cookie {number}", "10.0.0.1"), trial=number % 2 == 0)
+        for trial in (True, False):
+            with pytest.raises(Refused, match=r"^4 runs from your network address are waiting already"):
+                submit(Visitor("one more", "10.0.0.1"), trial=trial)
+        anna = submit(Visitor("anna", "10.0.0.2"))
+        assert anna.queue_place == 2, "behind the first of them only"
+        wait_stopped(pool, going)
+        assert wait_end(anna).state == "finished"
+
+
 class SlowDisk(Runs):
     """A store whose first folder takes until :attr:`go_on` is set to be written."""
 

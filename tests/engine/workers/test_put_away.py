@@ -19,6 +19,7 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import train
 from engine.workers import put_away, queued
+from engine.workers.away import LEFT
 from engine.workers.errors import Refused
 from engine.workers.limits import Limits
 from engine.workers.pool import Pool
@@ -36,6 +37,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR"):
         monkeypatch.setattr(put_away, name, 0.05)
     monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
+    monkeypatch.setattr("engine.workers.away.WAITS_FOR", 0.05)
 
 
 @pytest.fixture
@@ -102,6 +104,38 @@ def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[.
     assert isinstance(wait_end(other).ending, Finished)
     until(lambda: all(run.away for run in stepped))
     assert [run.step for run in stepped] == [1] * 16
+
+
+def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Callable[..., Pool]) -> None:
+    here = {ME.id, YOU.id}
+    pool = start(lambda visitor: visitor in here, runs_per_worker=1)
+    going = pool.submit(RunRequest(config(LONG, 0.002), pace=1000.0))
+    until(lambda: going.step > 0)
+    mine, yours = (pool.submit(RunRequest(config(5), visitor)) for visitor in (ME, YOU))
+    trial = pool.submit(RunRequest(config(5), ME, trial=True))
+    assert (mine.queue_place, yours.queue_place) == (1, 2)
+    here.remove(ME.id)
+    until(lambda: not mine.live)
+    assert mine.ending == Ended(0, "stopped", LEFT)
+    assert pool.allowances.count("run", ME) == 0
+    assert (yours.queue_place, trial.queue_place) == (1, 2), "an experiment goes on without its page"
+
+
+def test_what_was_put_away_is_put_away_again_where_its_owner_leaves_while_it_waits(start: Callable[..., Pool]) -> None:
+    here = {ME.id}
+    pool = start(lambda visitor: visitor in here, runs_per_worker=1)
+    run = away(pool)
+    going = pool.submit(RunRequest(config(LONG, 0.002)))
+    until(lambda: going.step > 0)
+    pool.resume(run.id, ME)
+    assert run.queue_place == 1
+    here.remove(ME.id)
+    until(lambda: run.away)
+    pool.stop(going.id)
+    pool.resume(run.id, ME)
+    here.add(ME.id)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
 
 
 def test_a_step_of_one_that_is_away_is_one_step(start: Callable[..., Pool]) -> None:

@@ -23,8 +23,8 @@ def runs(tmp_path: Path) -> Runs:
     return Runs(tmp_path)
 
 
-def queued(runs: Runs, who: str, *, trial: bool = False) -> QueuedRun:
-    return QueuedRun(runs.create(CONFIG, who), RunRequest(CONFIG, Visitor(who), trial=trial), predict(CONFIG))
+def queued(runs: Runs, who: str, address: str = "", *, trial: bool = False) -> QueuedRun:
+    return QueuedRun(runs.create(CONFIG, who), RunRequest(CONFIG, Visitor(who, address), trial=trial), predict(CONFIG))
 
 
 def owners(queue: list[QueuedRun]) -> list[str]:
@@ -39,6 +39,14 @@ def test_visitors_take_turns(runs: Runs) -> None:
 def test_who_has_a_run_going_had_a_turn(runs: Runs) -> None:
     queue = [queued(runs, who) for who in ("anna", "ben")]
     assert owners(in_turn(queue, [queued(runs, "anna")])) == ["ben", "anna"]
+
+
+def test_among_first_runs_addresses_take_turns(runs: Runs) -> None:
+    thrown_away = [queued(runs, f"cookie {n}", "10.0.0.1") for n in range(8)]
+    queue = [*thrown_away, queued(runs, "anna", "10.0.0.2"), queued(runs, "ben", "10.0.0.3")]
+    assert owners(in_turn(queue, ()))[:4] == ["cookie 0", "anna", "ben", "cookie 1"]
+    assert owners(in_turn(queue[1:], thrown_away[:1]))[:3] == ["anna", "ben", "cookie 1"]
+    assert in_turn(in_turn(queue, ()), ()) == in_turn(queue, ()), "looking again changes nothing"
 
 
 def test_trials_wait_behind_runs_that_somebody_looks_at(runs: Runs) -> None:
