@@ -1,7 +1,8 @@
 """The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
 
-Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. A
-process has one job at a time, and visitors take turns. Equal jobs that wait or are computed are one job with several callers.
+Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. A process
+has one job at a time, and visitors take turns, as do network addresses. Equal jobs that wait or are computed are one job with
+several callers.
 """
 
 from __future__ import annotations
@@ -92,9 +93,19 @@ class Questions:
                 worker.job = jobs.popleft()
                 worker.job.sent_at = time.monotonic()
                 worker.send(worker.job.ask)
-                del self._waiting[visitor]
-                if jobs:
-                    self._waiting[visitor] = jobs  # behind the others
+                if not jobs:
+                    del self._waiting[visitor]
+                self._put_behind(worker.job.visitor)
+
+    def _put_behind(self, served: Visitor) -> None:
+        """Put the jobs of a visitor behind those of all others, and those of others at its network address nearly as far, so that who
+        throws cookies away has one turn for all."""
+
+        def turn(item: tuple[str, deque[QueuedJob]]) -> tuple[bool, bool]:
+            visitor = item[1][0].visitor
+            return bool(served.address) and visitor.address == served.address, visitor.id == served.id
+
+        self._waiting = dict(sorted(self._waiting.items(), key=turn))
 
     def take_answer(self, worker: WorkerProcess, answer: protocol.Answer) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # the server is up before the engine is imported
 Ask = Callable[["Job[Any]", Visitor], Any]
 """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
 HEADERS = {"Cache-Control": "no-store"}
+ASKERS = 256
+"""The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ def _config_of(query: dict[str, str]) -> RunConfig:
 
 
 def _answering(told: Callable[[dict[str, str], Asking], Any], ask: Ask) -> Callable[[Request], Any]:
+    askers = CapacityLimiter(ASKERS)
+
     def body(query: dict[str, str], visitor: Visitor) -> str:
         try:
             answer = told(query, Asking(ask, visitor))
@@ -87,7 +91,7 @@ def _answering(told: Callable[[dict[str, str], Asking], Any], ask: Ask) -> Calla
         return json.dumps(answer, separators=(",", ":"), allow_nan=False)
 
     async def answer(request: Request) -> Response:
-        text = await to_thread.run_sync(body, dict(request.query_params), visitor_of(request))
+        text = await to_thread.run_sync(body, dict(request.query_params), visitor_of(request), limiter=askers)
         return Response(text, media_type="application/json", headers=HEADERS)
 
     return answer

@@ -108,6 +108,20 @@ def test_visitors_take_turns(pool: Pool, threads: ThreadPoolExecutor, tmp_path: 
     assert Path(notes).read_text().split() == ["a1", "b1", "a2", "a3"]
 
 
+def test_cookies_of_one_address_have_one_turn_for_all(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
+    notes = str(tmp_path / "notes")
+    first = asked(threads, pool, Nap(3.0))
+    until(lambda: busy(pool))
+    cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
+    answers = [asked(threads, pool, Note(notes, f"c{n}", 0.0), cookie) for n, cookie in enumerate(cookies)]
+    for name in ("d1", "d2"):
+        answers.append(asked(threads, pool, Note(notes, name, 0.0), Visitor("dora", "10.0.0.2")))
+    answers.append(asked(threads, pool, Note(notes, "e1", 0.0), Visitor("emil", "10.0.0.3")))
+    for answer in (first, *answers):
+        answer.result()
+    assert Path(notes).read_text().split() == ["c0", "d1", "e1", "c1", "d2", "c2", "c3"]
+
+
 def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecutor) -> None:
     going = [asked(threads, pool, Nap(1.0 + n / 100), ANN) for n in range(4)]
     with pytest.raises(JobError, match=r"^You have 4 jobs going, and this host allows 4 at once\."):

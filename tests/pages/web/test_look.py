@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.workers.errors import JobError
+from pages.parts.charts.plotly_file import ADDRESS
+from pages.parts.web.healthz import healthz_route
 from pages.parts.web.look import own_route, untrained_route
+from pages.parts.web.scripts import plotly_route
 
 Get = Callable[[str], dict[str, Any]]
 
@@ -74,3 +80,53 @@ def test_what_cannot_be_answered_is_one_sentence(get: Get, path: str, words: str
     problem = get(path)["problem"]
     assert words in problem
     assert problem.endswith(".")
+
+
+def test_questions_that_wait_hold_up_no_page() -> None:
+    waiting, answered = threading.Semaphore(0), threading.Event()
+
+    def ask(job: Job[Any], _: Visitor) -> Any:
+        waiting.release()
+        answered.wait()
+        raise JobError("It has waited long enough.")
+
+    app = Starlette(routes=[untrained_route(ask), plotly_route()])
+    with TestClient(app) as client, ThreadPoolExecutor(64) as visitors:
+        usual = threads_of(client)
+        asking = [visitors.submit(client.get, f"/untrained?v=1&seq_len=4&seed={seed}") for seed in range(usual)]
+        for _ in range(usual):
+            waiting.acquire()
+        try:
+            assert visitors.submit(client.get, f"/{ADDRESS}").result(60).status_code == 200
+        finally:
+            answered.set()
+        assert {answer.result().json()["problem"] for answer in asking} == {"It has waited long enough."}
+
+
+def test_the_health_route_answers_while_all_threads_of_pages_wait() -> None:
+    numbers, waiting, answered = {"ready": 1}, threading.Semaphore(0), threading.Event()
+
+    def wait() -> None:
+        waiting.release()
+        answered.wait()
+
+    app = Starlette(routes=[healthz_route(lambda: numbers)])
+    with TestClient(app) as client, ThreadPoolExecutor(1) as visitor:
+        assert client.portal is not None
+        for _ in range(threads_of(client)):
+            client.portal.start_task_soon(to_thread.run_sync, wait)
+            waiting.acquire()
+        try:
+            assert visitor.submit(client.get, "/healthz").result(60).json() == numbers
+        finally:
+            answered.set()
+
+
+def threads_of(client: TestClient) -> int:
+    """The number of threads that all pages of a server share."""
+    assert client.portal is not None
+
+    async def threads() -> int:
+        return int(to_thread.current_default_thread_limiter().total_tokens)
+
+    return client.portal.call(threads)
