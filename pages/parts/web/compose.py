@@ -71,7 +71,7 @@ def serving(
     return {
         "routes": [
             live_route(find, prefix, admit),
-            lines_route(_or_recorded(find), prefix),
+            lines_route(_or_recorded(find), prefix, admit),
             exact_route(_or_recorded(find), prefix),
             untrained_route(ask, prefix),
             own_route(ask, _or_recorded(find), prefix),

@@ -6,18 +6,23 @@ Read-only, for everybody who knows the run's id.
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Callable
 
 import numpy as np
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from engine.workers.errors import NoRoom
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.web.live import Find
+from pages.parts.web.live import Admit, Find, everybody, visitor_of
 
 GROUPS = ("patterns", "encoding")
 """The fields of a snapshot whose arrays can be requested."""
+MOST_LINES = 200
+"""The most lines of one answer, more than any figure has."""
 
 
 def exact_route(find: Find, prefix: str = "") -> Route:
@@ -42,24 +47,58 @@ def exact_route(find: Find, prefix: str = "") -> Route:
     return Route(f"{prefix}/live/{{run}}/{{step:int}}/{{group}}/{{name}}", exact, methods=["GET"])
 
 
-def lines_route(find: Find, prefix: str = "") -> Route:
-    """``<prefix>/live/<run id>/lines?name=<line>&name=<line>``: JSON, each line's steps and values; all steps, all digits."""
+def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
+    """``<prefix>/live/<run id>/lines?name=<line>&name=<line>``: JSON, each line's steps and values; all steps, all digits.
+
+    A line of 50,000 steps is a megabyte. So an answer counts as an event stream of the visitor until it is read, 429 where there
+    are enough; all answers are made on one thread, a line at a time, each when the one before has been sent.
+    """
+    maker = CapacityLimiter(1)
 
     async def lines(request: Request) -> Response:
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
             return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
-        told = await to_thread.run_sync(_lines_of, run, set(request.query_params.getlist("name")))
-        return Response(told, media_type="application/json", headers={"Cache-Control": "no-store"})
+        names = list(dict.fromkeys(request.query_params.getlist("name")))
+        if len(names) > MOST_LINES:
+            return PlainTextResponse(f"{len(names)} lines are asked for; allowed are {MOST_LINES} at once.", 400)
+        try:
+            leave = admit(visitor_of(request))
+        except NoRoom as error:
+            return PlainTextResponse(str(error), 429)
+        return Lines(_told(run, names, maker), leave)
 
     return Route(f"{prefix}/live/{{run}}/lines", lines, methods=["GET"])
 
 
-def _lines_of(run: ReadableRun, names: set[str]) -> str:
-    from pages.parts.boards.live.columns import exact_columns  # late, as below
+class Lines(StreamingResponse):
+    """The answer with a run's lines. ``leave`` is called when it has ended, however it ends."""
 
-    columns = exact_columns(run.events)
-    return json.dumps({name: column for name, column in columns.items() if name in names})
+    def __init__(self, told: AsyncIterator[str], leave: Callable[[], None]) -> None:
+        super().__init__(told, media_type="application/json", headers={"Cache-Control": "no-store"})
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
+
+
+async def _told(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> AsyncIterator[str]:
+    from pages.parts.boards.live.columns import exact_column  # late, as below
+
+    def line(name: str) -> str | None:
+        column = exact_column(run.events, name)
+        return None if column is None else f"{json.dumps(name)}:{json.dumps(column)}"
+
+    begin = "{"
+    for name in names:
+        told = await to_thread.run_sync(line, name, limiter=maker)
+        if told is not None:
+            yield begin + told
+            begin = ","
+    yield "{}" if begin == "{" else "}"
 
 
 def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray | None:

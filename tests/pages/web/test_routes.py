@@ -6,8 +6,10 @@ import asyncio
 import itertools
 import json
 import signal
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from starlette.testclient import TestClient
 
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress, Snapshot
-from engine.runs.log import EventLog
+from engine.runs.log import EventLog, Table
 from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.boards.live.board import LIVE
@@ -161,6 +163,65 @@ def test_a_runs_lines_are_read_with_every_step_and_every_digit(client: TestClien
     assert told["loss"] == [[event.step for event in progress], [event.loss for event in progress]]
     assert client.get("/live/unknown/lines").status_code == 404
     assert client.post(f"/live/{run.id}/lines").status_code == 405
+
+
+class Watched(EventLog):
+    """Events that note how often and by how many threads at once their steps are read."""
+
+    times = inside = most = 0
+
+    def tables(self, after: int = 0, upto: int | None = None) -> list[Table]:
+        self.times, self.inside = self.times + 1, self.inside + 1
+        self.most = max(self.most, self.inside)
+        time.sleep(0.02)  # so that another thread could come in
+        found = super().tables(after, upto)
+        self.inside -= 1
+        return found
+
+
+def test_lines_are_made_one_after_another_whoever_asks(run: ScriptedRun) -> None:
+    run.events = events = Watched(run.events)
+    counted = Counted(8)
+    app = Starlette(routes=[lines_route({run.id: run}.get, admit=counted)])
+    with TestClient(app) as client, ThreadPoolExecutor(8) as visitors:
+        answers = list(visitors.map(client.get, [f"/live/{run.id}/lines?name=loss&name=grad_norm"] * 8))
+        assert {len(answer.json()) for answer in answers} == {2}
+        assert events.most == 1
+        assert (len(counted.came), counted.inside) == (8, 0)
+        counted.most = 0
+        answer = client.get(f"/live/{run.id}/lines?name=loss")
+        assert (answer.status_code, answer.text) == (429, "You have enough streams.")
+        many = "&".join(f"name=line{number}" for number in range(201))
+        assert client.get(f"/live/{run.id}/lines?{many}").status_code == 400
+        assert events.times == 16
+
+
+def test_a_line_is_made_when_the_one_before_has_been_sent_and_the_answer_counts_until_then(run: ScriptedRun) -> None:
+    run.events = events = Watched(run.events)
+    counted = Counted(1)
+    app = Starlette(routes=[lines_route({run.id: run}.get, admit=counted)])
+
+    async def read_slowly() -> None:
+        async def receive() -> dict[str, Any]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def send(message: Any) -> None:
+            if message.get("more_body"):
+                bodies.append(message["body"])
+                assert counted.inside == 1
+                assert events.times <= len(bodies)
+
+        bodies = list[bytes]()
+        query = b"name=loss&name=grad_norm&name=learning_rate"
+        scope = {
+            "type": "http", "method": "GET", "path": f"/live/{run.id}/lines", "headers": [], "query_string": query
+        }  # fmt: skip
+        await app(scope, receive, send)
+        assert json.loads(b"".join(bodies)).keys() == {"loss", "grad_norm", "learning_rate"}
+
+    asyncio.run(read_slowly())
+    assert (len(counted.came), counted.inside) == (1, 0)
 
 
 @pytest.mark.parametrize("path", ["0/patterns/cross", "7/patterns/self", "0/encoding/matrix.3"])

@@ -25,20 +25,25 @@ def columns_of(events: EventLog, points: int = POINTS, after: int = 0, upto: int
     return columns
 
 
-def exact_columns(events: EventLog) -> Columns:
-    """The lines with every step and every digit; values that are not finite are left out.
+def exact_column(events: EventLog, name: str) -> Column | None:
+    """The line of that name with every step and every digit; values that are not finite are left out. None where there is none.
 
     ``loss``, ``grad_norm``, ``learning_rate``, ``tokens_per_second``, ``metrics.<name>``, ``validation.<name>``,
     ``grad_norms.<part>`` and, per layer, ``grad_norms.<layer>.total``.
     """
-    return {name: (steps.tolist(), values.tolist()) for name, (steps, values) in _lines(events).items()}
+    found = _lines(events, only=name).get(name)
+    return None if found is None else (found[0].tolist(), found[1].tolist())
 
 
-def _lines(events: EventLog, after: int = 0, upto: int | None = None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The steps and the values of each line, in order; only finite values, and only lines that have any."""
+def _lines(
+    events: EventLog, after: int = 0, upto: int | None = None, only: str | None = None
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The steps and the values of each line, or of one ``only``, in order; only finite values, and only lines that have any."""
     stretches: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for table in events.tables(after, upto):
         for name, values in _lines_of(table):
+            if only not in (None, name):
+                continue
             finite = np.isfinite(values)
             if finite.any():
                 stretches.setdefault(name, []).append((table.values[finite, 0].astype(int), values[finite]))
