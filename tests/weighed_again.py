@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from functools import cache
 
+import numpy as np
+
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.published import FOLDER
-from engine.experiments.statistics import Question, weigh_all
+from engine.experiments.report import ClaimReport
+from engine.experiments.statistics import weigh
 
 
 @cache
@@ -19,18 +22,18 @@ def findings() -> dict[tuple[str, str], Finding]:
         for report in json.loads(file.read_text("utf-8"))["reports"]:
             claims = ISSUES[report["slug"]].claims_of(report["extended"])
             for claim, row in zip(claims, report["claims"], strict=True):
-                found = finding((row["effects"], row["smallest_effect"], row["direction"]))
+                found = finding(ClaimReport.from_json(row))
                 each.setdefault((report["slug"], claim.sentence), set()).add(found)
     return {claim: found.pop() if len(found) == 1 else "undecided" for claim, found in each.items()}
 
 
-def finding(question: Question) -> Finding:
-    effects, smallest, direction = question
-    sign = 1 if direction == "more" else -1
-    turned: Question = ([None if effect is None else -effect for effect in effects], smallest, direction)
-    here, there = weigh_all([question, turned])
-    if here.verdict == "shown":
+def finding(claim: ClaimReport) -> Finding:
+    """The opposite holds where the claim would hold if every effect had the other sign."""
+    effects = np.array(claim.effects, dtype=float)
+    sign = 1 if claim.direction == "more" else -1
+    here, there = (weigh(own, claim.smallest_effect, claim.direction) for own in (effects, -effects))
+    if here.finding == "holds":
         return "holds"
-    if there.verdict == "shown":
+    if there.finding == "holds":
         return "opposite"
-    return "none" if here.ci is not None and max(sign * end for end in here.ci) < smallest else "undecided"
+    return "none" if here.ci is not None and max(sign * end for end in here.ci) < claim.smallest_effect else "undecided"

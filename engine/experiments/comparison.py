@@ -28,7 +28,7 @@ SMALLEST = 0.05
 """The smallest effect worth naming, in accuracy."""
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 USUAL = ("learned", "rope")
-"""The default rivals, one for positions and one for offsets: on two cores a first verdict against both takes about a minute."""
+"""The default rivals, one for positions and one for offsets: on two cores a first finding against both takes about a minute."""
 MOST_RIVALS = 5
 MATCHED = "Same model, same data, same steps; only the encoding differs."
 

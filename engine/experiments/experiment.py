@@ -87,7 +87,7 @@ class Experiment:
     """The settings that all arms share."""
     arms: tuple[Arm, ...]
     claims: tuple[Claim, ...]
-    """The claims; the first one gives the experiment its verdict."""
+    """The claims; the first one gives the experiment its finding."""
     seeds: int = 8
     """The number of paired seeds: under one seed all arms start from the same random numbers."""
     first_seed: int = 0

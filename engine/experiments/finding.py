@@ -1,14 +1,9 @@
-"""What was found about a claim, in the four words of every page: it holds, the opposite holds, no effect worth naming, undecided.
-
-A stored verdict knows three; the fourth is read from its effect and interval, so that stored evidence keeps its form.
-"""
+"""The finding about a claim, one of four: it holds, the opposite holds, no effect worth naming, undecided."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
-
-from engine.experiments.statistics import Weighed, lowest_p
 
 Finding = Literal["holds", "opposite", "none", "undecided"]
 FINDINGS: Mapping[Finding, str] = {
@@ -20,24 +15,14 @@ FINDINGS: Mapping[Finding, str] = {
 """The words for readers."""
 FEWEST_SEEDS = 6
 """The fewest seeds that can decide: with five the lowest p is .0625."""
+
+
+def lowest_p(seeds: int) -> float:
+    """The smallest p that a two-sided sign-flip test of ``seeds`` pairs can give."""
+    return 2.0 ** (1 - seeds)
+
+
 LOWEST_P = f"With eight seeds p cannot fall below {lowest_p(8):.4f}, whatever the effect."
-
-
-def finding_of(weighed: Weighed, smallest: float, direction: Literal["more", "less"]) -> Finding:
-    """The finding behind a verdict; ``smallest`` and ``direction`` are those of the claim.
-
-    The opposite holds where the whole interval lies on the other side of zero and the mean is at least ``smallest`` there.
-    """
-    match weighed.verdict:
-        case "shown":
-            return "holds"
-        case "inconclusive":
-            return "undecided"
-    if weighed.effect is None or weighed.ci is None:
-        return "none"
-    sign = 1.0 if direction == "more" else -1.0
-    high = max(sign * weighed.ci[0], sign * weighed.ci[1])
-    return "opposite" if high < 0 and -sign * weighed.effect >= smallest else "none"
 
 
 def agreed(findings: Sequence[Finding | None]) -> Finding:

@@ -1,11 +1,10 @@
-"""The jobs that weigh claims and collect evidence."""
+"""The job that collects evidence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from engine.experiments.statistics import Question, Weighed
 from engine.foundation.job import Job
 
 State = Literal["supported", "against", "open", "not learned", "no row", "not measured"]
@@ -42,9 +41,3 @@ class Evidence(TypedDict):
 @dataclass(frozen=True)
 class CollectEvidence(Job[list[Evidence]]):
     function = "engine.experiments.choice:evidence_table"
-
-
-@dataclass(frozen=True)
-class WeighQuestions(Job[list[Weighed]]):
-    function = "engine.experiments.statistics:weigh_all"
-    questions: tuple[Question, ...]

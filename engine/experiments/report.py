@@ -1,17 +1,17 @@
-"""The report of an experiment as data, for a page and for JSON: the verdict of each claim, the values of each arm."""
+"""The report of an experiment as data, for a page and for JSON: the finding about each claim, the values of each arm."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from engine.experiments.experiment import Arm, Change, Claim, Experiment, Role, Values
-from engine.experiments.finding import Finding, finding_of
-from engine.experiments.statistics import Question, Verdict, Weighed, to_json, weigh_all
+from engine.experiments.finding import Finding
+from engine.experiments.statistics import Weighed, to_json, weigh
 from engine.experiments.trial import Trial
 
 
@@ -28,12 +28,8 @@ class ClaimReport:
     """The effect by seed; None where it is not known."""
 
     @property
-    def question(self) -> Question:
-        return self.effects, self.smallest_effect, self.direction
-
-    @property
     def finding(self) -> Finding:
-        return finding_of(self.weighed, self.smallest_effect, self.direction)
+        return self.weighed.finding
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -50,10 +46,8 @@ class ClaimReport:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ClaimReport:
-        """The claim report that :meth:`to_json` wrote."""
-        ci = tuple(row["ci"]) if row["ci"] else None
-        seeds = sum(effect is not None for effect in row["effects"])
-        weighed = Weighed(row["verdict"], row["effect"], ci, row["p"], seeds, row["why"])
+        """The claim report that :meth:`to_json` wrote, its effects weighed again: earlier versions had other words for findings."""
+        weighed = weigh(np.array(row["effects"], dtype=float), row["smallest_effect"], row["direction"])
         told = ("claim", "condition", "about", "unit", "smallest_effect", "direction", "effects")
         return cls(weighed=weighed, **{name: row[name] for name in told})
 
@@ -100,15 +94,11 @@ class Report:
     arms: list[ArmReport]
     seconds: float
 
-    @property
-    def verdict(self) -> Verdict:
-        return self.claims[0].weighed.verdict
-
     def to_json(self) -> dict[str, Any]:
         """The report as plain data, with the first claim's numbers at the top, as in the command line's last line."""
         first = to_json(self.claims[0].weighed)
         return {
-            "event": "verdict",
+            "event": "report",
             "slug": self.slug,
             **first,
             "claims": [claim.to_json() for claim in self.claims],
@@ -132,9 +122,6 @@ class Report:
         )
 
 
-Weigher = Callable[[Sequence[Question]], list[Weighed]]
-
-
 def report(
     experiment: Experiment,
     trials: Sequence[Trial],
@@ -142,20 +129,17 @@ def report(
     *,
     extended: bool = False,
     seconds: float = 0.0,
-    weigh: Weigher = weigh_all,
 ) -> Report:
-    """Weigh every claim on the trials so far, without incomplete pairs. ``weigh`` does the statistics, here or in a worker."""
+    """Weigh every claim on the trials so far, without incomplete pairs."""
     arms = experiment.arms_of(extended)
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
-    values, claims = values_of(trials, seeds), experiment.claims_of(extended)
-    effects = [_plain(np.asarray(claim.effect(values), dtype=float)) for claim in claims]
-    questions = [(own, claim.smallest_effect, claim.direction) for claim, own in zip(claims, effects, strict=True)]
+    values = values_of(trials, seeds)
     return Report(
         slug=experiment.slug,
         seeds=list(seeds),
         seeds_done=seeds_done(arms, trials, seeds),
         extended=extended,
-        claims=[_claim_report(*facts) for facts in zip(claims, effects, weigh(questions), strict=True)],
+        claims=[_claim_report(claim, values) for claim in experiment.claims_of(extended)],
         arms=[_arm_report(arm, by_key, seeds, values) for arm in arms],
         seconds=seconds,
     )
@@ -208,7 +192,8 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
     return (float(before[both].mean()), float(after[both].mean())) if both.any() else None
 
 
-def _claim_report(claim: Claim, effects: list[float | None], weighed: Weighed) -> ClaimReport:
+def _claim_report(claim: Claim, values: Values) -> ClaimReport:
+    effects = np.asarray(claim.effect(values), dtype=float)
     return ClaimReport(
         claim=claim.sentence,
         condition=claim.condition,
@@ -216,8 +201,8 @@ def _claim_report(claim: Claim, effects: list[float | None], weighed: Weighed) -
         unit=claim.unit,
         smallest_effect=claim.smallest_effect,
         direction=claim.direction,
-        weighed=weighed,
-        effects=effects,
+        weighed=weigh(effects, claim.smallest_effect, claim.direction),
+        effects=_plain(effects),
     )
 
 

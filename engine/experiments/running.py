@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.jobs import WeighQuestions
 from engine.experiments.report import Report, report, seeds_done
-from engine.experiments.statistics import Question, Weighed
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -114,7 +112,7 @@ class ExperimentRun(BackgroundTask):
             self._run_trials()
         finally:
             self._stop_trials()
-        self._weigh()  # at the end: a worker in the middle of a trial's last measurements would answer late
+        self._weigh()
 
     def _stop_trials(self) -> None:
         stopped, self.running_trials = self.running_trials, ()
@@ -167,15 +165,5 @@ class ExperimentRun(BackgroundTask):
             self._weigh()
         return bool(ended)
 
-    def _ask_worker(self, questions: Sequence[Question]) -> list[Weighed]:
-        return self._pool.ask(WeighQuestions(tuple(questions)))
-
     def _weigh(self) -> None:
-        self.report = report(
-            self.experiment,
-            self.trials,
-            self.seeds,
-            extended=self.extended,
-            seconds=self.seconds,
-            weigh=self._ask_worker,
-        )
+        self.report = report(self.experiment, self.trials, self.seeds, extended=self.extended, seconds=self.seconds)

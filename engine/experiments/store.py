@@ -10,7 +10,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -19,10 +19,8 @@ from typing import Any
 
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Experiment
-from engine.experiments.finding import Finding, finding_of
-from engine.experiments.report import Report, Weigher, report
+from engine.experiments.report import Report, report
 from engine.experiments.running import ExperimentRun
-from engine.experiments.statistics import Question, Weighed, weigh_all
 from engine.experiments.trial import Trial
 from engine.foundation.files import keep_newest, keep_newest_of, write_whole
 from engine.foundation.paths import data_folder
@@ -79,8 +77,6 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
         "extended": run.extended,
         "seconds": run.seconds,
         "from_before": len(run.reused),
-        "verdict": run.report.verdict,
-        "weighed": [[claim.question, asdict(claim.weighed)] for claim in run.report.claims],
         "trials": [asdict(trial) for trial in run.trials],
     }
 
@@ -91,7 +87,7 @@ def write(file: Path, row: dict[str, Any]) -> None:
 
 
 def latest(experiment: Experiment) -> Evidence | None:
-    """The newest evidence on an experiment, by today's claims; claims that were not weighed then are weighed now. None without evidence."""
+    """The newest evidence on an experiment, by today's claims; None without evidence."""
     for row in _rows(experiment.slug):
         with suppress(KeyError, TypeError, ValueError):
             return evidence_of(experiment, row)
@@ -101,8 +97,7 @@ def latest(experiment: Experiment) -> Evidence | None:
 def evidence_of(experiment: Experiment, row: dict[str, Any]) -> Evidence:
     """The evidence in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     trials = [trial_of(trial) for trial in row["trials"]]
-    weigh = _as_weighed(row["weighed"])
-    found = report(experiment, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"], weigh=weigh)
+    found = report(experiment, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"])
     return Evidence(found, trials, row["created"], row.get("from_before", 0))
 
 
@@ -129,28 +124,13 @@ def latest_trials(slug: str) -> list[Trial]:
     return list(found.values())
 
 
-def latest_finding(slug: str) -> Finding | None:
-    """The newest finding about an issue's first claim, without computing statistics; None where the issue was not run on this machine."""
-    return next((finding for file in _files(slug) if (finding := _finding_in(file)) is not None), None)
+def has_evidence(slug: str) -> bool:
+    """Whether the issue was run on this machine."""
+    return any(map(_readable, _files(slug)))
 
 
 def _comparison_file(name: str) -> Path:
     return folder_of(DESIGNS) / f"{name}.json"
-
-
-def _as_weighed(stored: list[Any]) -> Weigher:
-    """A weigher that returns the stored answers to the stored questions, and computes the others."""
-    before = [(question, _weighed(row)) for question, row in stored]
-
-    def weigh(questions: Sequence[Question]) -> list[Weighed]:
-        found = [next((w for asked, w in before if asked == list(question)), None) for question in questions]
-        return [weighed or weigh_all([question])[0] for question, weighed in zip(questions, found, strict=True)]
-
-    return weigh
-
-
-def _weighed(row: dict[str, Any]) -> Weighed:
-    return Weighed(**{**row, "ci": tuple(row["ci"]) if row["ci"] else None})
 
 
 def _files(slug: str) -> list[Path]:
@@ -159,13 +139,9 @@ def _files(slug: str) -> list[Path]:
 
 
 @lru_cache(1024)
-def _finding_in(file: Path) -> Finding | None:
-    """The finding in a file. Each file is read once, since it never changes: a map asks for all of them again and again."""
-    try:
-        (_, smallest, direction), weighed = (read(file) or {})["weighed"][0]
-        return finding_of(_weighed(weighed), smallest, direction)
-    except (KeyError, IndexError, TypeError, ValueError):
-        return None
+def _readable(file: Path) -> bool:
+    """Whether a file holds evidence. Each file is read once, since it never changes: a page asks for all of them again and again."""
+    return read(file) is not None
 
 
 def _rows(slug: str) -> Iterator[dict[str, Any]]:

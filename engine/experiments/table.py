@@ -26,8 +26,8 @@ Every documented issue as a controlled experiment, written by the commands that 
 """
 RULES = f"""
 A claim *{FINDINGS["holds"].lower()}* where the 95 % interval (paired t) excludes zero on the claimed side, the exact sign-flip p is
-below .05 and the effect is at least the smallest worth naming, which was declared before the run. *{FINDINGS["opposite"]}* where the
-interval excludes zero on the other side and the effect has at least that size there. Else there is *{FINDINGS["none"].lower()}* where
+below .05 and the effect is at least the smallest worth naming, which was declared before the run. *{FINDINGS["opposite"]}* where
+all of that is so on the other side. Else there is *{FINDINGS["none"].lower()}* where
 the whole interval lies below that size on the claimed side. All other claims are *{FINDINGS["undecided"].lower()}*.
 
 {LOWEST_P} Where every seed has the same effect, as where things are

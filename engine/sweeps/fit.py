@@ -1,4 +1,4 @@
-"""The power law of a cost: the slope on logarithms, with its interval, over the upper part of the range. Runs in a worker."""
+"""The power law of a cost: the slope on logarithms, with its interval, over the upper part of the range."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, linear_regression
+
+from engine.foundation.student import t_bound
 
 REACH = 8
 """A fit takes only points within this factor of the largest length or depth: three doublings. Below, costs that do not grow
@@ -60,17 +62,14 @@ def upper_part(points: Points) -> list[tuple[float, float]]:
 
 def fit(points: Points) -> Fit | None:
     """Least squares on logarithms over the upper part, with Student's t interval for the slope; None with too few points."""
-    from scipy import stats  # a second, and in workers only
-
     taken = upper_part(points)
     if len(taken) < FEWEST:
         return None
     x, y = [math.log(place) for place, _ in taken], [math.log(value) for _, value in taken]
     slope, intercept = linear_regression(x, y)
-    # scipy's own regression gives no error for a horizontal line.
     apart = sum((b - slope * a - intercept) ** 2 for a, b in zip(x, y, strict=True))
     error = math.sqrt(apart / (len(x) - 2) / sum((a - fmean(x)) ** 2 for a in x))
-    half = float(stats.t.ppf(0.975, len(x) - 2)) * error
+    half = t_bound(len(x) - 2) * error
     return Fit(slope, slope - half, slope + half, intercept, taken[0][0], taken[-1][0], len(taken))
 
 

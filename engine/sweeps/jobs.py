@@ -1,13 +1,11 @@
-"""The jobs of a sweep: one visit, the machine's facts, the fits."""
+"""The jobs of a sweep: one visit, the machine's facts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
-from engine.sweeps.fit import Fit, Points
 from engine.sweeps.visit import Machine, Visit
 
 
@@ -29,9 +27,3 @@ class MeasurePoint(Job[Visit]):
     round: int
     device: str
     count_bytes: bool
-
-
-@dataclass(frozen=True)
-class FitLines(Job[dict[str, Fit]]):
-    function = "engine.sweeps.fit:fit_all"
-    lines: Mapping[str, Points]

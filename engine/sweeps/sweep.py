@@ -16,9 +16,9 @@ import psutil
 from engine.foundation.background import BackgroundTask
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.sweeps.allowed import FIRST, FURTHER, GUESS, refusal
-from engine.sweeps.fit import Fit
+from engine.sweeps.fit import Fit, fit_all
 from engine.sweeps.guard import needed_seconds, reason_not_to
-from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
+from engine.sweeps.jobs import DescribeMachine, MeasurePoint
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
@@ -131,7 +131,7 @@ class Sweep(BackgroundTask):
             self._skips.append(Skip(kind, place, why))
 
     def _fit(self) -> None:
-        fits = self._pool.ask(FitLines(self.result.lines), timeout=60.0)
+        fits = fit_all(self.result.lines)
         with self._lock:
             self._fits = fits
 

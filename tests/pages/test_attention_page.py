@@ -249,6 +249,6 @@ def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
 
 def test_the_page_process_stays_light() -> None:
     modules = "change_view, controls, faults_view, heads_view, steps_view, training_view"
-    code = f"import sys\nfrom pages.parts.attention import {modules}\nprint(sorted({{'torch', 'scipy'}} & set(sys.modules)))"
+    code = f"import sys\nfrom pages.parts.attention import {modules}\nprint('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
+    assert ran.stdout.strip() == "False"

@@ -208,7 +208,7 @@ def test_the_page_process_holds_no_torch() -> None:
     code = (
         "import sys; from engine.notebooks import NOTEBOOKS; from pages.parts.notebooks import controls, figures, overview\n"
         "[(notebook.steps, controls.to_ipynb(notebook)) for notebook in NOTEBOOKS.values()]\n"
-        "print([name for name in ('torch', 'scipy', 'nbformat') if name in sys.modules])"
+        "print([name for name in ('torch', 'nbformat') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -16,7 +16,7 @@ from pages.parts.stage.looks import badge
 
 
 def show_summary(sections: Sequence[Section]) -> None:
-    """What was found about all claims, and about the first claim of each issue, which gives the issue its verdict."""
+    """What was found about all claims, and about the first claim of each issue, which gives the issue its finding."""
     found = {slug: found_of(slug) for slug in ISSUES}
     every = [claim for claims in found.values() for claim in claims]
     first = [claims[0] for claims in found.values() if claims]

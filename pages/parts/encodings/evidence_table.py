@@ -42,7 +42,7 @@ STYLES: list[CSSDict] = [
 
 
 def evidence_styled(rows: Sequence[Row]) -> Styler:
-    """A row for each encoding and a column for each property and cost, as Markdown on the colours of the verdicts."""
+    """A row for each encoding and a column for each property and cost, as Markdown on the colours of the findings."""
     frame = pd.DataFrame(
         [[*map(_cell, row.cells), *_costs(row)] for row in rows],
         index=pd.Index([escaped(ENCODINGS[row.encoding].label) for row in rows], name="Encoding"),

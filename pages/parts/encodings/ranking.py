@@ -1,4 +1,4 @@
-"""The groups, order and wording of the encodings for the chosen needs. All verdicts are computed from the evidence."""
+"""The groups, order and wording of the encodings for the chosen needs. All findings are computed from the evidence."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.experiments.issues.issue import Issue
 from engine.experiments.published import shipped_reports
-from engine.experiments.store import latest_finding
+from engine.experiments.store import has_evidence
 from pages.parts.stage.shown import Shown, of_latest, of_shipped
 
 STORED = "issues.kept"
@@ -19,7 +19,7 @@ STORED = "issues.kept"
 def choose_stored(issue: Issue) -> Shown | None:
     """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
     there: dict[str, Callable[[], Shown | None]] = {}
-    if latest_finding(issue.slug):
+    if has_evidence(issue.slug):
         there["Last run here"] = partial(of_latest, issue)
     for found in shipped_reports(issue):
         there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(of_shipped, issue, found)

@@ -151,8 +151,8 @@ def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkey
     assert main(["issue", "missing-mask", "--seeds", "2", "--json"]) == 0
     rows = lines(capsys.readouterr().out)
     arms = ISSUES["missing-mask"].arms_of()
-    assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["verdict"]
-    assert rows[-1]["verdict"] == "inconclusive"  # two seeds cannot decide
+    assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["report"]
+    assert rows[-1]["finding"] == "undecided"  # two seeds cannot decide
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
 
 

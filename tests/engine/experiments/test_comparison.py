@@ -51,16 +51,16 @@ def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> Non
     assert np.isnan(nothing).all()
 
 
-def test_a_verdict_comes_from_the_trials() -> None:
+def test_a_finding_comes_from_the_trials() -> None:
     experiment = comparison({}, ("learned",), ("permutation",))
     trials = [
         Trial(arm.name, seed, {"accuracy": (0.9 if arm.role == "comparison" else 0.5) + 0.01 * seed})
         for arm in experiment.arms
         for seed in range(8)
     ]
-    assert report(experiment, trials, range(8)).verdict == "shown"
+    assert report(experiment, trials, range(8)).claims[0].finding == "holds"
     same = [Trial(trial.arm, trial.seed, {"accuracy": 0.5}) for trial in trials]
-    assert report(experiment, same, range(8)).verdict == "not shown"
+    assert report(experiment, same, range(8)).claims[0].finding == "none"
 
 
 @pytest.mark.parametrize(

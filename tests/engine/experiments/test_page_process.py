@@ -1,4 +1,4 @@
-"""The page's process gathers evidence without torch and without scipy: workers weigh."""
+"""The page's process gathers and weighs evidence without torch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ for issue in ISSUES.values():
     report(issue, (), range(8))
     for arm in issue.arms:
         issue.config(arm), issue.changes(arm), issue.record(arm)
-print([name for name in ("torch", "scipy", "pandas", "streamlit") if name in sys.modules])
+print([name for name in ("torch", "pandas", "streamlit") if name in sys.modules])
 """
 
 

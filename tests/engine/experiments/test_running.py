@@ -17,6 +17,7 @@ from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
+from engine.workers.errors import JobError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
@@ -42,7 +43,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool) -> No
     assert run.state == "finished"
     assert {(t.arm, t.seed) for t in run.trials} == {(a, s) for a in ("short", "long") for s in range(10, 16)}
     found = run.report
-    assert found.verdict == "shown"
+    assert found.claims[0].finding == "holds"
     effects = [1 / (1 + s + 1) - 1 / (9 + s + 1) for s in range(10, 16)]
     assert found.claims[0].effects == pytest.approx(effects)
     assert found.arms[0].values == pytest.approx([1 / (2 + s) for s in range(10, 16)])
@@ -58,9 +59,9 @@ def test_the_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
 
 def test_the_last_line_has_the_first_claims_numbers_at_the_top(pool: Pool) -> None:
     row = json.loads(json.dumps(ended(ExperimentRun(fake_issue(seeds=6), pool)).report.to_json(), allow_nan=False))
-    assert (row["event"], row["slug"], row["verdict"]) == ("verdict", "fake", "shown")
+    assert (row["event"], row["slug"], row["finding"]) == ("report", "fake", "holds")
     assert [row[key] for key in ("effect", "ci", "p")] == [row["claims"][0][key] for key in ("effect", "ci", "p")]
-    assert {"claim", "verdict", "effect", "unit", "ci", "p", "smallest_effect"} <= set(row["claims"][0])
+    assert {"claim", "finding", "effect", "unit", "ci", "p", "smallest_effect"} <= set(row["claims"][0])
     assert [(arm["role"], arm["metric"], len(arm["values"])) for arm in row["arms"]] == [
         ("fault", "loss", 6), ("control", "loss", 6),
     ]  # fmt: skip
@@ -99,6 +100,17 @@ def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Po
     assert {(t.arm, t.seed) for t in kept} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
     assert more.report.claims[0].effects[:2] == first.report.claims[0].effects
     assert (more.done, more.seconds_left) == (1, 0)
+
+
+def test_an_experiment_needs_no_process_for_questions(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those processes may be busy with others' questions for longer than anybody waits."""
+
+    def busy(*_: object, **__: object) -> None:
+        raise JobError("The question took longer than 30 s.")
+
+    monkeypatch.setattr(pool, "ask", busy)
+    run = ended(ExperimentRun(fake_issue(seeds=2), pool))
+    assert (run.state, len(run.report.claims[0].effects)) == ("finished", 2)
 
 
 def test_no_trial_is_left_on_disk_as_a_run(pool: Pool) -> None:

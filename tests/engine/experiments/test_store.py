@@ -11,7 +11,6 @@ from engine.experiments import store
 from engine.experiments.comparison import Comparison
 from engine.experiments.report import report
 from engine.experiments.running import ExperimentRun
-from engine.experiments.statistics import Weighed
 from engine.experiments.trial import Trial
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
@@ -26,19 +25,15 @@ def saved(pool: Pool) -> ExperimentRun:
     return run
 
 
-def test_evidence_is_kept_and_what_was_weighed_is_not_weighed_again(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evidence_is_kept(pool: Pool) -> None:
     assert store.latest(fake_issue()) is None
-    assert store.latest_finding("fake") is None
+    assert not store.has_evidence("fake")
     run = saved(pool)
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "weigh_all", None)
-        found = store.latest(fake_issue())
+    found = store.latest(fake_issue())
     assert found is not None
     assert found.trials == list(run.trials)
     assert found.report.claims == run.report.claims
-    assert store.latest_finding("fake") == "holds"
+    assert store.has_evidence("fake")
 
 
 def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool) -> None:
@@ -46,13 +41,13 @@ def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool) -> None:
     first, *others = fake_issue().claims
     found = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
     assert found is not None
-    assert found.report.verdict == "not shown"
+    assert found.report.claims[0].finding == "none"
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool) -> None:
     saved(pool)
     (store.folder_of("fake") / "99999999999999999999.json").write_text("{")
-    assert store.latest_finding("fake") == "holds"
+    assert store.has_evidence("fake")
     assert store.latest(fake_issue()) is not None
 
 
@@ -68,8 +63,7 @@ def test_a_comparison_is_found_again_by_what_was_compared() -> None:
     assert store.find_comparison(TABLE.name) is None
     trials = trials_of(TABLE)
     run = ExperimentRun(TABLE.experiment, Pool, stored=trials)  # type: ignore[arg-type]  # never started
-    weighed = Weighed("inconclusive", 0.1, (-0.1, 0.3), 0.5, 2, "Two are few.")
-    run.report = report(TABLE.experiment, trials, range(2), weigh=lambda questions: [weighed] * len(questions))
+    run.report = report(TABLE.experiment, trials, range(2))
     file = store.save(run, TABLE)
     assert (file.parent.name, file.name) == ("designs", f"{TABLE.name}.json")
     found = store.find_comparison(Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2).name)

@@ -7,7 +7,7 @@ from typing import Any
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.settings.costs import Memory
-from engine.sweeps.jobs import DescribeMachine, FitLines, MeasurePoint
+from engine.sweeps.jobs import DescribeMachine, MeasurePoint
 from engine.sweeps.visit import Machine, Visit
 from engine.workers.errors import JobError
 from engine.workers.limits import Limits
@@ -36,8 +36,6 @@ class ScriptedPool:
         match job:
             case DescribeMachine():
                 return Machine("a processor", "cpu", "2", 1, 2**34)
-            case FitLines():
-                return job.do()
             case MeasurePoint():
                 self.alone.append(alone)
                 return self._visit(**vars(job))

@@ -13,7 +13,7 @@ import sys
 import app
 pandas = sys.modules["pandas"]
 assert not pandas.__spec__._initializing
-print(sorted({"torch", "scipy", "pages.main"} & set(sys.modules)))
+print(sorted({"torch", "pages.main"} & set(sys.modules)))
 """
 
 
