@@ -25,6 +25,7 @@ class SequenceRead(TypedDict):
 @dataclass(frozen=True)
 class ReadSequence(Job[SequenceRead]):
     function = "engine.analysis.attention_model:sequence"
+    noun = "Reading the sequence"
     config: RunConfig
     asked: SampleAsked
 
@@ -37,6 +38,7 @@ class StepsDone(TypedDict):
 @dataclass(frozen=True)
 class TrainAgain(Job[StepsDone]):
     function = "engine.analysis.attention_model:train_again"
+    noun = "Training the model again"
     asked: ModelAsked
     seconds: float
 
@@ -82,6 +84,7 @@ class Heads(TypedDict):
 @dataclass(frozen=True)
 class DescribeHeads(Job[Heads]):
     function = "engine.analysis.attention_heads:heads"
+    noun = "Describing the heads"
     asked: ModelAsked
     sample: SampleAsked
 
@@ -89,6 +92,7 @@ class DescribeHeads(Job[Heads]):
 @dataclass(frozen=True)
 class ComputePatterns(Job[dict[str, np.ndarray]]):
     function = "engine.analysis.attention_heads:patterns"
+    noun = "Computing the attention patterns"
     asked: ModelAsked
     sample: SampleAsked
 
@@ -110,6 +114,7 @@ class Changed(TypedDict):
 @dataclass(frozen=True)
 class SwitchHeadsOff(Job[Changed]):
     function = "engine.analysis.attention_changes:without_heads"
+    noun = "Switching heads off"
     asked: ModelAsked
     sample: SampleAsked
     place: Place
@@ -129,12 +134,14 @@ class EachHeadOff(TypedDict):
 @dataclass(frozen=True)
 class SwitchEachHeadOff(Job[EachHeadOff]):
     function = "engine.analysis.attention_changes:each_head_off"
+    noun = "Switching each head off in turn"
     asked: ModelAsked
 
 
 @dataclass(frozen=True)
 class CompareScores(Job[dict[str, HeadSeen]]):
     function = "engine.analysis.attention_changes:other_scores"
+    noun = "Comparing attention scores"
     asked: ModelAsked
     sample: SampleAsked
     place: Place
@@ -169,6 +176,7 @@ class Faulty(TypedDict):
 @dataclass(frozen=True)
 class SwitchFaultsOn(Job[Faulty]):
     function = "engine.analysis.attention_checks:faults_seen"
+    noun = "Switching faults on"
     asked: ModelAsked
     sample: SampleAsked
     place: Place
@@ -178,6 +186,7 @@ class SwitchFaultsOn(Job[Faulty]):
 @dataclass(frozen=True)
 class MeasureEntropyAtFirst(Job[dict[str, list[float]]]):
     function = "engine.analysis.attention_checks:entropy_at_first"
+    noun = "Measuring the entropy before training"
 
 
 class Steps(TypedDict):
@@ -219,6 +228,7 @@ class Steps(TypedDict):
 @dataclass(frozen=True)
 class TraceSteps(Job[Steps]):
     function = "engine.analysis.attention_steps:steps"
+    noun = "Computing the steps of one query"
     asked: ModelAsked
     sample: SampleAsked
     place: Place

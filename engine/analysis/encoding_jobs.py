@@ -81,6 +81,7 @@ class FirstPortrait(Portrait, Effect):
 @dataclass(frozen=True)
 class ComputeMatrices(Job[Matrices]):
     function = "engine.analysis.encodings:matrices"
+    noun = "Computing the encoding's matrices"
     config: RunConfig
     shown: int
 
@@ -88,6 +89,7 @@ class ComputeMatrices(Job[Matrices]):
 @dataclass(frozen=True)
 class ComputePortrait(Job[FirstPortrait]):
     function = "engine.analysis.encodings:portrait"
+    noun = "Computing the encoding's picture"
     config: RunConfig
     shown: int
 
@@ -95,6 +97,7 @@ class ComputePortrait(Job[FirstPortrait]):
 @dataclass(frozen=True)
 class ComputePortraitOfSnapshot(Job[Portrait]):
     function = "engine.analysis.encodings:portrait_of_snapshot"
+    noun = "Computing the trained encoding's picture"
     folder: str
     config: RunConfig
     step: int
@@ -106,6 +109,7 @@ class FollowSnapshots(Job[dict[str, list[float]]]):
     """``order`` and ``scale`` of the encoding at each of the steps."""
 
     function = "engine.analysis.encodings:along"
+    noun = "Following the encoding through the training"
     folder: str
     steps: tuple[int, ...]
     layer: int
@@ -114,6 +118,7 @@ class FollowSnapshots(Job[dict[str, list[float]]]):
 @dataclass(frozen=True)
 class MeasureFinalScales(Job[dict[str, float]]):
     function = "engine.analysis.encodings:final_scales"
+    noun = "Measuring the encoding's final scale"
     folder: str
     layer: int
 
@@ -138,6 +143,7 @@ class Preview(TypedDict):
 @dataclass(frozen=True)
 class ComputePreview(Job[Preview]):
     function = "engine.analysis.encodings:preview"
+    noun = "Computing the preview"
     config: RunConfig
 
 
@@ -156,12 +162,14 @@ class Timing(TypedDict):
 @dataclass(frozen=True)
 class TimeForward(Job[list[Timing]]):
     function = "engine.analysis.forward_time:forward_times"
+    noun = "Measuring the forward time"
     configs: tuple[RunConfig, ...]
 
 
 @dataclass(frozen=True)
 class TimeEncodings(Job[dict[str, Timing]]):
     function = "engine.analysis.forward_time:measure_all"
+    noun = "Measuring the forward time of every encoding"
     config: RunConfig
     names: tuple[str, ...]
 
@@ -169,3 +177,4 @@ class TimeEncodings(Job[dict[str, Timing]]):
 @dataclass(frozen=True)
 class ReadTimes(Job[dict[str, Timing]]):
     function = "engine.analysis.forward_time:known_times"
+    noun = "Reading the measured times"

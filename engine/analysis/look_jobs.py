@@ -20,6 +20,7 @@ class LookBeforeTraining(Job[list[Event]]):
     """The first events of the config's run: Started, the Snapshot of the untrained model, and the Progress of the first step."""
 
     function = "engine.analysis.look:before_training"
+    noun = "Computing the untrained model"
     config: RunConfig
 
 
@@ -28,5 +29,6 @@ class ReadOwnSequence(Job[Snapshot]):
     """The snapshot of a model that reads the ``text``, token names separated by spaces. Step 0 is the untrained model."""
 
     function = "engine.analysis.look:own_sequence_read"
+    noun = "Reading your sequence"
     asked: ModelAsked
     text: str

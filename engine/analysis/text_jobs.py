@@ -31,6 +31,7 @@ class Counted(TypedDict):
 @dataclass(frozen=True)
 class CountWords(Job[Counted]):
     function = "engine.analysis.text:counting_models"
+    noun = "Counting the words of the text"
     config: RunConfig
 
 
@@ -46,6 +47,7 @@ class Beside(TypedDict):
 @dataclass(frozen=True)
 class CompareWithCounting(Job[Beside]):
     function = "engine.analysis.text:beside_counting_models"
+    noun = "Comparing the model with counting"
     config: RunConfig
     weights: str
 
@@ -66,6 +68,7 @@ class Written(TypedDict):
 @dataclass(frozen=True)
 class WriteText(Job[Written]):
     function = "engine.analysis.text:sample"
+    noun = "Writing the text"
     config: RunConfig
     weights: str
     prompt: str
@@ -87,6 +90,7 @@ class SentenceAttention(TypedDict):
 @dataclass(frozen=True)
 class AttendToSentence(Job[SentenceAttention]):
     function = "engine.analysis.text:attention"
+    noun = "Reading the sentence"
     config: RunConfig
     weights: str
     sentence: str

@@ -41,3 +41,4 @@ class Evidence(TypedDict):
 @dataclass(frozen=True)
 class CollectEvidence(Job[list[Evidence]]):
     function = "engine.experiments.choice:evidence_table"
+    noun = "Collecting the evidence"

@@ -18,6 +18,8 @@ class Job(Generic[Answer]):
 
     function: ClassVar[str]
     """``module:function``; the module is imported in the process that does the job, so it may import torch."""
+    noun: ClassVar[str] = "The question"
+    """The job in the words of readers, as the subject of a sentence: a class of jobs that pages ask has its own."""
     anywhere: ClassVar[bool] = False
     """Whether the job reads and writes no file, so that a machine of the cluster may do it. Those that measure are such jobs: they
     are all done on the same machine, on which no page is drawn."""

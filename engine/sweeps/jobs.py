@@ -12,6 +12,7 @@ from engine.sweeps.visit import Machine, Visit
 @dataclass(frozen=True)
 class DescribeMachine(Job[Machine]):
     function = "engine.sweeps.measure:machine"
+    noun = "Reading the facts about the machine"
     anywhere = True
     device: str
 
@@ -19,6 +20,7 @@ class DescribeMachine(Job[Machine]):
 @dataclass(frozen=True)
 class MeasurePoint(Job[Visit]):
     function = "engine.sweeps.measure:visit"
+    noun = "Measuring one point"
     anywhere = True
     config: RunConfig
     length: int

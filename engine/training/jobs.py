@@ -11,3 +11,4 @@ from engine.foundation.job import Job
 @dataclass(frozen=True)
 class MeasureSpeed(Job[Speed]):
     function = "engine.training.speed:measure_speed"
+    noun = "Measuring the speed of this machine"

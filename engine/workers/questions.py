@@ -73,13 +73,13 @@ class Questions:
         if not queued.done.wait(timeout):
             with self._lock:
                 self._leave(queued)
-            raise JobError(f"{job.function} took longer than {in_time(timeout)}.")
+            raise JobError(f"{job.noun} took longer than {in_time(timeout)}.")
         if queued.error:
             raise JobError(queued.error)
         try:
             return cast(Answer, protocol.read_value(queued.value))
         except TypeError as error:
-            raise JobError(f"{job.function}: {error}") from error
+            raise JobError(f"{job.noun} failed: {error}") from error
 
     def dispatch(self) -> None:
         """Give waiting jobs to free processes, one of each visitor in turn. Who has had a large share of the time lately waits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from importlib import import_module
 from inspect import Parameter, signature
@@ -42,6 +43,12 @@ def test_the_function_takes_the_fields_and_gives_the_answer(job: type[Job[Any]])
     assert {name for name, one in wanted.items() if one.default is Parameter.empty} <= given
     (answer,) = get_args(job.__orig_bases__[0])  # type: ignore[attr-defined]
     assert get_type_hints(function)["return"] == answer
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.__name__)
+def test_readers_have_words_of_its_own_for_it(job: type[Job[Any]]) -> None:
+    assert re.fullmatch(r"[A-Z][a-z]+ing [a-z' ]+", job.noun)
+    assert [other for other in JOBS if other.noun == job.noun] == [job]
 
 
 def test_declaring_them_imports_no_torch() -> None:
