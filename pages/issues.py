@@ -10,9 +10,10 @@ from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.visitor import visitor
 from pages.parts.issues.map import show_map
 from pages.parts.issues.stage import show_stage
-from pages.parts.issues.state import ISSUE, SETTINGS, shown_run
+from pages.parts.issues.state import ISSUE, SETTINGS
 from pages.parts.issues.tabs import show_tabs
 from pages.parts.stage.evidence import in_step_with
+from pages.parts.stage.issue_list import shown_run
 from pages.parts.stage.presenting import presented
 
 

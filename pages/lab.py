@@ -11,6 +11,7 @@ from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
+from pages.parts.app.facts import show_facts
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
 from pages.parts.app.own_runs import show_refusal
@@ -23,7 +24,6 @@ from pages.parts.boards.live.board import ALL, Panel, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls
-from pages.parts.lab.facts import show_facts
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_away

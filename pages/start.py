@@ -11,7 +11,7 @@ from engine.experiments.lessons import LESSONS
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
-from pages.parts.issues.map import show_small_map
+from pages.parts.stage.issue_list import show_small_map
 from pages.parts.start.words import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
 
 SECONDS = 14.0

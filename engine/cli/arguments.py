@@ -1,13 +1,13 @@
-"""RunConfig's settings as command-line options and back."""
+"""A command's options for RunConfig's settings, and the config that they give."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 
+from engine.config.options import flag
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.settings.fields import Setting, Value, to_text
+from engine.settings.fields import Setting, to_text
 from engine.tasks import TASKS
 
 
@@ -18,10 +18,6 @@ def all_settings() -> dict[str, Setting]:
         for encoding in ENCODINGS:
             found |= {row.name: row for row in settings_for(task, encoding) if row.name not in found}
     return found
-
-
-def flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +36,3 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 def config_from(given: argparse.Namespace) -> RunConfig:
     """The config of the given options. Raises ConfigError."""
     return parse({name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None})
-
-
-def to_arguments(config: RunConfig) -> list[str]:
-    """The options that give this config, with every setting."""
-    return as_options(config.flat())
-
-
-def as_options(values: Mapping[str, Value]) -> list[str]:
-    """The options that set these values."""
-    return [part for name, value in values.items() for part in (flag(name), to_text(value))]

@@ -10,9 +10,9 @@ from math import isnan
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.arguments import flag
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.following import follow
+from engine.config.options import flag
 from engine.estimate.at_scale import PRECISIONS
 from engine.estimate.published import WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time

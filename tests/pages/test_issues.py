@@ -24,9 +24,8 @@ from engine.experiments.running import ExperimentRun
 from engine.experiments.store import has_evidence
 from engine.workers.errors import Refused
 from pages.parts.app import server
-from pages.parts.issues.map import in_groups
-from pages.parts.issues.state import RAN
 from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.shown import of_run
 from pages.parts.stage.take_away import as_csv, as_json
 from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+
 import streamlit as st
 
 from engine.config.link import to_query as lab_query
+from engine.config.options import as_options
 from engine.encodings.designed.code import written
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
-from engine.settings.fields import to_text
 from pages.parts.design.state import PARTS, SETTINGS, design, parts
 
 
@@ -44,11 +46,7 @@ def show_ways() -> None:
         config = design_config(parts())
     except ConfigError:
         return
-    options = [
-        f"--{name.replace('_', '-')} {to_text(value)}"
-        for name, value in parts().items()
-        if value != PARTS[name].default
-    ]
+    own = {name: value for name, value in parts().items() if value != PARTS[name].default}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.page_link(
             "lab.py", label="Open in the lab", icon=":material/science:", query_params=lab_query(config),
@@ -58,6 +56,5 @@ def show_ways() -> None:
             st.caption("This link opens the page with these parts. It starts nothing.")
             st.code(SETTINGS.share_link(SETTINGS.query()), language=None, wrap_lines=True)
             st.caption("The same design on the command line:")
-            st.code(
-                " ".join(["python -m engine train --pos-encoding designed", *options]), language="bash", wrap_lines=True
-            )
+            command = shlex.join(["python", "-m", "engine", "train", "--pos-encoding", "designed", *as_options(own)])
+            st.code(command, language="bash", wrap_lines=True)

@@ -13,8 +13,9 @@ from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from pages.parts.issues.prediction import Prediction, prediction_of
-from pages.parts.issues.state import SETTINGS, shown_runs
+from pages.parts.issues.state import SETTINGS
 from pages.parts.stage.controls import start
+from pages.parts.stage.issue_list import shown_runs
 
 PREDICTED = "issues.predicted"
 """Session key: the predictions by run, as they were when it started."""

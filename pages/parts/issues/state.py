@@ -10,17 +10,14 @@ from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Issue
-from engine.experiments.running import ExperimentRun
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.stage.controls import seeds_setting
 from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.issue_list import shown_run, shown_runs
 
 ISSUE, EXPERIMENT = "issue", "experiment"
-RAN = "issues.ran"
-"""Session key: the name of the shown run by issue."""
 
 
 class IssueState(PageState):
@@ -87,14 +84,3 @@ class IssueSettings(ModelSettings[IssueState]):
 
 
 SETTINGS = IssueSettings("issues", IssueState, _check)
-
-
-def shown_runs() -> dict[str, str]:
-    runs: dict[str, str] = st.session_state.setdefault(RAN, {})
-    return runs
-
-
-def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:
-    """The name of the run that is looked at and the run, if this server still holds it."""
-    name = shown_runs().get(issue.slug, "")
-    return name, EXPERIMENTS.find(name)

@@ -14,7 +14,7 @@ from engine.experiments.trial import Trial
 from pages.parts.app.linked_terms import with_terms
 from pages.parts.charts.stack import stack_svg
 from pages.parts.issues.drawing import show_drawing
-from pages.parts.issues.map import PAGE, issue_link
+from pages.parts.stage.issue_list import PAGE, issue_link
 
 
 def show_way(issue: Issue) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 from functools import partial
 
 import streamlit as st
 
-from engine.cli.arguments import as_options
 from engine.config.link import to_query
+from engine.config.options import train_command
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
@@ -42,7 +41,7 @@ def take_away(run: Run | None, config: RunConfig) -> None:
             st.caption("This link opens the lab with every setting in place. It never starts training.")
             st.code(share_link(config, run), language=None, wrap_lines=True)
             st.caption("The same settings on the command line:")
-            st.code(command_line(config), language="sh", wrap_lines=True)
+            st.code(train_command(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
                 # Functions, not values: the files are made only when somebody downloads them.
@@ -76,10 +75,3 @@ def _numbers_csv(run: Run) -> str:
 
 def _events_jsonl(run: Run) -> str:
     return "\n".join(json.dumps(to_json(event)) for event in run.events)
-
-
-def command_line(config: RunConfig) -> str:
-    """The command that trains these settings; those at their defaults are left out."""
-    usual = RunConfig().flat()
-    own = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
-    return shlex.join(["python", "-m", "engine", "train", *as_options(own)])

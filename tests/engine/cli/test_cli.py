@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.cli import main
-from engine.cli.arguments import to_arguments
+from engine.config.options import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.experiments.issues import ISSUES
@@ -45,7 +45,7 @@ def test_train_shows_a_person_a_table(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["train", *to_arguments(PRESETS["no-norm"].config), "--json"])
+    code = main(["train", *as_options(PRESETS["no-norm"].config.flat()), "--json"])
     last = lines(capsys.readouterr().out)[-1]
     assert (code, last["event"]) == (1, "failed")
     assert last["tensor"] in last["reason"]

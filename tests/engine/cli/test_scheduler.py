@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from engine.cli import cluster, main
-from engine.cli.arguments import to_arguments
 from engine.cluster import SCHEDULER_VARIABLE
+from engine.config.options import as_options
 from engine.config.presets import PRESETS
 from engine.workers.machines import Machine
 from tests.clustering import loopback_cluster
@@ -115,7 +115,7 @@ def test_a_run_on_a_cluster_prints_and_leaves_what_one_on_this_machine_does(
 
 @pytest.mark.acceptance
 def test_a_failed_run_there_exits_with_one(scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["train", *to_arguments(PRESETS["no-norm"].config), "--scheduler", scheduler]
+    given = ["train", *as_options(PRESETS["no-norm"].config.flat()), "--scheduler", scheduler]
     code = main([*given, "--json"])
     assert (code, lines(capsys.readouterr().out)[-1]["event"]) == (1, "failed")
     assert main(given) == 1

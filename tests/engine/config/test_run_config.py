@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from engine.cli import OneLineParser
-from engine.cli.arguments import add_settings, all_settings, config_from, to_arguments
+from engine.cli.arguments import add_settings, all_settings, config_from
 from engine.config.link import from_query, to_query
+from engine.config.options import as_options
 from engine.config.run_config import COMPOSED, RunConfig, changes_between, parse, settings_for, settings_of
 from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError
@@ -76,7 +77,7 @@ def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: 
     assert (linked, ignored) == (config, [])
     parser = OneLineParser()
     add_settings(parser)
-    assert config_from(parser.parse_args(to_arguments(config))) == config
+    assert config_from(parser.parse_args(as_options(config.flat()))) == config
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
 
 

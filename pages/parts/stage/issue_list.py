@@ -1,0 +1,82 @@
+"""The list of all issues, by group, each with a mark where this reader has run it; and which run of each this reader looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from engine.experiments.finding import in_words
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import GROUPS, Group, Issue
+from engine.experiments.running import ExperimentRun
+from engine.foundation.visitor import Visitor
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.looks import LOOKS, Color
+
+PAGE = "issues.py"
+RAN = "issues.ran"
+"""Session key: the name of the shown run by issue."""
+
+
+@dataclass(frozen=True)
+class State:
+    words: str
+    icon: str
+    color: Color
+
+
+def state_of(issue: Issue, visitor: Visitor) -> State | None:
+    """The reader's own run: running, or what it found about the first claim; None where the reader has run none."""
+    running = EXPERIMENTS.running_of(visitor)
+    run = EXPERIMENTS.find(running) if running else None
+    if run is not None and run.experiment.slug == issue.slug:
+        return State("Running", ":material/hourglass_top:", "blue")
+    _, own = shown_run(issue)
+    if own is None or not own.trials:
+        return None
+    claim = own.report.claims[0]
+    return State(f"Yours: {in_words(claim.finding, claim.weighed.seeds)}", *LOOKS[claim.finding])
+
+
+def in_groups() -> dict[Group, list[Issue]]:
+    """The issues of every group in the registry's order."""
+    return {group: [issue for issue in ISSUES.values() if issue.group == group] for group in GROUPS}
+
+
+def issue_link(issue: Issue, label: str = "", icon: str | None = None, **more: str) -> None:
+    st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug, **more})
+
+
+def wrapping(key: str, *, horizontal: bool = False) -> DeltaGenerator:
+    """A container in which the titles of links wrap to a second line instead of being cut off, and look like links although they lead to
+    this very page."""
+    link = f".st-key-{key} a"
+    st.html(
+        f"<style>{link}, {link} * {{ white-space: normal; overflow: visible; }}"
+        f"{link} {{ background: none; padding-inline: 0; }} {link}:hover {{ text-decoration: underline; }}</style>"
+    )
+    return st.container(key=key, horizontal=horizontal, gap="small")
+
+
+def show_small_map(visitor: Visitor) -> None:
+    """Only titles, for the start page; with a mark where this reader has run one."""
+    with wrapping("issues-small-map"):
+        for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
+            with column, st.container(gap="xsmall"):
+                st.markdown(f"**{GROUPS[group]}**")
+                for issue in issues:
+                    state = state_of(issue, visitor)
+                    issue_link(issue, icon=state.icon if state else ":material/help_center:")
+
+
+def shown_runs() -> dict[str, str]:
+    runs: dict[str, str] = st.session_state.setdefault(RAN, {})
+    return runs
+
+
+def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:
+    """The name of the run that is looked at and the run, if this server still holds it."""
+    name = shown_runs().get(issue.slug, "")
+    return name, EXPERIMENTS.find(name)
