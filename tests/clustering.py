@@ -31,9 +31,9 @@ class LoopbackCluster:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add(
-        self, *, threads: int = 1, memory: str = "4GiB", folder: Path = ROOT, **environment: str
+        self, *, threads: int = 1, port: int = 0, memory: str = "4GiB", folder: Path = ROOT, **environment: str
     ) -> subprocess.Popen[bytes]:
-        """Start one more worker, without Dask's own process that would start it again when it was killed."""
+        """Start one more worker, without Dask's own process that would start it again when it was killed. ``port``: 0 is any."""
         log = self.folder / f"worker-{len(self.workers)}.txt"
         command = [
             "worker",
@@ -44,6 +44,8 @@ class LoopbackCluster:
             memory,
             "--no-nanny",
             "--no-dashboard",
+            "--worker-port",
+            str(port),
         ]
         self.workers.append(_dask(command, log, {**self.environment, **environment}, folder))
         return self.workers[-1]

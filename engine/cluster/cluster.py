@@ -122,9 +122,11 @@ class DaskCluster:
                 await ask(client, self.address, "unregister_worker_plugin", name=operation(self._app))
 
     def _look(self, client: Client, workers: dict[str, Any]) -> None:
-        """Begin with the workers that have joined."""
+        """Begin with the workers that have joined, and forget those that have left: each may come back at its address."""
         for address in self._tasks.keys() - workers.keys():
-            self._tasks[address].cancel()
+            self._tasks.pop(address).cancel()
+        for address in self.refused.keys() - workers.keys():
+            del self.refused[address]
         for address in workers.keys() - self._tasks.keys() - self.refused.keys():
             slots = max(1, int(workers[address]["nthreads"]))
             memory = int(FREE_SHARE * int(workers[address]["memory_limit"] or 0)) // slots

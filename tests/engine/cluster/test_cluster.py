@@ -139,8 +139,8 @@ def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(tmp_
         before = kept.step
         until(lambda: kept.step > before + 20)
         assert [machine.name for machine in pool.machines.training] == [kept.machine]
-        # One that joins is used at once, and the run that is started again is the same.
-        cluster.add()
+        # One that comes back at the same address is used again, and the run that is started again is the same.
+        cluster.add(port=int(lost.machine.rpartition(":")[2]))
         until_machines(pool, 2)
         again = pool.submit(RunRequest(lost.config))
         until(lambda: again.step >= lost.step)
