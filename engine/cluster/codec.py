@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import cache
+from typing import Any, cast, get_type_hints
 
 import msgpack
 import numpy as np
+from pydantic import ConfigDict, TypeAdapter
 
 ARRAY, NUMBER, TUPLE, OBJECT = 1, 2, 3, 4
 """The extension types: a NumPy array, a NumPy scalar, a tuple, and a dataclass of the engine."""
@@ -77,7 +79,8 @@ def _from_extended(code: int, data: bytes, depth: int) -> Any:
         case (3, list()):
             return tuple(row)
         case (4, [str(module), str(name), dict(values)]):
-            return _dataclass(module, name)(**values)
+            found = _dataclass(module, name)
+            return found(**_checked(found, values))
     raise Unreadable(f"The extension type {code} is unknown.")
 
 
@@ -87,6 +90,21 @@ def _dataclass(module: str, name: str) -> type:
     if not (isinstance(found, type) and is_dataclass(found)):
         raise Unreadable(f"{module}.{name} is no record of the engine.")
     return found
+
+
+def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a dataclass's fields, each as its annotation says: a step that is a text could be the path of a file."""
+    known = _fields_of(kind)
+    return {name: known[name].validate_python((value,))[0] for name, value in values.items()}
+
+
+@cache
+def _fields_of(kind: type) -> dict[str, TypeAdapter[tuple[Any]]]:
+    """What checks each field, in a tuple: an adapter takes no settings for a dataclass itself."""
+    hints, arrays_too = get_type_hints(kind), ConfigDict(arbitrary_types_allowed=True)
+    return {
+        one.name: TypeAdapter(cast(Any, tuple)[hints[one.name]], config=arrays_too) for one in fields(cast(Any, kind))
+    }
 
 
 def _is_ours(module: str) -> bool:

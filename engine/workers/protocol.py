@@ -10,7 +10,11 @@ import io
 import pickle
 import struct
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal, TypedDict
+from typing import Any, BinaryIO, Literal
+
+from typing_extensions import (
+    TypedDict,
+)  # up to Python 3.11 pydantic, with which the cluster checks messages, reads only this one
 
 from engine.estimate.prediction import Prediction
 from engine.foundation.job import Job

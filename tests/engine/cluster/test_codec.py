@@ -86,6 +86,31 @@ def test_no_class_but_a_record_of_the_engine_is_made() -> None:
             decode(body)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        Snapshot("/tmp/elsewhere", {}, {}, []),  # type: ignore[arg-type]
+        Snapshot(1, {"self": "no array"}, {}, []),  # type: ignore[dict-item]
+        Progress([], 1.0, 0.5, 0.1, 1e4),  # type: ignore[arg-type]
+        protocol.RunUpdate("run", ["no event"]),  # type: ignore[list-item]
+        protocol.RunUpdate("run", [], "flying"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_record_whose_fields_are_not_what_they_should_be_is_not_made(value: Any) -> None:
+    with pytest.raises(Unreadable):
+        decode(encode(value))
+
+
+def test_facts_about_a_device_come_back() -> None:
+    ready = protocol.Ready({"torch": "2.13", "accelerator": None, "accelerators": 0})
+    assert decode(encode(ready)) == ready
+
+
+def test_numbers_of_numpy_stay_numbers_in_a_record() -> None:
+    event = Progress(np.int64(3), np.float32(0.5), np.float64(0.25), 0.1, 1e4, {"loss": np.float32(2)})  # type: ignore[arg-type]
+    assert decode(encode(event)) == Progress(3, 0.5, 0.25, 0.1, 1e4, {"loss": 2.0})
+
+
 def test_a_nesting_without_end_is_refused() -> None:
     body = encode(0)
     for _ in range(200):
