@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from distributed import Client, Security
+from distributed.comm.core import CommClosedError
 
 from engine.cluster.codec import Unreadable
 from engine.cluster.member import SILENT, Call, Member, OtherVersion
@@ -197,7 +198,7 @@ class DaskCluster:
             LOG.warning(
                 "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can.",
                 self.address,
-                str(error) or type(error).__name__,
+                "the connection was lost" if isinstance(error, CommClosedError) else str(error) or type(error).__name__,
             )
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
         self._changed()

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast, get_args
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
-from engine.foundation.log import log_error, log_failure, log_to_stderr
+from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
 from engine.foundation.paths import data_folder
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.runs.events import Failed, Finished
@@ -162,6 +162,8 @@ class Worker:
             return
         try:
             save_weights(run.model, self._folders[run.run_id] / "weights.safetensors")
+        except OSError as error:
+            LOG.error("The weights of run %s cannot be saved: %s", run.run_id, error)
         except Exception as error:
             log_error(f"The weights of run {run.run_id} cannot be saved", error)
 
@@ -176,11 +178,16 @@ class Worker:
 
 
 def save_weights(model: Any, path: Path) -> None:
-    """Save a model's parameters and buffers, those of shared layers once; the file appears whole or not at all."""
+    """Save a model's parameters and buffers, those of shared layers once; the file appears whole or not at all. Raises OSError
+    where the disk does not take it."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_model
 
     with replacing(path) as half_written:
-        save_model(model, str(half_written))
+        try:
+            save_model(model, str(half_written))
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
 
 
 def free_memory() -> None:

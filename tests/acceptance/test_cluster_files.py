@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 
@@ -52,6 +53,14 @@ def test_one_machine_trains_through_tls_with_the_certificates_made_here(tmp_path
         there = subprocess.run(train, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         assert there.returncode == 0, there.stderr
         assert '"finished"' in there.stdout
+        listening = [
+            one.laddr.ip
+            for process in psutil.Process(cluster.pid).children(recursive=True)
+            for one in process.net_connections()
+            if one.status == psutil.CONN_LISTEN
+        ]
+        assert listening
+        assert set(listening) == {"127.0.0.1"}, "Dask serves plain HTTP without dashboards, too"
     finally:
         cluster.terminate()
         cluster.wait(30)

@@ -154,7 +154,9 @@ def losses(run: Run) -> list[float]:
     return [event.loss for event in run.events if isinstance(event, Progress)]
 
 
-def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(tmp_path: Path) -> None:
+def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with loopback_cluster(tmp_path, workers=1) as cluster:
         address, folder = cluster.address, tmp_path / "runs"
         with pool_on(cluster, folder) as pool:
@@ -164,6 +166,8 @@ def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(tmp_path
                     os.kill(process.pid, signal.SIGKILL)
             until(lambda: bool(pool.machines.problem))
             assert address in pool.machines.problem
+            (said,) = [line for line in caplog.messages if "cannot be reached" in line]
+            assert "ConnectionPool" not in said
             here = wait_end(pool.submit(RunRequest(config(5))))
             assert (here.state, here.machine) == ("finished", "")
             assert finished.state == "finished"

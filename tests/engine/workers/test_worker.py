@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
+from engine.workers.worker import save_weights
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
 NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
@@ -108,6 +111,17 @@ def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:
     run = wait_end(pool.submit(RunRequest(PLAIN.replace(device=missing))))
     assert isinstance(run.ending, Failed)
     assert run.ending.reason.startswith(f"device is {missing}; this machine has cpu")
+
+
+def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_path: Path) -> None:
+    model, before = prepare(PLAIN), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"(?i)file too large"):
+            save_weights(model, tmp_path / "weights.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_worker_says_what_it_found(pool: Pool) -> None:
