@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from engine.cli import cost, encodings, issue, issues, predict, sample, train
-from engine.settings.errors import ConfigError
 
 COMMANDS: dict[str, Any] = {
     "train": train,
@@ -43,9 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = COMMANDS[given.command].run(given)
         return code
-    except ConfigError as error:
-        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
-        return BAD_INPUT
     except ValueError as error:
         print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -55,3 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+        print(f"{parser.prog} {given.command}: {reason}", file=sys.stderr)
+        return BAD_INPUT

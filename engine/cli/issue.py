@@ -7,6 +7,7 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from rich.console import Console
@@ -40,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _asked_for(given)]
     reports: list[Report] = []
+    if given.write:
+        given.write.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=given.write).close()  # now, and not after the experiment: can anything be written there?
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:

@@ -43,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     if given.text_file is not None:
+        on_text = [name for name, task in TASKS.items() if task.corpus]
+        if (given.task or RunConfig().task) not in on_text:
+            raise ValueError(f"--text-file is for --task {' and --task '.join(on_text)} only.")
         given.text = own.keep_file(given.text_file)
     config = config_from(given)
     # On the terminal nobody sees a snapshot, which takes as long as many steps.

@@ -144,6 +144,25 @@ def test_a_bad_experiment_is_refused_in_one_line(
     assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
+@pytest.mark.parametrize("given", [["train", "--steps", "1", "--save"], ["issue", "missing-mask", "--write"]])
+def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_trained(
+    given: list[str], folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.cli.issue.ExperimentRun", None)
+    assert main([*given, folder]) == 2
+    told = capsys.readouterr()
+    assert folder in told.err
+    assert told.err.count("\n") == 1
+    assert "Held-out" not in told.out
+
+
+def test_a_text_for_a_task_without_one_is_told_by_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--text-file", "own.txt", "--task", "reverse"]) == 2
+    told = "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n"
+    assert capsys.readouterr().err == told
+
+
 def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     short = replace(ISSUES["missing-mask"], base={**ISSUES["missing-mask"].base, "steps": 6})
     monkeypatch.setitem(ISSUES, "missing-mask", short)
