@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 
-CGROUP = Path("/sys/fs/cgroup")
+CGROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+"""The tree of control groups, and the file that names this process's place in it."""
 WORKER_BYTES = 400 * 2**20
 """The memory of a worker with torch before any training, in bytes, rounded up generously."""
 
 
-def cores(cgroup: Path = CGROUP) -> int:
+def cores(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
     """The number of physical cores this process may use; hyper-threads do not speed up matrix products."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     physical: int = psutil.cpu_count(logical=False) or usable
-    quota = _numbers(cgroup / "cpu.max")
-    granted = int(quota[0] / quota[1]) if len(quota) == 2 else usable
-    return max(1, min(usable, physical, granted))
+    groups = list(_groups("cpu", cgroup, own_groups))
+    quotas = [_numbers(group / "cpu.max") for group in groups]
+    quotas += [_numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us") for group in groups]
+    granted = (quota[0] // quota[1] for quota in quotas if len(quota) == 2)
+    return max(1, min(usable, physical, *granted))
 
 
-def memory(cgroup: Path = CGROUP) -> int:
+def memory(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
     """Bytes of memory this process may use."""
-    return min([int(psutil.virtual_memory().total), *_numbers(cgroup / "memory.max")])
+    files = ("memory.max", "memory.limit_in_bytes")
+    allowed = (_numbers(group / file) for group in _groups("memory", cgroup, own_groups) for file in files)
+    return min([int(psutil.virtual_memory().total), *(number for numbers in allowed for number in numbers)])
 
 
 def worker_count() -> int:
@@ -31,8 +37,26 @@ def worker_count() -> int:
     return max(1, min(cores(), memory() // 2 // WORKER_BYTES))
 
 
+def _groups(controller: str, cgroup: Path, own_groups: Path) -> Iterator[Path]:
+    """The folders with the limits of this process: its group and those around it, in version 2 and, by controller, in version 1.
+
+    A container often sees its own group as the root of the tree, whatever the name of its place says.
+    """
+    yield cgroup
+    try:
+        places = [line.split(":", 2) for line in own_groups.read_text().splitlines()]
+    except OSError:
+        return
+    for _, controllers, place in places:  # version 2 names no controllers
+        if controllers and controller not in controllers.split(","):
+            continue
+        top = cgroup / controllers
+        parts = Path(place.lstrip("/")).parts
+        yield from (top.joinpath(*parts[:depth]) for depth in range(len(parts) + 1))
+
+
 def _numbers(file: Path) -> list[int]:
-    """The whole numbers in a cgroup file; none where it is missing or says ``max``."""
+    """The whole numbers in a file of a control group; none where it is missing, or says ``max`` or -1: without limit."""
     try:
         words = file.read_text().split()
     except OSError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from engine.config.run_config import RunConfig, parse
 from engine.estimate.prediction import Prediction
 from engine.estimate.prediction import predict as real_prediction
 from engine.settings.costs import Memory
-from engine.workers import host
 from engine.workers import limits as allowed_by
 from engine.workers.limits import Limits
 
@@ -169,14 +167,3 @@ def test_limits_come_from_the_environment() -> None:
 def test_a_bad_variable_is_named_in_one_sentence(name: str, value: str) -> None:
     with pytest.raises(ValueError, match=rf"^ATTENTION_LAB_{name} is {value!r}: [^\n]+\.$"):
         Limits.from_environment({f"ATTENTION_LAB_{name}": value})
-
-
-def test_a_container_s_share_of_the_machine_is_respected(tmp_path: Path) -> None:
-    (tmp_path / "cpu.max").write_text("50000 100000\n")
-    (tmp_path / "memory.max").write_text("700000000\n")
-    assert host.cores(tmp_path) == 1
-    assert host.memory(tmp_path) == 700_000_000
-    (tmp_path / "cpu.max").write_text("max 100000\n")
-    (tmp_path / "memory.max").write_text("max\n")
-    assert host.cores(tmp_path) == host.cores(tmp_path / "missing")
-    assert host.memory(tmp_path) == host.memory(tmp_path / "missing")
