@@ -7,10 +7,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.encodings.designed.layer_code import OUTPUTS, Lines, indented, layer_code, waves_of, width_of
+from engine.encodings.designed.layer_code import layer_code
 from engine.encodings.designed.spec import SPEC, DesignedSettings
 
-ENDS: Lines = ["@property", "def ends_at_trained_length(self) -> bool:", "    return True"]
+SPEC_PY = '''\
+"""My encoding: settings, costs and registry row."""
+
+from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.spec import EncodingSettings, EncodingSpec
+from engine.settings.base import BaseConfig
+from engine.settings.costs import Flops, Shape, StackShape
+
+PARTS = DesignedSettings(
+    {parts},
+)
+"""The parts of the design, from which the costs follow. If you change what layer.py computes, state its costs below yourself."""
+
+
+class MyEncodingSettings(EncodingSettings):
+    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
+        return PARTS.parameter_shapes(config, max_positions, causal)
+
+    def flops(self, stack: StackShape) -> Flops:
+        return PARTS.flops(stack)
+
+    def has_memory_formula(self, config: BaseConfig) -> bool:
+        return False
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        return PARTS.layer_bytes_bound(stack)
+
+    @property
+    def ends_at_trained_length(self) -> bool:
+        return {ends}
+
+    @property
+    def init_std(self) -> float | None:
+        return {init_std}
+
+
+SPEC = EncodingSpec(
+    name="my_encoding",
+    label="My encoding",
+    acts_on="{row.acts_on}",
+    settings=MyEncodingSettings,
+    equation=r"\\text{{what it computes, in TeX}}",
+    source="Where it comes from",
+    layer="engine.encodings.my_encoding.layer:MyEncoding",
+    color="#F9068C",
+    relative={row.relative},
+    numbered={row.numbered},
+)
+'''
 
 
 @dataclass(frozen=True)
@@ -24,63 +72,11 @@ class Written:
 
 
 def written(parts: DesignedSettings) -> Written:
-    return Written(_spec(parts), layer_code(parts))
-
-
-def _spec(parts: DesignedSettings) -> str:
-    """The text of ``spec.py``."""
-    row, shapes = parts.specialise(SPEC), _shapes(parts)
-    costs = "Shape, dense_shapes" if "dense_shapes(" in shapes else "Shape"
-    return "\n".join([
-        '"""My encoding: settings, parameters and registry row."""',
-        "",
-        "from engine.encodings.spec import EncodingSettings, EncodingSpec",
-        "from engine.settings.base import BaseConfig",
-        f"from engine.settings.costs import {costs}",
-        "",
-        "",
-        "class MyEncodingSettings(EncodingSettings):",
-        "    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:",
-        f"        return [{shapes}]",
-        "",
-        "    def has_memory_formula(self, config: BaseConfig) -> bool:",
-        "        return False",
-        *(["", *indented(1, ENDS)] if parts.ends_at_trained_length else []),
-        "",
-        "",
-        "SPEC = EncodingSpec(",
-        '    name="my_encoding",',
-        '    label="My encoding",',
-        f'    acts_on="{row.acts_on}",',
-        "    settings=MyEncodingSettings,",
-        '    equation=r"\\text{what it computes, in TeX}",',
-        '    source="Where it comes from",',
-        '    layer="engine.encodings.my_encoding.layer:MyEncoding",',
-        '    color="#F9068C",',
-        f"    relative={row.relative},",
-        f"    numbered={row.numbered},",
-        ")",
-        "",
-    ])  # fmt: skip
-
-
-def _shapes(parts: DesignedSettings) -> str:
-    """The shapes of the learned tensors, separated by commas."""
-    width, outputs, hidden = width_of(parts), OUTPUTS[parts.design_place], str(parts.design_hidden)
-    if parts.design_features == "convolution":
-        reach = parts.design_reach
-        features = [f"({width}, {reach + 1} if causal else {2 * reach + 1})", f"({width},)"]
-    elif parts.design_features == "table":
-        rows = "2 * max_positions - 1" if parts.design_place == "scores" else "max_positions"
-        features = [f"({rows}, {width})"]
-    elif parts.design_features == "network":
-        features = [f"*dense_shapes(1, {hidden})", f"*dense_shapes({hidden}, {width})"]
-    else:
-        features = [f"({waves_of(parts)},)"]
-    readout = {
-        "direct": [],
-        "linear": [f"*dense_shapes({width}, {outputs})"],
-        "network": [f"*dense_shapes({width}, {hidden})", f"*dense_shapes({hidden}, {outputs})"],
-    }[parts.design_readout]
-    shapes = (features if parts.learns_features else []) + (readout if parts.learns_readout else [])
-    return ", ".join(shapes)
+    chosen = (f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in parts)
+    spec = SPEC_PY.format(
+        parts=",\n    ".join(chosen),
+        ends=parts.ends_at_trained_length,
+        init_std=parts.init_std,
+        row=parts.specialise(SPEC),
+    )
+    return Written(spec, layer_code(parts))

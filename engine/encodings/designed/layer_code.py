@@ -13,10 +13,12 @@ Lines = list[str]
 
 def layer_code(parts: DesignedSettings) -> str:
     """The text of ``layer.py``."""
+    tensor = {"table": "table", "sinusoids": "frequencies", "fourier": "frequencies"}.get(parts.design_features)
     body = [
         "class MyEncoding(PositionalEncoding):",
         f'    """{in_words(parts)}"""',
         "",
+        *([f"    {tensor}: Tensor", ""] if tensor else []),
         "    def __init__(self, config: BaseConfig, own: MyEncodingSettings, *, max_positions: int, causal: bool) -> None:",
         "        super().__init__()",
         *indented(2, [*_features_made(parts), *_readout_made(parts), *_scaled(parts)]),
@@ -26,15 +28,15 @@ def layer_code(parts: DesignedSettings) -> str:
     used = "\n".join(body)
     helpers = ("bias_matrices", "index_of", "offsets", "row_matrices")
     base = [
-        *(["PositionOutOfRange"] if "PositionOutOfRange(" in used else []),
         "PositionalEncoding",
+        *(["PositionOutOfRange"] if "PositionOutOfRange(" in used else []),
         *(["Positions"] if "Positions" in used else []),
         *(name for name in helpers if f"{name}(" in used),
     ]
-    modules = ("Dense", "DepthwiseConvolution", "at_least_single", "root_mean_square")
+    modules = ("Dense", "DepthwiseConvolution", "at_least_single", "register_tensor", "root_mean_square")
     parts_used = [name for name in modules if f"{name}(" in used]
     functional = [name for name in ("embedding", "gelu") if f" {name}(" in used or f"({name}(" in used]
-    head = ["import torch", f"from torch import Tensor{', nn' if 'nn.' in used else ''}"]
+    head = ["import torch", "from torch import Tensor"]
     head += [f"from torch.nn.functional import {', '.join(functional)}"] if functional else []
     head += ["", f"from engine.encodings.layer import {', '.join(base)}"]
     head += [f"from engine.encodings.modules import {', '.join(parts_used)}"] if parts_used else []
@@ -50,7 +52,7 @@ def indented(by: int, lines: Lines) -> Lines:
 
 
 def _register(name: str, tensor: str, learned: bool) -> str:
-    return f"self.{name} = nn.Parameter({tensor})" if learned else f'self.register_buffer("{name}", {tensor})'
+    return f'register_tensor(self, "{name}", {tensor}, learned={learned})'
 
 
 def _dense(name: str, inputs: str, outputs: str, learned: bool) -> str:
@@ -163,8 +165,8 @@ def _methods(parts: DesignedSettings) -> Lines:
             features = ["phases = at[..., None] * self.frequencies"]
             found = "torch.cat([phases.cos(), phases.sin()], dim=-1)[..., : self.width]"
             found = f"self.amplitude * {found}" if parts.design_readout == "direct" else found
-    values = ["def values(self, at: Tensor) -> Tensor:", *indented(1, [*features, f"return {read.format(found)}"]), ""]
-    return values + _acts(parts)
+    features += [f"values: Tensor = {read.format(found)}", "return values"]
+    return ["def values(self, at: Tensor) -> Tensor:", *indented(1, features), "", *_acts(parts)]
 
 
 def _acts(parts: DesignedSettings) -> Lines:

@@ -26,9 +26,9 @@ def show_guide() -> None:
     )
     st.code(code.layer, language="python", wrap_lines=True)
     st.markdown(
-        "2. Beside it what is known without running it, in `spec.py`. `parameter_shapes` is there so that parameters are counted "
-        "beforehand; `has_memory_formula` says that nobody has a formula for its memory yet; if it multiplies matrices, its neighbours "
-        "show how `flops` counts that:"
+        "2. Beside it the facts that are known without running it, in `spec.py`: where it acts, its parameters and its costs. They are "
+        "those of the parts above; `has_memory_formula` says that nobody has a formula for its activation memory yet. If you change what "
+        "`layer.py` computes, write its own shapes and FLOPs there, as the neighbours do:"
     )
     st.code(code.spec, language="python", wrap_lines=True)
     st.markdown('3. A line in the registry, `NAMES` of `engine/encodings/__init__.py`: `"my_encoding",`')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,10 +26,16 @@ from engine.encodings.learned.layer import Learned
 from engine.encodings.rope.layer import Rope
 from engine.encodings.sinusoidal.layer import Sinusoidal
 from engine.encodings.spec import EncodingSettings
+from engine.settings.costs import StackShape
 from engine.settings.errors import ConfigError
 from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny_model, tokens
 
 TRAINED = 9
+ROOT = Path(__file__).parents[3]
+RUFF = (
+    *(Path(sys.executable).parent / "ruff", "check", "--quiet", "--stdin-filename", "engine/encodings/my_encoding/any.py", "-"),
+    *("--config", "lint.isort.known-first-party=['engine']"),  # the file's own folder is not there
+)
 Settings = dict[str, Any]
 
 
@@ -85,12 +92,13 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
 
 @pytest.mark.parametrize("settings", designs(), ids=named)
 def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder: Path) -> None:
-    """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same shapes."""
+    """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same costs."""
     config = tiny_config(pos_encoding="designed", **settings)
     assert isinstance(config.encoding_settings, DesignedSettings)
     code = written(config.encoding_settings)
     for file, text in (("__init__", ""), ("spec", code.spec), ("layer", code.layer)):
         (folder / f"{file}.py").write_text(text)
+        subprocess.run(RUFF, input=text, text=True, cwd=ROOT, check=True)
     importlib.invalidate_caches()
     spec, chosen = resolve_name("engine.encodings.my_encoding.spec:SPEC"), config.encoding
     layer, own = resolve_name(spec.layer), spec.settings()
@@ -106,6 +114,10 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
         == config.encoding_settings.parameter_shapes(config, TRAINED, True)
         == [tuple(p.shape) for p in ours.parameters()]
     )
+    for stack in (StackShape(config, TRAINED, causal=True), StackShape(config, TRAINED, causal=False)):
+        assert own.flops(stack) == config.encoding_settings.flops(stack)
+        assert own.layer_bytes_bound(stack) == config.encoding_settings.layer_bytes_bound(stack)
+    assert own.init_std == config.encoding_settings.init_std
     assert (spec.acts_on, spec.relative, spec.numbered) == (chosen.acts_on, chosen.relative, chosen.numbered)
     assert own.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
     assert get_type_hints(layer.__init__)["own"] is spec.settings
