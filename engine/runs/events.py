@@ -33,6 +33,7 @@ class Progress:
 
     step: int
     loss: float
+    """The mean over the answers of the batch, in nats; NaN where the batch asks for none."""
     grad_norm: float
     learning_rate: float
     tokens_per_second: float

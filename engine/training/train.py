@@ -21,7 +21,7 @@ from engine.model.build import build_model, parameter_part
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.training.device import choose_device
-from engine.training.diagnose import first_non_finite
+from engine.training.diagnose import Found, first_non_finite, non_finite_at_end
 from engine.training.evaluation import accuracies, chance_of, evaluate_in_pieces, forward, loss_of
 from engine.training.optimizers import learning_rate_at, set_learning_rate
 from engine.training.remedy import Remedy, find_remedy
@@ -118,15 +118,9 @@ def train(
             loss.backward()  # type: ignore[no-untyped-call]
         norm, loss_value = gradient_norm(parameters), loss.item()
         if not math.isfinite(norm):
-            layer, tensor = first_non_finite(model, batch)
-            where = "" if layer is None else f" (layer {layer + 1})"
-            reason = f"Step {step}: {tensor}{where} is no longer finite."
-            # What this run no longer needs makes room for the search.
-            state.optimizers.clear()
-            del data, batch, logits, loss, validation, interim
-            model.zero_grad()
-            remedy = (yield from find_remedy(config, step, train)) if record.remedy else Remedy()
-            yield Failed(step, f"{reason} {remedy.sentence}".strip(), layer, tensor, remedy.setting)
+            found = first_non_finite(model, batch)
+            del logits, loss
+            yield from _failed(state, found, step, record)
             return
         if config.grad_clip is not None:
             clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=device))
@@ -157,13 +151,30 @@ def train(
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(step)
 
-    trained = Trained(config, model, data, device)
     assert state.batch is not None
+    assert held_out is not None
+    if (end := non_finite_at_end(model, validation, held_out["loss"], config.batch_size)) is not None:
+        yield from _failed(state, end, config.steps, record)
+        return
+    trained = Trained(config, model, data, device)
     yield (
         yield from measured_result(
-            trained, held_out or {}, state.batch, state.optimizers, record, state.busy, prediction, measure
+            trained, held_out, state.batch, state.optimizers, record, state.busy, prediction, measure
         )
     )
+
+
+def _failed(
+    state: TrainingState, found: Found, step: int, record: RecordOptions
+) -> Generator[Event, None, None]:
+    """The end of a run at a step of which a tensor, ``found`` with its layer, is not finite."""
+    layer, tensor = found
+    where = "" if layer is None else f" (layer {layer + 1})"
+    state.optimizers.clear()  # what this run no longer needs makes room for the search
+    state.model.zero_grad()
+    remedy = (yield from find_remedy(state.config, step, train)) if record.remedy else Remedy()
+    reason = f"Step {step}: {tensor}{where} is no longer finite. {remedy.sentence}".strip()
+    yield Failed(step, reason, layer, tensor, remedy.setting)
 
 
 def _untrained(config: RunConfig, device: torch.device) -> nn.Module:

@@ -47,7 +47,8 @@ class Cope(PositionalEncoding):
         """q_i . e[count] interpolated between the two whole counts beside ``counts``, [batch, head, query, key] -> the same."""
         counts = counts.clamp(max=self.vectors.shape[1] - 1)
         by_count = (q @ self.vectors[direction].T).to(counts.dtype)  # [batch, head, query, count]
-        low, high = counts.detach().floor(), counts.detach().ceil()
+        whole = counts.detach().nan_to_num()  # NaN is no index; ``share`` hands it on
+        low, high = whole.floor(), whole.ceil()
         share = counts - low
         return (1 - share) * by_count.gather(-1, low.long()) + share * by_count.gather(-1, high.long())
 

@@ -6,6 +6,9 @@ A token's number is c + vocabulary * (o - 1).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import prod
+
 from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
 from engine.tasks.spec import LABELLER, SymbolSettings, TaskSpec
@@ -28,6 +31,14 @@ class ContentOffsetSettings(SymbolSettings):
     def distinct(self, length: int) -> float:
         """The number of sequences of symbols; their offsets are not counted."""
         return int(self.vocab_size**length)
+
+    def warnings(self, config: BaseConfig) -> Iterator[str]:
+        asks_nothing = prod(max(0.0, 1 - i / self.max_offset) for i in range(config.seq_len)) ** config.batch_size
+        if asks_nothing * config.steps >= 1:
+            yield (
+                f"About {asks_nothing:.0%} of the batches ask for nothing, since all their offsets point before the sequence. Such a step "
+                "has no loss. A larger batch or length, or a smaller max_offset, mends that."
+            )
 
     def token_name(self, token: int) -> str:
         offset, symbol = divmod(token, self.vocab_size)

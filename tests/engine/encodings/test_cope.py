@@ -75,3 +75,11 @@ def test_picture_is_one_on_the_diagonal(causal: bool) -> None:
     matrices = cope(causal).matrices(LENGTH)
     assert matrices["matrix"].shape == (64 * (1 if causal else 2), WIDTH)
     torch.testing.assert_close(matrices["similarity"].diagonal(), torch.ones(LENGTH))
+
+
+def test_what_is_not_finite_comes_out_so_and_is_no_index() -> None:
+    q, k = q_and_k()
+    q[0, 0, 3] = math.nan
+    bias = cope(causal=True).score_bias(q, k, range(LENGTH), range(LENGTH))
+    assert bias[0, 0, 3, :4].isnan().all()
+    assert bias[1].isfinite().all()

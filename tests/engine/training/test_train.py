@@ -215,6 +215,26 @@ def test_a_value_that_is_not_finite_is_named_with_a_remedy_that_works() -> None:
     assert isinstance(last, Finished)
 
 
+def test_a_last_step_after_which_the_model_overflows_fails_too() -> None:
+    """The gradients of the last step are finite; the weights after it are so large that float16 cannot hold the activations."""
+    config = parse({"dtype": "float16", "norm": "none", "learning_rate": 10.0, "n_layers": 8, "steps": 1})
+    *_, failed = train(config)
+    assert isinstance(failed, Failed)
+    assert failed.step == 1
+    assert failed.tensor is not None
+    assert failed.reason.startswith(f"Step 1: {failed.tensor} (layer ")
+    assert failed.remedy == "dtype=float32"
+
+
+def test_a_batch_that_asks_for_nothing_has_no_loss_and_ends_nothing() -> None:
+    config = parse({"task": "content_offset", "seq_len": 2, "max_offset": 9, "batch_size": 2, "steps": 6})
+    *events, last = train(config)
+    assert isinstance(last, Finished)
+    losses = [event.loss for event in events if isinstance(event, Progress)]
+    assert {math.isnan(loss) for loss in losses} == {True, False}
+    assert math.isfinite(last.metrics["loss"])
+
+
 def test_with_adam_in_float32_the_same_model_fails_without_nan() -> None:
     config = PRESETS["no-norm"].config.replace(optimizer="adamw", learning_rate=0.003, steps=60)
     *_, last = train(config)
