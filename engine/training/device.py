@@ -26,6 +26,3 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
         found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
         raise ValueError(f"device is {config.device}; this machine has {found}.")
     return torch.device(config.device), ""
-
-
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

@@ -5,7 +5,7 @@ Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 
@@ -63,14 +63,11 @@ def importance(model: nn.Module, batch: Batch) -> Tensor:
     def keep(module: nn.Module, given: tuple[Tensor, ...]) -> None:
         mixed.append(given[0])  # [batch, query, head * d_head]
 
-    hooks = [attention.out.register_forward_pre_hook(keep) for attention in attentions(model)]
-    with torch.enable_grad():
+    with hooked([attention.out for attention in attentions(model)], keep), torch.enable_grad():
         logits = forward(model, batch).float()
         # [batch, length, class] -> [batch * length, class]
         loss = F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE, reduction="sum")
         slopes = torch.autograd.grad(loss, mixed)
-    for hook in hooks:
-        hook.remove()
     rows = []
     for attention, value, slope in zip(attentions(model), mixed, slopes, strict=True):
         heads = (value * slope).view(*value.shape[:2], attention.n_heads, -1)  # [batch, query, head, d_head]
@@ -108,12 +105,19 @@ def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None =
     layer_of: dict[nn.Module, int] = {
         attention.out: layer for layer, attention in enumerate(modules or attentions(model))
     }
-    hooks = [module.register_forward_pre_hook(gate) for module in layer_of]
+    with hooked(layer_of, gate):
+        yield
+
+
+@contextmanager
+def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor, ...]], object]) -> Iterator[None]:
+    """Inside the block ``hook`` is called before each of the modules; afterwards no more, also after an exception."""
+    handles = [module.register_forward_pre_hook(hook) for module in modules]
     try:
         yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        for handle in handles:
+            handle.remove()
 
 
 def attentions(model: nn.Module) -> list[Attention]:

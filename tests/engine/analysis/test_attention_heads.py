@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -99,6 +101,15 @@ def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> N
     with tempered(model, 1.0):
         assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
     assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
+    """Comparing scores sets the weights of an additive score in a model of its own, not in the one that all questions share."""
+    changes = (("attention_score", "additive"), ("attention_impl", "materialised"))
+    shared = model_of(replace(MODEL, changes=changes))
+    before = run_with_cache(shared, held_out(MODEL.config))[0]
+    other_scores(MODEL, SampleAsked(), PLACE)
+    assert torch.equal(run_with_cache(shared, held_out(MODEL.config))[0], before)
 
 
 def test_the_models_own_way_to_compare_is_among_the_four() -> None:

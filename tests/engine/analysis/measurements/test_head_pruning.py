@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -69,6 +72,14 @@ def test_a_dead_head_is_the_first_to_go_and_costs_nothing() -> None:
 )
 def test_removable_ends_at_the_first_cost(curve: list[float], share: float) -> None:
     assert removable(curve) == share
+
+
+def test_a_pass_that_raises_leaves_no_hook_on_the_model() -> None:
+    given = trained()
+    batch = given.data.validation_batch(size=4)
+    with pytest.raises(IndexError):
+        importance(given.model, replace(batch, inputs=batch.inputs + 1000))
+    pickle.dumps([attention.out for attention in attentions(given.model)])  # a hook that stayed could not be written
 
 
 def test_measuring_leaves_the_model_as_it_was() -> None:
