@@ -22,10 +22,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server process and its address. It must stop when it is asked to."""
-    port, log = free_port(), folder / "log.txt"
+    """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to."""
+    port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
     own = {
-        "STREAMLIT_SERVER_PORT": str(port),
+        "STREAMLIT_SERVER_PORT": port,
         "STREAMLIT_SERVER_HEADLESS": "true",
         "ATTENTION_LAB_DATA": str(folder / "data"),
     }

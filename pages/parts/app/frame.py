@@ -37,10 +37,12 @@ def _page(view: View, place: Place) -> Page:
 
 
 def show_frame(address: str) -> None:
-    """The row above a page: a tab for each view of its place, and the button of the glossary."""
+    """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
     place = place_of(address)
     views = place.views if place and len(place.views) > 1 else ()
     st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
+    with st.container(key="frame-away"):
+        _script("away")(key="frame.away", on_back_change=_nothing)
     address = address or FIRST.address
     if views and address != views[0].address:
         st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
@@ -65,7 +67,9 @@ def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
-        followed = _script()(key="frame.script", data={"place": place, "current": current}, on_term_change=_nothing)
+        followed = _script("frame")(
+            key="frame.script", data={"place": place, "current": current}, on_term_change=_nothing
+        )
     if pressed or followed.term in TERMS:
         _drawer(None if pressed else followed.term)
 
@@ -77,9 +81,9 @@ def _drawer(term: str | None) -> None:
 
 
 @st.cache_resource
-def _script() -> Any:
-    return st.components.v2.component("attention_lab_frame", js=(HERE / "frame.js").read_text("utf-8"))
+def _script(name: str) -> Any:
+    return st.components.v2.component(f"attention_lab_{name}", js=(HERE / f"{name}.js").read_text("utf-8"))
 
 
 def _nothing() -> None:
-    """A placeholder callback: the followed term is read where the script is shown."""
+    """A placeholder callback: what a script tells is read where it is shown."""

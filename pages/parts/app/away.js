@@ -1,0 +1,27 @@
+// What a page shows while its server does not answer: a line of the app's own, and not Streamlit's dialog, which speaks of a terminal.
+
+const WAITING = ["PINGING_SERVER", "CONNECTING"]
+const WORDS = "This page cannot reach the server. It waits, and continues by itself as soon as the server answers."
+
+export default function ({ setTriggerValue }) {
+  const app = document.querySelector(".stApp")
+  const line = Object.assign(document.createElement("p"), { className: "frame-away", role: "alert", textContent: WORDS })
+  let asked = false
+  const look = () => {
+    if (WAITING.includes(app.dataset.testConnectionState)) {
+      asked = false
+      if (!line.isConnected) app.append(line)
+      document.querySelector(".stDialog:not(:has([data-testid=stVerticalBlock])) [aria-label=Close]")?.click()
+    } else if (line.isConnected && !asked) {
+      asked = true
+      setTriggerValue("back", true) // a server that was started anew knows no button of this page until the script has run once
+    } else if (app.dataset.testScriptState === "notRunning") line.remove()
+  }
+  const watched = new MutationObserver(look)
+  watched.observe(app, { attributeFilter: ["data-test-connection-state", "data-test-script-state"] })
+  watched.observe(document.body, { childList: true }) // dialogs are put there
+  return () => {
+    watched.disconnect()
+    line.remove()
+  }
+}
