@@ -1,0 +1,132 @@
+"""The app in WebKitGTK, which has Safari's engine: pages open, runs train and stream, figures have their menus."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+
+from tests.browser.test_axe import PAGES
+from tests.serving import running
+
+pytestmark = pytest.mark.acceptance
+
+PATIENCE = 240
+"""Seconds for whatever is waited for, on a busy machine."""
+WIDTHS = (1280, 447)
+"""Pixels of a projector, and of the narrowest window that this browser has."""
+FOUND = """const [selector, words] = arguments
+const all = (root) => [...root.querySelectorAll(selector), ...[...root.querySelectorAll('*')]
+  .flatMap((node) => (node.shadowRoot ? all(node.shadowRoot) : []))]
+return all(document).filter((node) => node.getClientRects().length && node.textContent.includes(words))"""
+"""JavaScript: the nodes in sight that a selector finds, inside of boards too, and that have these words."""
+SETTLED = """const busy = document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
+return !busy && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"""
+TOO_WIDE = """const nodes = [...document.querySelectorAll(':root, [data-testid=stMain]')]
+return Math.max(...nodes.map((node) => node.scrollWidth)) - innerWidth"""
+WATCH = """window.wrong = [], window.streams = []
+window.EventSource = class extends EventSource { constructor(...given) { super(...given); streams.push(this.url) } }
+window.addEventListener('error', (event) => wrong.push(event.message))
+window.addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)))"""
+"""JavaScript: note from here on what goes wrong, and the addresses of the event streams."""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    """The browser on a screen of its own, which nobody sees."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="NO BROWSER TESTS: selenium is not installed")
+    program = which("WebKitWebDriver")
+    browser = next(Path("/usr/lib").glob("*/webkit2gtk-4.1/MiniBrowser"), None)
+    if program is None or browser is None or which("Xvfb") is None:
+        pytest.skip("NO BROWSER TESTS of WebKit: on Debian, apt-get install webkit2gtk-driver xvfb")
+    with ExitStack() as stack:
+        ours, theirs = os.pipe()
+        screen = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(theirs), "-screen", "0", "1600x1200x24"],
+            pass_fds=[theirs],
+            stderr=subprocess.DEVNULL,
+        )
+        stack.callback(screen.wait)
+        stack.callback(screen.terminate)
+        os.close(theirs)
+        display = os.fdopen(ours).readline().strip()
+        options = webdriver.WebKitGTKOptions()
+        options.binary_location = str(browser)
+        options.add_argument("--automation")
+        service = webdriver.WebKitGTKService(program, env=os.environ | {"DISPLAY": f":{display}"})
+        driver = webdriver.WebKitGTK(options=options, service=service)
+        stack.callback(driver.quit)
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running("app.py", tmp_path_factory.mktemp("webkit"), ATTENTION_LAB_WORKERS="1") as (_, address):
+        yield address
+
+
+def until(driver: Any, condition: Any) -> Any:
+    """The first true value of ``condition``, a function of the driver."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    return WebDriverWait(driver, PATIENCE, poll_frequency=0.2).until(condition)
+
+
+def seen(driver: Any, selector: str, words: str = "") -> Any:
+    """The first node in sight that a selector finds and that has these words, once there is one."""
+    return until(driver, lambda driver: driver.execute_script(FOUND, selector, words))[0]
+
+
+def opened(driver: Any, address: str, heading: str) -> None:
+    """Open a page and wait until it is complete and fits both widths. Nothing of it may say that something went wrong."""
+    driver.set_window_size(WIDTHS[0], 900)
+    driver.get(address)
+    driver.execute_script(WATCH)
+    seen(driver, "h1, h2", heading)
+    until(driver, lambda driver: driver.execute_script(SETTLED))
+    for width in WIDTHS:
+        driver.set_window_size(width, 900)
+        until(driver, lambda driver, width=width: driver.execute_script("return innerWidth") <= width)
+        until(driver, lambda driver: driver.execute_script(TOO_WIDE) <= 0)
+    driver.set_window_size(WIDTHS[0], 900)
+    for selector, words in (("[data-testid=stException]", ""), ("*", "could not be loaded"), ("[role=dialog]", "")):
+        assert driver.execute_script(FOUND, selector, words) == []
+    assert driver.execute_script("return window.wrong") == []
+
+
+@pytest.mark.parametrize("path", [*PAGES, "lab", "issues?issue=heads"])
+def test_a_page_opens_and_fits(driver: Any, address: str, path: str) -> None:
+    opened(driver, address + path, PAGES.get(path, ""))
+
+
+def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(driver: Any, address: str) -> None:
+    opened(driver, f"{address}lab?steps=2000", "")
+    seen(driver, "button", "Train").click()
+    loss = seen(driver, "article.loss .plot")
+    steps = {0}
+    while len(steps) < 5:
+        steps.add(until(driver, lambda _: (now := int(loss.get_attribute("data-step") or 0)) > max(steps) and now))
+    assert max(steps) < 2000, "it still trains"
+    menu = seen(driver, "summary[aria-label='Download Loss']")
+    menu.click()
+    assert seen(driver, "[role=menuitem]", "Picture (PNG)")
+    menu.click()
+    seen(driver, ".board .badge", "Finished")
+    (stream,) = driver.execute_script("return window.streams")
+    assert "/live/" in stream, "one stream brought all of it"
+    assert driver.execute_script("return window.wrong") == []
+
+
+def test_an_issue_runs_live_to_its_sentence(driver: Any, address: str) -> None:
+    opened(driver, f"{address}issues?issue=missing-mask&seeds=1&first_seed=70", "The mask is missing")
+    seen(driver, "button", "Run").click()
+    seen(driver, ".badge", "Running")
+    seen(driver, ".badge", "Finished")
+    assert seen(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")
+    assert driver.execute_script("return window.wrong") == []
