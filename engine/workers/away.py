@@ -105,10 +105,22 @@ class Away:
 
 
 def let_go(queued: QueuedRun, ending: Ended) -> None:
-    """A run has lost its worker or its place in the queue: it is put away again where it had not gone on since, else it ends."""
+    """A run has lost its worker or its place in the queue: it is put away again where that is possible, else it ends."""
+    if not put_away_again(queued):
+        end(queued, ending)
+
+
+def put_away_again(queued: QueuedRun) -> bool:
+    """Put a run that has lost its worker or its place away as it was before. False where that is not possible. Writes nothing."""
     if queued.resumable:
         queued.run.put_away()
-    else:
-        queued.run.append([ending])
-        delete_saved(queued.run)
+        queued.release()
+        return True
+    return False
+
+
+def end(queued: QueuedRun, ending: Ended) -> None:
+    """End a run that has lost its worker or its place in the queue."""
+    queued.run.append([ending])
+    delete_saved(queued.run)
     queued.release()

@@ -26,7 +26,7 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.allowances import Allowances
-from engine.workers.away import Away, let_go
+from engine.workers.away import Away, end, let_go, put_away_again
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, refusal
@@ -270,9 +270,9 @@ class Pool:
                 with self._lock:
                     queued.paused_at = time.monotonic() if state == "paused" else None
 
-    def _end_tasks_of(self, worker: WorkerProcess) -> None:
-        """End the runs and the job of a worker that is gone, with the reason. A run that was not settled there waits for another
-        worker; one that this worker was just reading waits for its owner, so that it ends no second one by itself."""
+    def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
+        """A worker is gone. A run that was not settled there waits for another worker; one that this worker was just reading waits
+        for its owner, so that it ends no second one by itself. The others, and the job, end with the reason."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
@@ -282,10 +282,15 @@ class Pool:
                 queued.come_back()
                 del worker.runs[queued.run.id]
             self._queue.put_first(back)
-        for queued in worker.runs.values():
-            let_go(queued, worker.ending_of(queued))
-        if not closing:
-            self._dispatch()
+            ended = [queued for queued in worker.runs.values() if not put_away_again(queued)]
+
+        def finish() -> None:
+            for queued in ended:
+                end(queued, worker.ending_of(queued))
+            if not closing:
+                self._dispatch()
+
+        return finish
 
     def _dispatch(self) -> None:
         """Give waiting jobs and runs to the workers that have room for them."""

@@ -30,9 +30,9 @@ class Steering:
         """Pause, step or resume a run, or set its pace. Raises Refused where the run is not the visitor's, or where it is put
         away and there is no room for it now."""
         run = self._find(control.run_id, by)
-        if run is None or not run.away:
-            self._send(control)
-        elif isinstance(control, protocol.Resume | protocol.Step):
+        if self._send(control) or run is None or not run.away:
+            return
+        if isinstance(control, protocol.Resume | protocol.Step):
             self._away.bring_back(run, [control], by)
         elif isinstance(control, protocol.SetPace):
             set_pace(run, control.steps_per_second)
@@ -41,8 +41,6 @@ class Steering:
         """End a run after the step in progress and keep its weights. A run that does not yield is ended by force. Raises
         Refused where the run is not the visitor's."""
         run = self._find(run_id, by)
-        if run is not None and run.away and self._away.give_up(run):
-            return
         with self._lock:
             waiting = self._queue.take_out(run_id)
             if (worker := self._queue.worker_of(run_id)) is not None:
@@ -53,6 +51,8 @@ class Steering:
                 waiting.stop_asked_at = time.monotonic()
         if waiting is not None:
             let_go(waiting, waiting.stopped_early)
+        elif worker is None and run is not None and run.away:
+            self._away.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
         """The run of that id. Raises Refused where the visitor may not steer it from here."""
@@ -63,11 +63,14 @@ class Steering:
             raise Refused(ELSEWHERE)
         return run
 
-    def _send(self, control: protocol.Control) -> None:
-        """Send a control to the run's worker, or keep it until the run has one. An ended run does not get it."""
+    def _send(self, control: protocol.Control) -> bool:
+        """Send a control to the run's worker, or keep it until the run has one. False where the run is neither on a worker nor in
+        the queue."""
         with self._lock:
             if (worker := self._queue.worker_of(control.run_id)) is not None:
                 worker.runs[control.run_id].control_on_worker(control)
                 worker.send(control)
-            elif (queued := self._queue.find(control.run_id)) is not None:
+                return True
+            if (queued := self._queue.find(control.run_id)) is not None:
                 queued.control_early(control)
+            return queued is not None

@@ -24,6 +24,8 @@ MEMORY_EVERY = 1.0
 TIDY_EVERY = 600.0
 ASLEEP = 5.0
 """Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
+LAST_WORDS = 2.0
+"""Seconds that all workers together have to end by themselves when the pool is closed; then they are killed."""
 LONGEST_BACKOFF = 30.0
 FAILING_AFTER = 3
 """The number of failed starts in a row from which the supervisor reports that workers cannot be started."""
@@ -32,9 +34,13 @@ FAILING_AFTER = 3
 class Supervisor:
     """The worker processes, one for each post that ``wanted`` names, and one thread that checks them.
 
-    ``wanted`` is called with the time (``time.monotonic``) and under the lock. ``on_report`` and ``on_death`` are called on
-    the worker's reader thread, ``tidy`` now and then and ``on_round`` in every round, with the time, on the supervisor's own
-    thread; these without the lock. ``lock`` guards the workers and the tasks that each computes.
+    ``wanted`` is called with the time (``time.monotonic``) and under the lock. ``on_report`` is called on the worker's reader
+    thread, ``tidy`` now and then and ``on_round`` in every round, with the time, on the supervisor's own thread; these without
+    the lock. ``lock`` guards the workers and the tasks that each computes.
+
+    ``on_death`` is called on the reader thread of a worker that is gone, under the lock under which the worker leaves
+    :attr:`workers`: whoever holds the lock finds a run on a worker or where it was moved. It returns what is left to do without
+    the lock.
     """
 
     def __init__(
@@ -46,7 +52,7 @@ class Supervisor:
         *,
         wanted: Callable[[float], Iterable[Post]],
         on_report: Callable[[WorkerProcess, protocol.Report], None],
-        on_death: Callable[[WorkerProcess], None],
+        on_death: Callable[[WorkerProcess], Callable[[], None]],
         tidy: Callable[[], None],
         on_round: Callable[[float], None],
     ) -> None:
@@ -87,10 +93,12 @@ class Supervisor:
             workers = self.workers
         for worker in workers:
             worker.process.close()
+        deadline = time.monotonic() + LAST_WORDS
         for worker in workers:
-            if not worker.process.wait(2.0):
+            if not worker.process.wait(max(0.0, deadline - time.monotonic())):
                 worker.process.kill()
-                worker.process.wait(2.0)
+        for worker in workers:
+            worker.process.wait(LAST_WORDS)
         self._machines.close()
 
     def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
@@ -109,7 +117,8 @@ class Supervisor:
                 del self._workers[worker.post]
             if not (worker.ready or worker.retired) and worker.post.machine == HERE:
                 self._back_off()
-        self._on_death(worker)
+            finish = self._on_death(worker)
+        finish()
         self.fill_posts()
 
     def _supervise(self) -> None:

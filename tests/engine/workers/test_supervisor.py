@@ -1,0 +1,52 @@
+"""The supervisor of the worker processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from threading import RLock, Thread
+
+from engine.workers.limits import Limits
+from engine.workers.machines import Machines
+from engine.workers.post import Post
+from engine.workers.process import WorkerProcess
+from engine.workers.supervisor import Supervisor
+from tests.engine.workers.test_pool import FAKE, until
+
+
+def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
+    lock, seen = RLock(), list[bool]()
+
+    def others_can_look() -> bool:
+        found = list[bool]()
+
+        def look() -> None:
+            found.append(lock.acquire(blocking=False))
+            if found[0]:
+                lock.release()
+
+        other = Thread(target=look)
+        other.start()
+        other.join()
+        return found[0]
+
+    def on_death(_: WorkerProcess) -> Callable[[], None]:
+        seen.append(others_can_look())
+        return lambda: seen.append(others_can_look())
+
+    limits = Limits()
+    supervisor = Supervisor(
+        FAKE, limits, Machines(limits, 1), lock, wanted=lambda now: [Post("runs", 0)], on_death=on_death,
+        on_report=lambda worker, report: None, tidy=lambda: None, on_round=lambda now: None,
+    )  # fmt: skip
+    supervisor.start()
+    try:
+        until(lambda: bool(supervisor.workers))
+        os.kill(supervisor.workers[0].process.pid, signal.SIGKILL)
+        until(lambda: bool(seen))
+        assert not seen[0], "a Stop in between would find the run nowhere"
+        until(lambda: len(seen) > 1)
+        assert seen[1], "what is written to the disk holds up nobody"
+    finally:
+        supervisor.close()
