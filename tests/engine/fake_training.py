@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
+from engine.foundation.paths import data_folder
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
@@ -88,12 +89,18 @@ def look(config: RunConfig, step: int) -> Snapshot:
     return Snapshot(step, {"self": pattern}, {"matrix": pattern[0, 0]}, [Sample(["1"], ["1"], ["2"])])
 
 
+def hang_note(pid: int) -> Path:
+    """A file that the process writes when it begins to hang in a step: it cannot tell anybody."""
+    return data_folder() / f"{pid} hangs"
+
+
 def misbehave(seed: int) -> None:
     if seed == RAISES:
         raise RuntimeError("the weights fell over\nand a second line")
     if seed == REFUSES:
         raise ValueError("device is cuda; this machine has cpu.")
     if seed == HANGS:
+        hang_note(os.getpid()).touch()
         time.sleep(3600)
     if seed == SHOUTS:
         print("this is not a message")

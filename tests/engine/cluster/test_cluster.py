@@ -6,7 +6,6 @@ import asyncio
 import os
 import pickle
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,10 +78,10 @@ def test_a_run_is_paused_stepped_resumed_and_stopped(pool: Pool) -> None:
     pool.pause(run.id)
     until(lambda: run.state == "paused")
     stood = run.step
-    pool.step(run.id)
-    until(lambda: run.step == stood + 1)
-    time.sleep(0.3)
-    assert run.step == stood + 1
+    for taken in (1, 2, 3):
+        pool.step(run.id)
+        until(lambda: run.step >= stood + taken)  # noqa: B023 called at once
+        assert run.step == stood + taken
     pool.resume(run.id)
     until(lambda: run.step > stood + 10)
     pool.stop(run.id)

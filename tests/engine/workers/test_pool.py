@@ -129,6 +129,12 @@ def long_run(pool: Pool, seconds_per_step: float = 0.002, seed: int = 0, **how: 
     return run
 
 
+def until_it_hangs(pool: Pool, run: Run) -> None:
+    """Wait until the worker of a run whose seed is HANGS takes no command any more."""
+    until(lambda: run.step == 2)
+    until(fake_training.hang_note(pid_of(pool, run)).exists)
+
+
 def pid_of(pool: Pool, run: Run) -> int:
     return next(worker.pid for worker in pool.health().workers if run.id in worker.runs)
 
@@ -359,10 +365,9 @@ def test_a_run_that_kills_its_worker_does_not_kill_the_pool(two: Pool) -> None:
 
 
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
-    hung = two.submit(RunRequest(config(10, seed=fake_training.HANGS)))
+    hung = two.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
     other = long_run(two)
-    until(lambda: hung.step >= 1)
-    time.sleep(0.5)  # by now it is in the step that hangs, of which it cannot tell
+    until_it_hangs(two, hung)
     two.stop(hung.id)
     wait_end(hung)
     assert hung.state == "stopped"
@@ -520,7 +525,8 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
         held = long_run(pool)
         alone = long_run(pool, alone=True)
         late = pool.submit(RunRequest(config(5)))
-        time.sleep(2 * BATCH)  # its events from before are delivered
+        mark = alone.step
+        until(lambda: alone.step > mark + 2 * BATCH / 0.002)  # the events of the other from before are delivered
         step, mark = held.step, alone.step
         until(lambda: alone.step > mark + 20)
         assert held.step == step
@@ -706,8 +712,8 @@ def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> N
 
 def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool:
-        run = pool.submit(RunRequest(config(10, seed=fake_training.HANGS)))
-        until(lambda: len(run.events) >= 2)
+        run = pool.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
+        until_it_hangs(pool, run)
         pid = pid_of(pool, run)
     assert not psutil.pid_exists(pid)
 

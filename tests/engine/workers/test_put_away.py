@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from engine.workers.pool import Pool
 from engine.workers.saved_request import read_request
 from tests.engine.fake_training import HANGS, config
 from tests.engine.workers.test_limits import predict
-from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, pid_of, steps_of, until, wait_end
+from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, pid_of, steps_of, until, until_it_hangs, wait_end
 from tests.engine.workers.test_worker import NOISY, numbers
 
 ME, YOU = Visitor("me"), Visitor("you")
@@ -70,11 +70,20 @@ def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: A
 
 
 @contextmanager
-def unread(state: Path) -> Iterator[None]:
-    """Whoever reads the state waits for ever."""
+def unread(state: Path) -> Iterator[Callable[[], bool]]:
+    """Whoever reads the state waits for ever. Gives whether somebody does."""
     aside = state.rename(state.with_name("aside"))
     os.mkfifo(state)
-    yield
+    ends = list[int]()
+
+    def is_read() -> bool:
+        with suppress(OSError):  # nobody reads
+            ends.append(os.open(state, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(ends)
+
+    yield is_read
+    for end in ends:
+        os.close(end)
     aside.replace(state)
 
 
@@ -203,9 +212,9 @@ def test_killed_while_it_reads_the_state_it_is_put_away_again(start: Callable[..
     pool = start()
     run = away(pool)
     step, state = run.step, run.folder / "state.pt"
-    with unread(state):
+    with unread(state) as is_read:
         pool.resume(run.id, ME)
-        until(lambda: run.state == "running")
+        until(is_read)
         kill_worker_of(pool, run)
         until(lambda: run.away)
     assert (run.state, run.step, run.ending) == ("paused", step, None)
@@ -222,8 +231,8 @@ def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_n
     pool = start()
     run = away(pool)
     blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
-    until(lambda: blocking.step == 2)
-    step = run.step  # the worker hangs in another run: it cannot take the step before it ends
+    until_it_hangs(pool, blocking)
+    step = run.step
     pool.step(run.id, ME)
     kill_worker_of(pool, run)
     wait_end(blocking)
@@ -238,7 +247,7 @@ def test_it_is_not_tried_for_ever(start: Callable[..., Pool], monkeypatch: pytes
     pool = start()
     run = away(pool)
     blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
-    until(lambda: blocking.step == 2)
+    until_it_hangs(pool, blocking)
     pool.resume(run.id, ME)
     kill_worker_of(pool, run)
     until(lambda: run.away)

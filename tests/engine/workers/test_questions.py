@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import psutil
@@ -18,10 +19,26 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.workers import questions
 from engine.workers.errors import JobError
 from engine.workers.pool import Pool
+from engine.workers.supervisor import Supervisor
 from tests.engine.fake_training import Add, Echo, Nap, Note, NumberOfStepsTaken, WorkerPid
 from tests.engine.workers.test_pool import PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
+
+
+looks = Counter[int]()
+"""How often each thread has looked which processes are wanted."""
+
+
+@pytest.fixture(autouse=True)
+def count_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = Supervisor.fill_posts
+
+    def counted(self: Supervisor) -> None:
+        look(self)
+        looks[get_ident()] += 1
+
+    monkeypatch.setattr(Supervisor, "fill_posts", counted)
 
 
 @pytest.fixture
@@ -37,11 +54,16 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 
 
 def asked(threads: ThreadPoolExecutor, pool: Pool, job: Job[Any], visitor: Visitor = PROGRAM) -> Future[Any]:
-    """The answer of a job that has been asked when this returns."""
-    before = pool.allowances.count("job", visitor)
-    future = threads.submit(pool.ask, job, visitor, timeout=PATIENCE)
-    until(lambda: pool.allowances.count("job", visitor) > before)
-    time.sleep(0.05)  # it is counted just before it waits
+    """The answer of a job that has been asked when this returns: its thread has looked for a process."""
+    asking = list[int]()
+
+    def ask() -> Any:
+        looks[get_ident()] = 0
+        asking.append(get_ident())
+        return pool.ask(job, visitor, timeout=PATIENCE)
+
+    future = threads.submit(ask)
+    until(lambda: bool(asking) and looks[asking[0]] > 0)
     return future
 
 
@@ -168,7 +190,8 @@ def test_with_more_workers_they_stay(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pool_of(tmp_path, size=2, job_processes=number) as pool:
         until(lambda: sorted(roles(pool)) == [*["jobs"] * number, "runs", "runs"])
         pid = pool.ask(WorkerPid())
-        time.sleep(0.5)  # a few looks of the supervisor
+        before = looks.total()
+        until(lambda: looks.total() > before + 4)
         assert pool.ask(WorkerPid()) == pid
         assert roles(pool).count("jobs") == number
 
