@@ -23,7 +23,7 @@ from engine.workers.pool import Pool
 POLL_SECONDS = 0.02
 """Seconds between two checks of the running trials."""
 TIMEOUT = 30.0
-"""Seconds to wait for the end of a trial that was told to stop; the pool ends it by force sooner."""
+"""Seconds to wait for the ends of the trials that were told to stop; the pool ends them by force sooner."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,9 @@ class ExperimentRun(BackgroundTask):
         stopped, self.running_trials = self.running_trials, ()
         for trial in stopped:
             self._pool.stop(trial.run.id)
+        deadline = time.monotonic() + TIMEOUT
         for trial in stopped:
-            trial.run.wait_for(sys.maxsize, TIMEOUT)
+            trial.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
             self._pool.runs.delete(trial.run.id)
 
     def _run_trials(self) -> None:

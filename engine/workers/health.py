@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.workers.machines import HERE, host_of
@@ -69,11 +69,13 @@ class Health:
 
 
 def health_of(
-    workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool, cluster_is_gone: bool
+    memory: Mapping[WorkerProcess, int], size: int, queued: int, *, failing: bool, cluster_is_gone: bool
 ) -> Health:
+    """``memory``: the resident memory of each worker in bytes."""
+    workers = list(memory)
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
-        workers=[_of(worker) for worker in workers],
+        workers=[_of(worker, resident) for worker, resident in memory.items()],
         size=size,
         running=len(states) - states.count("paused"),
         paused=states.count("paused"),
@@ -83,7 +85,7 @@ def health_of(
     )
 
 
-def _of(worker: WorkerProcess) -> WorkerHealth:
+def _of(worker: WorkerProcess, memory: int) -> WorkerHealth:
     answering = worker.job is not None and worker.job.begun
     process, post = worker.process, worker.post
     return WorkerHealth(
@@ -92,7 +94,7 @@ def _of(worker: WorkerProcess) -> WorkerHealth:
         worker.ready,
         tuple(worker.runs),
         answering,
-        process.memory(),
+        memory,
         worker.facts,
         post.machine,
         (worker.facts.get("accelerator_name") or worker.facts.get("accelerator") or "")

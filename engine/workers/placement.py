@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from engine.estimate.prediction import Prediction
 from engine.workers.host import WORKER_BYTES
@@ -96,7 +97,7 @@ def own_posts(
     """The posts of the runs that need a process of their own: those that go, and as many of the queue, in order, as fit.
 
     Fit on a machine: at most as many as it has workers, and together with what the runs on these are predicted to take within
-    their memory. One may always go, so that no run waits for ever. Each waiting run is given its machine here.
+    their memory. One may always go, so that no run waits for ever. The post of a waiting run names the machine that it is to have.
     """
     if not any(worker.available and worker.post.role == "runs" for worker in workers):
         return []  # whether there is an accelerator is not known yet
@@ -110,8 +111,8 @@ def own_posts(
         if own_post(queued) in starting:
             posts.append(own_post(queued))
         elif room:
-            queued.machine = min(room, key=lambda machine: _own_on(machine, posts)).name
-            posts.append(own_post(queued))
+            least = min(room, key=lambda machine: _own_on(machine, posts))
+            posts.append(replace(own_post(queued), machine=least.name))
     return posts
 
 

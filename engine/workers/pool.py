@@ -202,9 +202,12 @@ class Pool:
 
     def health(self) -> Health:
         """Facts about the pool for a page: workers, runs, and the device that was found."""
+        memory = {
+            worker: worker.process.memory() for worker in self._supervisor.workers
+        }  # the system is asked without the lock
         with self._lock:
             return health_of(
-                self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing,
+                memory, self.size, len(self._queue), failing=self._supervisor.failing,
                 cluster_is_gone=bool(self.machines.problem),
             )  # fmt: skip
 
@@ -226,7 +229,7 @@ class Pool:
             for machine in self.machines.training
             for number in range(machine.slots)
         )
-        return [*runs, *self._questions.posts(now), *self._queue.own_posts()]
+        return [*runs, *self._questions.posts(now), *self._queue.place_own()]
 
     def _look_around(self, now: float) -> None:
         self.runs.lease.touch()

@@ -140,9 +140,13 @@ class RunQueue:
             self._number()
             self._supervisor.fill_posts()
 
-    def own_posts(self) -> list[Post]:
-        """The processes that runs of their own need now."""
-        return own_posts(self._waiting, self._supervisor.workers, self._machines.training, self._limits)
+    def place_own(self) -> list[Post]:
+        """The processes that runs of their own need now; each waiting run among them is given the machine of its process."""
+        posts = own_posts(self._waiting, self._supervisor.workers, self._machines.training, self._limits)
+        for post in posts:
+            if (queued := self.find(post.run_id)) is not None:
+                queued.machine = post.machine
+        return posts
 
     def _remove(self, queued: QueuedRun) -> None:
         self._waiting.remove(queued)
