@@ -46,6 +46,7 @@ class Steering:
             if (worker := self._queue.worker_of(run_id)) is not None:
                 queued = worker.runs[run_id]
                 queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
+                queued.release()  # who stops a run may start another one in its place at once
                 self._send(protocol.Stop(run_id))
             elif waiting is not None:
                 waiting.stop_asked_at = time.monotonic()

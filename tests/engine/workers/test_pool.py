@@ -570,6 +570,15 @@ def test_thrown_away_cookies_of_one_address_do_not_fill_the_queue(tmp_path: Path
         assert wait_end(anna).state == "finished"
 
 
+def test_a_run_that_was_told_to_stop_leaves_its_place_to_the_next_one_at_once(tmp_path: Path) -> None:
+    with pool_of(tmp_path, runs_per_visitor=1) as pool:
+        first = long_run(pool, 0.5, visitor=Visitor("me"))
+        pool.stop(first.id)
+        assert first.live, "it is in the middle of a step"
+        assert wait_end(pool.submit(RunRequest(config(5), visitor=Visitor("me")))).state == "finished"
+        assert first.state == "stopped"
+
+
 class SlowDisk(Runs):
     """A store whose first folder takes until :attr:`go_on` is set to be written."""
 
