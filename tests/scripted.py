@@ -31,6 +31,7 @@ class ScriptedRun:
     machine: str = ""
     weights: Path | None = None
     elsewhere: bool = False
+    setback: str = ""
     events: EventLog = field(default_factory=EventLog)
     step: int = 0
 

@@ -18,7 +18,6 @@ from engine.cluster.relay import Item
 from engine.foundation.log import log_error
 from engine.foundation.paths import data_folder
 from engine.foundation.visitor import PROGRAM
-from engine.runs.events import Progress
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 
@@ -50,7 +49,6 @@ class RemoteProcess:
         self._name, self._arguments, self._tell = name, list(arguments), tell
         self._on_message, self._on_end = on_message, on_end
         self._begun: dict[str, protocol.Start] = {}
-        self._saved: dict[str, int] = {}  # of each run that goes on from a saved state: the state's step
         self._memory = 0
         self._how = ""
         self._outbox: SimpleQueue[tuple[protocol.Command, Files] | None] = SimpleQueue()
@@ -133,20 +131,8 @@ class RemoteProcess:
         if isinstance(report, protocol.Answer) and not report.error:
             report = replace(report, value=protocol.write_value(decode(report.value)))
         self._on_message(report)
-        if isinstance(report, protocol.RunUpdate):
-            self._tidy(report)
-
-    def _tidy(self, update: protocol.RunUpdate) -> None:
-        """Delete the state with which a run went on once it has taken a later step, as a process on this machine does by itself."""
-        over, saved = update.state in ("over", "put away"), self._saved.get(update.run_id)
-        later = saved is not None and any(isinstance(event, Progress) and event.step > saved for event in update.events)
-        if saved is not None and (later or over):
-            del self._saved[update.run_id]
-            if update.state != "put away":
-                with suppress(OSError):  # its step says that it is out of date
-                    RunFolder(Path(self._begun[update.run_id].folder)).state.unlink()
-        if over:
-            self._begun.pop(update.run_id, None)
+        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
+            self._begun.pop(report.run_id, None)
 
     def _keep(self, run_id: str, chunk: Chunk) -> None:
         """Write a piece of a file into its run's folder. Raises ValueError where the file is larger than all that the run keeps in
@@ -171,8 +157,6 @@ class RemoteProcess:
     def _with_files(self, start: protocol.Start, files: Files) -> protocol.Start:
         """Send the files that the run reads before it; its folder is then the one of the same name on the other machine."""
         self._begun[start.run_id] = start
-        if start.saved_step is not None:
-            self._saved[start.run_id] = start.saved_step
         for name, file in files.items():
             try:
                 for chunk in chunks_of(file, name):

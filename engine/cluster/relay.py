@@ -157,8 +157,8 @@ class Child:
         if isinstance(report, protocol.Answer) and not report.error:
             report = self._readable(report)
         items = [["report", self._name, encode(report)]]
-        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "over", "put away"):
-            items = [*self._files(report.run_id, with_state=report.state == "put away"), *items]
+        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "put away"):
+            items = [*self._files(report.run_id, with_state=report.state in ("saved", "put away")), *items]
         self._say(items)
         if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
             shutil.rmtree(self._folder(report.run_id), ignore_errors=True)

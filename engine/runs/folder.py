@@ -90,7 +90,8 @@ class RunFolder:
 
     @property
     def state(self) -> Path:
-        """The state of a training that was put away; the worker writes it, and deletes it once it has reported a later step."""
+        """The state of a training that was put away, or that is saved now and then; the worker writes it. It is never of a later
+        step than the last event: whoever continues with it repeats the steps in between."""
         return self.path / "state.pt"
 
     @property
@@ -100,17 +101,26 @@ class RunFolder:
 
     @property
     def put_away(self) -> Path:
-        """What was asked for when a run that is put away was submitted."""
+        """What was asked for when a run that is put away, or saved, was submitted."""
         return self.path / "put_away.json"
 
-    def holds_state(self, step: int) -> bool:
-        """Whether the run was put away at this step and can be resumed. The state of an earlier step is out of date: the run went
-        on, and the process that would have deleted the file is gone."""
-        if not (self.put_away.exists() and self.state.exists()):
-            return False
-        with suppress(OSError, ValueError, AttributeError):
-            return bool(json.loads(self.put_away.read_text("utf-8")).get("step", step) == step)
-        return True  # what was asked for cannot be read: the state can all the same
+    def read_put_away(self) -> dict[str, Any]:
+        """The content of that file; empty where it cannot be read."""
+        with suppress(OSError, ValueError):
+            if isinstance(row := json.loads(self.put_away.read_text("utf-8")), dict):
+                return row
+        return {}
+
+    def can_go_on(self, step: int) -> bool:
+        """Whether the run, of which no event is later than this step, can go on: its state was saved, or it had not begun."""
+        saved = self.state.exists() and self.read_put_away().get("step", step) <= step
+        return self.put_away.exists() and (saved or not self.begun)
+
+    def delete_half_written(self) -> None:
+        """Delete what a process that is gone had begun to write."""
+        for file in self.path.glob("*.part"):
+            with suppress(OSError):
+                file.unlink()
 
     def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
         """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""

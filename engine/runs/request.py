@@ -26,3 +26,9 @@ class RunRequest:
     alone: bool = False
     """Whether the other runs of its worker pause while this run trains, so that its time can be measured."""
     record: RecordOptions = DEFAULT_RECORD
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the run's state is saved, so that it can go on without its worker. A trial is trained again by its experiment, and a
+        run whose time is measured must not stand still."""
+        return not (self.trial or self.alone)

@@ -49,6 +49,9 @@ class Run:
         """The latest snapshot."""
         self.unsaved = ""
         """One sentence where the events could not be written to disk; the run continues in memory, and they are tried again."""
+        self.setback = ""
+        """What is said where the run's worker or the app has ended: from where it goes on, or that it waits for its owner. Empty
+        once there is a new event."""
         self.elsewhere = False
         """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
         self._disk = folder
@@ -105,11 +108,13 @@ class Run:
         with (
             self._writing
         ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
+            events = [event for event in events if not self._has(event)]
             if not self.live:
                 return
             previous, stored = self.snapshot, self._write(events)
             with self._changed:
                 self._add(stored)
+                self.setback = "" if events else self.setback
                 if state is not None and self.live:
                     self.state = state
                 self._changed.notify_all()
@@ -117,6 +122,12 @@ class Run:
                 _release(previous)
             if not self.live and self.snapshot is not None:
                 _release(self.snapshot)
+
+    def _has(self, event: Event) -> bool:
+        """Whether the event is one that a run repeats which goes on from the state of an earlier step: the numbers are the same."""
+        return (isinstance(event, Progress) and event.step <= self.step) or (
+            isinstance(event, Snapshot) and event.step < self.step
+        )
 
     def _write(self, events: Sequence[Event]) -> Sequence[Event]:
         """Write the events, after those that the disk did not take before: these are tried again now and then, and at the end.
@@ -148,27 +159,28 @@ class Run:
             self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._changed.notify_all()
 
-    def put_away(self) -> None:
-        """Its worker has saved its training state and let it go."""
+    def put_away(self, setback: str = "") -> None:
+        """Its training state is saved, and no worker has it. ``setback``: why, where its worker has ended."""
         with self._changed:
             if self.live:
-                self.state, self.away = "paused", True
+                self.state, self.away, self.setback = "paused", True, setback
             self._changed.notify_all()
 
-    def bring_back(self) -> bool:
-        """It is queued again after it was put away. False where it is not put away, or not any more."""
+    def bring_back(self, setback: str = "") -> bool:
+        """It is queued again after it was put away; ``setback``: the sentence where it first repeats steps. False where it is not put
+        away, or not any more."""
         with self._changed:
             away = self.away and self.live
             if away:
-                self.state, self.away = "queued", False
+                self.state, self.away, self.setback = "queued", False, setback
                 self._changed.notify_all()
             return away
 
-    def wait_again(self) -> None:
-        """It is queued again: its worker ended before it went on."""
+    def wait_again(self, setback: str = "") -> None:
+        """It is queued again: its worker ended. ``setback``: what that means for it, where it had gone on there."""
         with self._changed:
             if self.live:
-                self.state = "queued"
+                self.state, self.setback = "queued", setback
             self._changed.notify_all()
 
     def _add(self, events: Iterable[Event]) -> None:
@@ -186,16 +198,15 @@ class Run:
 
     @classmethod
     def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
-        """A stored run. One without an ending goes on at another server, or is paused if its training state was put away; else
-        it is lost: the process that trained it is gone. ``elsewhere``: whether the server of that name is another one, and
-        alive."""
+        """A stored run. One without an ending goes on at another server, or is paused if its training state was saved; else it is
+        lost: the process that trained it is gone. ``elsewhere``: whether the server of that name is another one, and alive."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
             run._add(folder.read_events())
         run._written = len(run._events)
         run.elsewhere = run.live and elsewhere(folder.server())
-        if run.live and folder.holds_state(run.step):
+        if run.live and folder.can_go_on(run.step) and not (run.elsewhere and folder.read_put_away().get("going")):
             run.put_away()
         elif run.elsewhere:
             run.state = "running"

@@ -73,10 +73,11 @@ class Runs:
                         self._hold(run)
         return run
 
-    def bring_back(self, run: Run) -> bool:
-        """A run that was put away goes on. False where somebody was quicker, or it has ended."""
+    def bring_back(self, run: Run, setback: str = "") -> bool:
+        """A run that was put away goes on; ``setback``: the sentence where it first repeats steps. False where somebody was quicker,
+        or it has ended."""
         with self._lock:
-            brought = run.bring_back()
+            brought = run.bring_back(setback)
             if brought:
                 self._ended.pop(run.id, None)
                 self._live[run.id] = run
@@ -86,6 +87,13 @@ class Runs:
         """Note on the disk that a run goes on at this server, which another one may have begun."""
         with suppress(OSError, ValueError):
             RunFolder(run.folder).set_server(self.lease.id)
+
+    def going(self) -> list[Run]:
+        """The runs that nobody had paused when their server ended, and that can go on here; the oldest first. Reads the disk."""
+        folders = [file.parent for file in self.folder.glob("*/put_away.json")]
+        going = (self.get(path.name) for path in folders if RunFolder(path).read_put_away().get("going"))
+        found = [run for run in going if run is not None and run.away and not run.elsewhere]
+        return sorted(found, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
         """The runs that go, wait or are paused, without those that are put away."""
@@ -138,6 +146,9 @@ class Runs:
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):
                 shutil.rmtree(entry, ignore_errors=True)
+        for file in self.folder.glob("*/*.part"):
+            if is_abandoned(file):
+                file.unlink(missing_ok=True)
         self.lease.tidy()
 
     def _own(self, run_id: str, by: Visitor) -> Run | None:

@@ -11,19 +11,21 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
+from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.errors import Refused
 from engine.workers.process import WorkerProcess
 from engine.workers.put_away import Presence, put_away_idle
-from engine.workers.queued import QueuedRun
+from engine.workers.queued import REPEATS, QueuedRun
 from engine.workers.run_queue import CLOSING, RunQueue
 from engine.workers.saved_request import delete_saved, read_request, write_request
 
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
+WAITS = "It waits where it was last saved; Resume tries again."
 
 
 class Away:
@@ -47,6 +49,7 @@ class Away:
         whose owner is here again."""
         with self._lock:
             waited = self._queue.take_out_where(lambda queued: self._waits_for_nobody(queued, now))
+            self._left |= {queued.run.id: queued.run for queued in waited if queued.resumable}
             put_away_idle(workers, self._presence, now, others_wait=len(self._queue) > 0)
             back = [run for run in self._left.values() if self._presence.here(run.owner)]
             for run in back:
@@ -60,10 +63,27 @@ class Away:
     def _waits_for_nobody(self, queued: QueuedRun, now: float) -> bool:
         return not queued.request.trial and self._presence.seconds_away(queued.run.owner, now) > WAITS_FOR
 
+    def take_up(self) -> None:
+        """Queue the runs that were going when their server ended; of those put away because their owner had left, each as soon as
+        he is here again."""
+        for run in self._runs.going():
+            if RunFolder(run.folder).read_put_away().get("left"):
+                with self._lock:
+                    self._left[run.id] = run
+            else:
+                with suppress(Refused):  # it stays away
+                    self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)
+
+    def note_saved(self, queued: QueuedRun) -> None:
+        """A worker has saved the state of a run that goes on."""
+        queued.save()
+        with suppress(OSError):
+            write_request(queued.run, queued.request)
+
     def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         """A worker has saved a run's state and let it go. What was asked of the run meanwhile is done now."""
         with suppress(OSError):  # it can be resumed in this process all the same: the state is there
-            write_request(queued.run, queued.request)
+            write_request(queued.run, queued.request, left=queued.left and not queued.wanted)
         queued.run.put_away()
         with self._lock:
             if queued.left and not queued.wanted:
@@ -80,12 +100,14 @@ class Away:
         is no room for it."""
         request = read_request(run, by.address)
         prediction = with_measurements(self._predict(run.config), run.config, request.record.measurements)
-        queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step=run.step)
+        saved_step = run.step if run.events else None  # else it had not begun when the app ended
+        queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step=saved_step)
         for control in controls:
             queued.control_early(control)
+        repeats = REPEATS if RunFolder(run.folder).read_put_away().get("step", run.step) < run.step else ""
         with self._lock:
             self._left.pop(run.id, None)
-            claimed = self._runs.bring_back(run)
+            claimed = self._runs.bring_back(run, repeats)
             added = claimed and self._queue.add(queued)
         if not claimed:
             self._queue.withdraw(queued.lease)
@@ -94,6 +116,8 @@ class Away:
             raise Refused(CLOSING)
         else:
             self._runs.take_over(run)
+            with suppress(OSError):  # by this a later server knows that it goes on
+                write_request(run, queued.request)
 
     def give_up(self, run: Run) -> bool:
         """End a run that is put away; its weights stay. False where it has just been brought back."""
@@ -105,18 +129,28 @@ class Away:
 
 
 def let_go(queued: QueuedRun, ending: Ended) -> None:
-    """A run has lost its worker or its place in the queue: it is put away again where that is possible, else it ends."""
+    """A run has lost its worker or its place in the queue: it is put away where that is possible, else it ends."""
     if not put_away_again(queued):
         end(queued, ending)
 
 
-def put_away_again(queued: QueuedRun) -> bool:
-    """Put a run that has lost its worker or its place away as it was before. False where that is not possible. Writes nothing."""
+def put_away_again(queued: QueuedRun, why: str = "") -> bool:
+    """Put a run away that has lost its worker, for the reason ``why``, or its place in the queue. False where that is not possible.
+    Writes nothing."""
     if queued.resumable:
-        queued.run.put_away()
+        queued.run.put_away(f"{why} {WAITS}" if why else "")
         queued.release()
         return True
     return False
+
+
+def keep_until_restart(queued: QueuedRun, ending: Ended) -> None:
+    """The app closes: the run is put away as it was last saved, also where it had not begun; else it ends."""
+    if queued.request.is_saved and (queued.saved or not queued.run.events):
+        with suppress(OSError):
+            write_request(queued.run, queued.request)
+            queued.saved = True
+    let_go(queued, ending)
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:

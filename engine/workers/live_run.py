@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,6 +22,8 @@ SHORT_SLICE = 0.01
 """The same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training."""
 BATCH = 0.1
 """Seconds between two deliveries of a run's events."""
+SAVE_EVERY, SAVE_SHARE = 60.0, 50.0
+"""Seconds between two times at which a run's state is saved, at least; and as a multiple of what saving took the last time."""
 SNAPSHOT_EVERY = 0.5
 """Seconds between snapshots of a run with a limited pace, beside those that its config determines."""
 SNAPSHOT_SHARE = 20
@@ -56,10 +57,11 @@ class Training(Protocol):
 
 @dataclass(frozen=True)
 class Saved:
-    """The saved state of a run that was put away."""
+    """The saved state with which a run goes on."""
 
     file: Path
     step: int
+    """The last step that the pool knows. The state is of this one or an earlier one; the steps in between are repeated."""
 
 
 class LiveRun:
@@ -89,6 +91,8 @@ class LiveRun:
         """The seconds that it has trained since its first point; the scheduler adds those in which it had nothing to do."""
         self._shown = saved is not None or not request.record.snapshots
         self._saved = saved
+        self._repeats_to = self.step
+        self._saved_at, self._save_cost, self._step_saved = clock(), 0.0, self.step
         self._state: State | None = None
         self._allowed = 0  # optimizer steps that a paused run may still take
         self._training, self._prediction, self._clock = training, prediction, clock
@@ -104,28 +108,44 @@ class LiveRun:
         state = self._training.begin(config, self._prediction)
         if self._saved is not None:
             state.load(self._saved.file)
+            if state.step > self._saved.step:
+                raise ValueError(AHEAD)
         self._state, self.model, self.step = state, state.model, state.step
         record = self.request.record
         yield from self._training.train(config, None, record, self._prediction, take_measurement, state)
 
     def put_away(self, file: Path) -> None:
-        """Save the run's state and let it go. Raises OSError where the disk does not take it, or where a step is taken but its
-        event is not given yet; the run then stays as it is."""
-        if self._state is None and self._saved is None:
-            raise BlockingIOError("It has not begun, so there is nothing to save.")
-        if self._state is not None:  # else it has not begun, and the state with which it would continue is still there
-            if self._state.step != self.step:
-                raise BlockingIOError("The validation after the step is not over.")
-            self._state.save(file)
-        self._generator.close()
+        """Save the run's state and let it go. Raises OSError where :meth:`save` does, or where a single step that was asked for is
+        not taken yet; the run then stays as it is."""
+        if self.paused and self._allowed:
+            raise BlockingIOError("A step that was asked for is not taken yet.")
+        if self._state is not None or self._saved is None:
+            self.save(file)
+        self._generator.close()  # where it has not begun, the state with which it would continue is still there
 
-    def delete_outdated(self) -> None:
-        """Delete the state with which the run continued once a later step, or the end, has been reported; not before, so that
-        whatever happens to this process either the step or the state is left."""
-        if self._saved is not None and (self.over or self.step > self._saved.step):
-            with suppress(OSError):  # its step says that it is out of date
-                self._saved.file.unlink()
-            self._saved = None
+    def save(self, file: Path) -> None:
+        """Save the run's state. Raises OSError where the disk does not take it, or where the run has not begun or a step is taken
+        but its event is not given yet."""
+        if self._state is None:
+            raise BlockingIOError("It has not begun, so there is nothing to save.")
+        if self._state.step != self.step:
+            raise BlockingIOError("The validation after the step is not over.")
+        began = self._saved_at = self._clock()
+        self._state.save(file)
+        self._save_cost, self._step_saved = self._clock() - began, self.step
+
+    @property
+    def save_due(self) -> bool:
+        """Whether it is time to save the state of a run that goes on: if its worker or the app ends, little of it is lost."""
+        if self.over or not self.request.is_saved or self._state is None or self._state.step != self.step:
+            return False
+        longest = max(SAVE_EVERY, SAVE_SHARE * self._save_cost)
+        return self.step != self._step_saved and self._clock() - self._saved_at >= longest
+
+    @property
+    def repeating(self) -> bool:
+        """Whether it takes steps that the pool knows already."""
+        return self.step < self._repeats_to
 
     def let_go(self) -> None:
         """Drop everything that takes memory."""
@@ -179,7 +199,7 @@ class LiveRun:
             self._generator.close()
         except Exception as error:
             log_error(f"Run {self.run_id} was stopped", error)
-        self._note(Ended(self.step, "stopped", reason))
+        self._note(Ended(max(self.step, self._repeats_to), "stopped", reason))
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
@@ -194,8 +214,9 @@ class LiveRun:
             now = self._clock()
             if isinstance(event, Progress):
                 # A run that is behind its pace may catch up by one slice, not by its whole backlog.
-                self._due = max(self._due + self._interval, now - SLICE) if self._interval else now
-                if self.paused:
+                paced = self._interval and not self.repeating
+                self._due = max(self._due + self._interval, now - SLICE) if paced else now
+                if self.paused and event.step > self._repeats_to:
                     self._allowed -= 1
                     if self._allowed == 0:
                         self._take_snapshot()
@@ -253,6 +274,9 @@ class LiveRun:
         self.over = isinstance(event, Finished | Failed | Ended)
 
 
+AHEAD = (
+    "What was kept of this run is of a later step than its curve. The same settings and seed give the same run again."
+)
 NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 """What torch says where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
 

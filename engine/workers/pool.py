@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from threading import RLock
+from threading import Lock, RLock
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
@@ -21,26 +21,31 @@ from engine.foundation.job import Answer, Job
 from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
+from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.allowances import Allowances
-from engine.workers.away import Away, end, let_go, put_away_again
+from engine.workers.away import Away, end, keep_until_restart, put_away_again
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, refusal
 from engine.workers.machines import Cluster, Machines
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
+from engine.workers.put_away import put_away_all
 from engine.workers.questions import Questions
 from engine.workers.queued import QueuedRun
 from engine.workers.run_queue import CLOSING, RunQueue
+from engine.workers.saved_request import delete_saved
 from engine.workers.steering import Steering
-from engine.workers.supervisor import Supervisor
+from engine.workers.supervisor import TICK, Supervisor
 
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
+SECONDS_TO_SAVE = 5.0
+"""Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
 CLOSED = "The app was closed before this run had ended."
 
 
@@ -68,7 +73,7 @@ class Pool:
         self.limits = limits or Limits()
         self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
-        self._lock = RLock()
+        self._lock, self._closing = RLock(), Lock()
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._supervisor = Supervisor(
@@ -108,19 +113,34 @@ class Pool:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it. Runs that were training are lost, and their events say so; what waited
-        to go on from a saved state is put away again."""
-        with self._lock:
-            self._supervisor.closing.set()
-            workers = self._supervisor.workers
-            going = [queued for worker in workers for queued in worker.runs.values()]
-            lost = [*self._queue.take_all(), *going]
-            self._questions.close(CLOSING)
-        for queued in lost:
-            let_go(queued, Ended(queued.run.step, "lost", CLOSED))
-        self._supervisor.close()
-        self.runs.lease.release()
-        atexit.unregister(self.close)
+        """End every worker and wait for it. Runs that go or wait are put away, as far as there is time, and go on when
+        :meth:`take_up` is called after the next start; the others are lost, and their events say so. A second caller waits for
+        the first."""
+        with self._closing:
+            if self._supervisor.closing.is_set():
+                return
+            with self._lock:
+                self._supervisor.closing.set()
+                waiting = self._queue.take_all()
+                self._questions.close(CLOSING)
+            for queued in waiting:
+                keep_until_restart(queued, Ended(queued.run.step, "lost", CLOSED))
+            self._put_away_all()
+            self._supervisor.close()
+            self.runs.lease.release()
+            atexit.unregister(self.close)
+
+    def _put_away_all(self) -> None:
+        deadline = time.monotonic() + SECONDS_TO_SAVE
+        while time.monotonic() < deadline:
+            with self._lock:
+                if not put_away_all(self._supervisor.workers):
+                    return
+            time.sleep(TICK / 2)
+
+    def take_up(self) -> None:
+        """Go on with the runs that were going when their server ended."""
+        self._away.take_up()
 
     def __enter__(self) -> Pool:
         self.start()
@@ -264,7 +284,11 @@ class Pool:
         queued.begin()
         match update.state:
             case "over":
+                if queued.saved:
+                    delete_saved(queued.run)
                 self._queue.free_place(worker, queued)
+            case "saved":
+                self._away.note_saved(queued)
             case "put away":
                 self._away.keep(worker, queued)
             case "kept":
@@ -274,22 +298,32 @@ class Pool:
                     queued.paused_at = time.monotonic() if state == "paused" else None
 
     def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
-        """A worker is gone. A run that was not settled there waits for another worker; one that this worker was just reading waits
-        for its owner, so that it ends no second one by itself. The others, and the job, end with the reason."""
+        """A worker is gone. A run that was not settled there, or was saved, waits for another worker; one that this worker was just
+        reading waits for its owner, so that it ends no second one by itself. The others, and the job, end with the reason."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
             runs = list(worker.runs.values())
-            back = [one for one in runs if one.may_return and not closing and worker.busy_with != one.run.id]
+            back = [one for one in runs if one.may_return and not closing and not worker.is_blamed_on(one)]
             for queued in back:
-                queued.come_back()
+                queued.come_back(worker.why_it_ended(queued.run.id))
                 del worker.runs[queued.run.id]
             self._queue.put_first(back)
-            ended = [queued for queued in worker.runs.values() if not put_away_again(queued)]
+            left = list(worker.runs.values())
+            for queued in left:
+                if queued.settled and worker.is_blamed_on(queued):
+                    queued.saved = False  # it would do the same again
+            if not closing:
+                left = [one for one in left if not put_away_again(one, worker.why_it_ended(one.run.id))]
 
         def finish() -> None:
-            for queued in ended:
-                end(queued, worker.ending_of(queued))
+            for queued in runs:
+                RunFolder(queued.run.folder).delete_half_written()
+            for queued in left:
+                if closing:
+                    keep_until_restart(queued, Ended(queued.run.step, "lost", CLOSED))
+                else:
+                    end(queued, worker.ending_of(queued))
             if not closing:
                 self._dispatch()
 

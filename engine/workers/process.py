@@ -120,6 +120,12 @@ class WorkerProcess:
         self.kill_reason = self.kill_reason or reason
         self.process.kill()
 
+    def is_blamed_on(self, queued: QueuedRun) -> bool:
+        """Whether one of the worker's runs is what ended it: the pool says so, or the worker was just reading its saved state."""
+        if queued.settled:
+            return self.kill_reason is not None and self.kill_reason.culprit == queued.run.id
+        return self.busy_with == queued.run.id
+
     def why_it_ended(self, task_id: str) -> str:
         """One sentence for one of the worker's runs or jobs on why the process ended. Call it after the end."""
         if self.kill_reason is None:

@@ -35,7 +35,7 @@ class Start:
     folder: str
     """The path, absolute or in the data folder, in which the worker saves the weights."""
     saved_step: int | None = None
-    """The step of the state in the folder with which the run continues; None: it begins anew."""
+    """The last step that the pool knows of a run that continues with the state in its folder; None: it begins anew."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,10 @@ class RunUpdate:
 
     run_id: str
     events: list[Event] = field(default_factory=list)
-    state: Literal["running", "paused", "over", "put away", "kept"] | None = None
-    """``over``: these are the last events, and the run's place on the worker is free. ``put away``: its place is free, and its
-    state is in its folder; ``kept``: it was to be put away, but the disk did not take it."""
+    state: Literal["running", "paused", "saved", "over", "put away", "kept"] | None = None
+    """``saved``: the run goes on, and its state is in its folder. ``over``: these are the last events, and the run's place on the
+    worker is free. ``put away``: its place is free, and its state is in its folder; ``kept``: it was to be put away, but its state
+    could not be saved."""
 
 
 @dataclass(frozen=True)

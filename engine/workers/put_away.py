@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from engine.workers.process import WorkerProcess
 from engine.workers.protocol import PutAway
+from engine.workers.queued import QueuedRun
 
 PAUSED_FOR = 30.0
 """Seconds after which a paused run is put away."""
@@ -36,7 +37,7 @@ def put_away_idle(workers: Iterable[WorkerProcess], presence: Presence, now: flo
     longest = PAUSED_WHILE_OTHERS_WAIT if others_wait else PAUSED_FOR
     for worker in workers:
         for queued in worker.runs.values():
-            if queued.leaving or queued.request.trial or queued.request.alone or now < queued.put_away_after:
+            if queued.leaving or not queued.request.is_saved or now < queued.put_away_after:
                 continue
             if queued.paused_at is not None:
                 due = now - queued.paused_at > longest
@@ -45,5 +46,18 @@ def put_away_idle(workers: Iterable[WorkerProcess], presence: Presence, now: flo
                 due = going and presence.seconds_away(queued.run.owner, now) > LEFT_FOR
                 queued.left = due
             if due and queued.stop_asked_at is None:
-                queued.leaving = True
-                worker.send(PutAway(queued.run.id))
+                _ask(worker, queued)
+
+
+def put_away_all(workers: Iterable[WorkerProcess]) -> bool:
+    """Ask the workers to put every run away: the app closes. Returns whether there is any left to wait for."""
+    left = [(worker, queued) for worker in workers for queued in worker.runs.values() if queued.request.is_saved]
+    for worker, queued in left:
+        if not queued.leaving:
+            _ask(worker, queued)
+    return bool(left)
+
+
+def _ask(worker: WorkerProcess, queued: QueuedRun) -> None:
+    queued.leaving = True
+    worker.send(PutAway(queued.run.id))

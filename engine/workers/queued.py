@@ -18,7 +18,8 @@ NOT_STARTED = "It was stopped before it started."
 AGAIN_AFTER = 30.0
 """Seconds until a worker is asked again to put a run away, where the disk did not take its state."""
 MOST_RETURNS = 3
-"""How often a run comes back to the queue because its worker ended before the run was settled there."""
+"""How often a run comes back to the queue because its worker ended, without having been saved meanwhile."""
+REPEATS = "It repeats the steps since it was last saved, at most about a minute; then the curve goes on."
 
 
 @dataclass
@@ -31,7 +32,9 @@ class QueuedRun:
     lease: Lease | None = None
     """What counts the run among its owner's; none for a trial."""
     saved_step: int | None = None
-    """The step at which the run was put away; it continues with the state in its folder. None: it begins anew."""
+    """The last step of a run that continues with the state in its folder; None: it begins anew."""
+    saved: bool = field(init=False)
+    """Whether its state is in its folder: it can go on without its worker."""
     machine: str = ""
     """The name of the machine for the run's own process, once it has one; empty for the app's own."""
     early_steps: int = 0
@@ -39,7 +42,7 @@ class QueuedRun:
     begun: bool = False
     """Whether the worker has reported that it is at this run."""
     returned: int = 0
-    """How often the run has come back to the queue because its worker ended before it was settled there."""
+    """How often the run has come back to the queue because its worker ended."""
     paused_at: float | None = None
     stop_asked_at: float | None = None
     leaving: bool = False
@@ -51,6 +54,9 @@ class QueuedRun:
     put_away_after: float = 0.0
     """The time before which its worker is not asked."""
 
+    def __post_init__(self) -> None:
+        self.saved = self.saved_step is not None
+
     @property
     def wants_accelerator(self) -> bool:
         """Whether the run would use an accelerator if there is one."""
@@ -59,26 +65,32 @@ class QueuedRun:
 
     @property
     def settled(self) -> bool:
-        """Whether the run depends on its worker: it has begun there and, where it continues with a saved state, has taken a step
-        since. Until then another worker gives the same run."""
+        """Whether the run has begun on its worker and, where it continues with a saved state, has taken a new step since. Until then
+        another worker gives the same run."""
         return self.begun and (self.saved_step is None or self.run.step > self.saved_step)
 
     @property
     def may_return(self) -> bool:
-        """Whether the run may wait for another worker when its own has ended: it was not settled, nobody has stopped it, and it is
-        not likely that it is what ends workers."""
-        return not self.settled and self.stop_asked_at is None and self.returned < MOST_RETURNS
+        """Whether the run may wait for another worker when its own has ended: it was not settled there or was saved, nobody has
+        stopped it, and it is not likely that it is what ends workers."""
+        unharmed = self.saved or not self.settled
+        return unharmed and self.stop_asked_at is None and self.returned < MOST_RETURNS
 
     @property
     def resumable(self) -> bool:
-        """Whether the run, without a worker, can be put away as it was before."""
-        return self.saved_step is not None and self.run.step == self.saved_step and self.stop_asked_at is None
+        """Whether the run, without a worker, can be put away."""
+        return self.saved and self.stop_asked_at is None
 
-    def come_back(self) -> None:
-        """Its worker has ended before the run was settled there: it waits for another one."""
+    def come_back(self, why: str) -> None:
+        """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there."""
+        self.run.wait_again(f"{why} {REPEATS}" if self.settled else "")
         self.returned += 1
         self.begun, self.paused_at, self.leaving, self.wanted = False, None, False, False
-        self.run.wait_again()
+        self.saved_step = self.run.step if self.saved else None
+
+    def save(self) -> None:
+        """Its worker has saved its state."""
+        self.saved, self.returned = True, 0
 
     @property
     def seconds_left(self) -> float:
@@ -104,8 +116,7 @@ class QueuedRun:
                 self.wanted = self.leaving
             case protocol.Pause():
                 self.wanted = False
-        if self.leaving or not self.settled:  # it holds as well where another worker takes the run
-            self.control_early(control)
+        self.control_early(control)  # it holds as well where another worker takes the run
 
     @property
     def asked_meanwhile(self) -> list[protocol.Control]:

@@ -17,9 +17,16 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 
 
-def write_request(run: Run, request: RunRequest) -> None:
-    """Keep what was asked for beside the saved state. Raises OSError where the disk does not take it."""
-    row = {"step": run.step, "pace": request.pace, "record": asdict(request.record)}
+def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
+    """Keep what was asked for beside the saved state, and whether the run goes on by itself when the app is started anew; ``left``:
+    only when its owner has a page open. Raises OSError where the disk does not take it."""
+    row = {
+        "step": run.step,
+        "pace": request.pace,
+        "record": asdict(request.record),
+        "going": not request.paused,
+        "left": left,
+    }
     write_whole(RunFolder(run.folder).put_away, json.dumps(row))
 
 

@@ -57,6 +57,8 @@ class Worker:
             self._set_busy(run.run_id if run else None)
             if run is not None:
                 run.advance(self._runs.slice(), hurry=lambda: not self._commands.empty())
+                if run.save_due:
+                    self._save(run)
             for other in list(self._runs):
                 self._deliver(other)
 
@@ -122,7 +124,6 @@ class Worker:
             return
         if run.deliverable:
             self._report(protocol.RunUpdate(run.run_id, run.deliver()))
-            run.delete_outdated()
         if run.waiting and not run.announced_pause:
             self._save_weights(run)
             self._report(protocol.RunUpdate(run.run_id, state="paused"))
@@ -136,7 +137,6 @@ class Worker:
             self._save_weights(run)
         del self._folders[run.run_id]
         self._report(protocol.RunUpdate(run.run_id, events, "over"))
-        run.delete_outdated()
         run.let_go()
         free_memory()
 
@@ -146,7 +146,8 @@ class Worker:
         try:
             run.put_away(RunFolder(folder).state)
         except Exception as error:
-            log_error(f"Run {run.run_id} cannot be put away", error)
+            if not isinstance(error, BlockingIOError):  # it is only not the moment
+                log_error(f"Run {run.run_id} cannot be put away", error)
             self._report(protocol.RunUpdate(run.run_id, state="kept"))
             return
         self._save_weights(run)
@@ -156,9 +157,19 @@ class Worker:
         run.let_go()
         free_memory()
 
+    def _save(self, run: LiveRun) -> None:
+        """Save the state of a run that goes on. Its events are sent first: the state is never of a later step than what was sent."""
+        self._report(protocol.RunUpdate(run.run_id, run.deliver()))
+        try:
+            run.save(RunFolder(self._folders[run.run_id]).state)
+        except Exception as error:  # tried again as late as if it had been saved
+            log_error(f"The state of run {run.run_id} cannot be saved", error)
+            return
+        self._report(protocol.RunUpdate(run.run_id, state="saved"))
+
     def _save_weights(self, run: LiveRun) -> None:
-        """Save the weights in the run's folder, if there is a model."""
-        if run.model is None:
+        """Save the weights in the run's folder, if there is a model; not those of a step that is repeated."""
+        if run.model is None or run.repeating:
             return
         try:
             save_weights(run.model, self._folders[run.run_id] / "weights.safetensors")

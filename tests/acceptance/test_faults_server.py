@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -9,12 +10,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.acceptance.scene import LONG, healthz, on_disk, play, shown, steps_of, train, until, workers_of
+from tests.acceptance.scene import LONG, PATIENCE, healthz, on_disk, play, shown, steps_of, train, until, workers_of
 from tests.load.session import opened, visitor
 from tests.serving import ROOT, free_port, running
 
@@ -46,22 +48,52 @@ def test_all_workers_killed_the_run_says_so_and_the_next_one_trains(tmp_path: Pa
     play(scene())
 
 
-def test_asked_to_stop_the_server_tells_its_runs_and_leaves_no_process(tmp_path: Path) -> None:
+def test_asked_to_stop_the_server_puts_its_runs_away_leaves_no_process_and_goes_on_with_them(tmp_path: Path) -> None:
     async def scene() -> None:
-        with running("app.py", tmp_path) as (server, address):
-            async with visitor() as http, opened(http, address, "lab", LONG) as tab:
-                board = await train(address, tab)
-                workers = workers_of(server)
-                server.terminate()
-                await until(lambda: server.poll() is not None)
-        assert not any(worker.is_running() for worker in workers)
-        found = on_disk(tmp_path, board.run)
-        assert found.state == "lost"
-        assert found.ending is not None
-        assert found.ending.reason == "The app was closed before this run had ended."  # type: ignore[union-attr]
-        assert not list((tmp_path / "data" / "servers").iterdir()), "no lease is left"
+        async with visitor() as http:
+            with running("app.py", tmp_path) as (server, address):
+                async with opened(http, address, "lab", LONG) as tab:
+                    board = await train(address, tab)
+                    workers = workers_of(server)
+                    server.terminate()
+                    await until(lambda: server.poll() is not None)
+            assert not any(worker.is_running() for worker in workers)
+            found = on_disk(tmp_path, board.run)
+            assert (found.state, found.away) == ("paused", True)
+            assert found.step >= board.step > 0
+            assert not list((tmp_path / "data" / "servers").iterdir()), "no lease is left"
+            with running("app.py", tmp_path) as (server, address):
+                async with opened(http, address, "lab", f"run={board.run}") as tab:
+                    again = await shown(tab)
+                    await until(lambda: again.state == "running" and again.step > found.step)
+                    await tab.press("Stop")
+                    await until(lambda: again.ended)
+            ended = on_disk(tmp_path, board.run)
+            assert ended.state == "stopped"
+            assert steps_of(ended) == list(range(1, ended.step + 1))
 
     play(scene())
+
+
+def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:
+    limits = {"ATTENTION_LAB_WORKERS": "2", "ATTENTION_LAB_JOBS_PER_VISITOR": "1"}
+    with running("app.py", tmp_path, **limits) as (server, address), ThreadPoolExecutor(2) as threads:
+
+        def answering() -> list[psutil.Process]:
+            return [worker for worker in workers_of(server) if "jobs" in worker.cmdline()]
+
+        def ask(steps: int) -> str:
+            with urllib.request.urlopen(f"{address}untrained?steps={steps}", timeout=PATIENCE) as answer:
+                return str(json.loads(answer.read())["problem"])
+
+        play(until(lambda: len(answering()) == 2 and healthz(address) == 200))
+        for worker in answering():
+            worker.suspend()
+        asked = [threads.submit(ask, steps) for steps in (7, 8)]
+        play(until(lambda: any(one.done() for one in asked)))  # it was refused: the other is under way
+        server.terminate()
+        server.wait(PATIENCE)
+        assert "The app is closing." in [one.result() for one in asked]
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.5, 3.0])

@@ -58,6 +58,7 @@ def wake() -> None:
         return
     if not workers.start():
         return
+    workers.take_up()
     _log_start(workers)
     if not fully_measured():
         Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
@@ -113,9 +114,10 @@ def ask(job: Job[Answer], visitor: Visitor) -> Answer:
 
 
 def close() -> None:
-    """Stop the workers if there are any."""
+    """Stop the workers if there are any. Until that is done, what is asked of them is refused; a second caller waits, too."""
     global _pool
-    with _making:
-        ending, _pool = _pool, None
+    ending = _pool
     if ending is not None:
         ending.close()
+    with _making:
+        _pool = None if _pool is ending else _pool

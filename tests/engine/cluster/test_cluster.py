@@ -110,10 +110,10 @@ def test_a_run_that_was_put_away_goes_on_from_its_state_wherever_there_is_room(
     assert RunFolder(run.folder).state.read_text() == str(stood)
     pool.resume(run.id)
     until(lambda: run.step > stood)
-    until(lambda: not RunFolder(run.folder).state.exists())  # it is out of date
     for going in (run, *others):
         pool.stop(going.id)
     assert steps_of(wait_end(run)) == list(range(1, run.step + 1))
+    until(lambda: not RunFolder(run.folder).state.exists())
 
 
 def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_cluster(pool: Pool) -> None:

@@ -700,13 +700,13 @@ def test_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
     assert all(psutil.Process(worker.pid).nice() > own for worker in two.health().workers)
 
 
-def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> None:
+def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> None:
     with pool_of(tmp_path, size=2, runs_per_worker=1) as pool:
         runs = [long_run(pool), long_run(pool), pool.submit(RunRequest(config(5)))]
         pids = [worker.pid for worker in pool.health().workers]
     assert len(pids) >= 2
     assert not any(map(psutil.pid_exists, pids)), "neither process nor zombie"
-    assert {run.state for run in runs} == {"lost"}
+    assert {(run.state, run.away) for run in runs} == {("paused", True)}
     pool.close()
     with pytest.raises(Refused, match="closing"):
         pool.submit(RunRequest(config(5)))
@@ -716,7 +716,7 @@ def test_closing_ends_every_process_and_says_so_to_the_runs(tmp_path: Path) -> N
     for run in runs:
         found = again.get(run.id)
         assert found is not None
-        assert found.ending == run.ending
+        assert (found.away, found.step) == (True, run.step)
 
 
 def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
@@ -746,8 +746,8 @@ print(run.id, pool.health().workers[0].pid, flush=True)
 """
 
 
-@pytest.mark.parametrize("end", ["killed", "falls off its end"])
-def test_when_the_app_dies_its_workers_go_and_its_run_is_found_lost(tmp_path: Path, end: str) -> None:
+@pytest.mark.parametrize(("end", "state"), [("killed", "lost"), ("falls off its end", "paused")])
+def test_when_the_app_dies_its_workers_go_and_its_run_is_found(tmp_path: Path, end: str, state: str) -> None:
     script = APP + ("time.sleep(3600)" if end == "killed" else "")
     app = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert app.stdout is not None
@@ -759,7 +759,7 @@ def test_when_the_app_dies_its_workers_go_and_its_run_is_found_lost(tmp_path: Pa
     until(lambda: not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE)
     run = Runs(tmp_path).get(run_id)
     assert run is not None
-    assert run.state == "lost"
+    assert run.state == state
     assert run.step > 0
     assert all(after == before + 1 for before, after in pairwise(steps_of(run)))
 

@@ -1,9 +1,12 @@
-"""Runs that are put away: their place is free, they come back as they were, also after a restart, and only for their owner."""
+"""Runs that are put away: their place is free, they come back as they were, also after a restart, and only for their owner. Runs
+that go on are saved: they go on by themselves when their worker or the app has ended."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,14 +14,16 @@ from typing import Any
 
 import pytest
 
+from engine.foundation.child import ROOT
 from engine.foundation.visitor import Visitor
-from engine.runs.events import Ended, Failed, Finished, Progress
+from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
+from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import train
-from engine.workers import put_away, queued
+from engine.workers import live_run, put_away, queued
 from engine.workers.away import LEFT
 from engine.workers.errors import Refused
 from engine.workers.limits import Limits
@@ -29,6 +34,7 @@ from tests.engine.workers.test_limits import predict
 from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, pid_of, steps_of, until, until_it_hangs, wait_end
 from tests.engine.workers.test_worker import NOISY, numbers
 
+OFTEN = "tests.engine.saved_often"
 ME, YOU = Visitor("me"), Visitor("you")
 
 
@@ -45,11 +51,11 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Pool]]:
     """Starts a pool of one worker on the same folder, after the one before has ended."""
     pools: list[Pool] = []
 
-    def begin(here: Callable[[str], bool] = lambda _: True, **limits: Any) -> Pool:
+    def begin(here: Callable[[str], bool] = lambda _: True, training: str = FAKE, **limits: Any) -> Pool:
         for pool in pools:
             pool.close()
         allowed = Limits.model_validate({"steps": LONG, **limits})
-        pool = Pool(Runs(tmp_path), allowed, 1, training=FAKE, predict=predict, here=here)  # type: ignore[arg-type]
+        pool = Pool(Runs(tmp_path), allowed, 1, training=training, predict=predict, here=here)  # type: ignore[arg-type]
         pool.start()
         pools.append(pool)
         assert pool.wait_until_ready(PATIENCE)
@@ -185,14 +191,154 @@ def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> Non
     assert again.state == "finished"
 
 
-def test_one_that_went_on_before_the_app_ended_is_lost(start: Callable[..., Pool]) -> None:
+def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there_twice(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start()
+    run = away(pool, 400, 0.01)
+    step = run.step
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step + 5)
+    kill_worker_of(pool, run)
+    until(lambda: run.setback != "")
+    assert run.setback == f"Its worker process ended unexpectedly (signal 9). {queued.REPEATS}"
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 401))
+    assert run.setback == ""
+    assert [at.step for at in run.events.of(Snapshot)] == sorted({at.step for at in run.events.of(Snapshot)})
+    until(lambda: not (run.folder / "state.pt").exists())
+
+
+def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Callable[..., Pool]) -> None:
     pool = start()
     run = away(pool, LONG, 0.002)
     step = run.step
     pool.resume(run.id, ME)
+    until(lambda: run.step > step + 5)
+    pool.pause(run.id, ME)
+    until(lambda: run.state == "paused")
+    step = run.step
+    kill_worker_of(pool, run)
+    pool.step(run.id, ME)
     until(lambda: run.step > step)
-    pool.runs.lease.release()  # as after a crash
-    assert Runs(pool.runs.folder).get(run.id).state == "lost"  # type: ignore[union-attr]
+    until(lambda: run.away)
+    assert run.step == step + 1
+    assert steps_of(run) == list(range(1, step + 2))
+
+
+def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Callable[..., Pool]) -> None:
+    pool = start(training=OFTEN)
+    run = pool.submit(RunRequest(config(400, 0.01), ME))
+    for _ in range(2):
+        before, step = saved_step(run), run.step
+        until(lambda: saved_step(run) > max(before, step))  # noqa: B023 called at once
+        (run.folder / "state.pt.0.part").touch()  # the worker was just writing
+        kill_worker_of(pool, run)
+        until(lambda: not list(run.folder.glob("*.part")))
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 401))
+    until(lambda: not (run.folder / "state.pt").exists())
+    assert pool.allowances.count("run", ME) == 0
+
+
+def saved_step(run: Run) -> int:
+    """The step of the saved state, as far as the pool knows; 0 without one."""
+    return int(RunFolder(run.folder).read_put_away().get("step", 0))
+
+
+def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Callable[..., Pool]) -> None:
+    pool = start(training=OFTEN, silent_seconds=1.0)
+    run = pool.submit(RunRequest(config(LONG, 0.2, HANGS), ME))
+    until(lambda: saved_step(run) > 0)
+    assert wait_end(run).ending == Ended(2, "lost", "It did not come back for 1 s and was ended.")
+    until(lambda: not (run.folder / "state.pt").exists())
+
+
+def test_a_trial_is_not_saved(start: Callable[..., Pool]) -> None:
+    pool = start(training=OFTEN)
+    trial = pool.submit(RunRequest(config(LONG, 0.002), ME, trial=True))
+    run = pool.submit(RunRequest(config(LONG, 0.002), ME))
+    until(lambda: saved_step(run) > 0 and trial.step > 0)
+    assert saved_step(trial) == 0
+    pool.close()
+    assert (run.state, trial.state) == ("paused", "lost")
+
+
+def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start(runs_per_worker=2)
+    mine = [pool.submit(RunRequest(config(200, 0.01), ME)) for _ in range(2)]
+    until(lambda: all(run.step > 0 for run in mine))
+    mine += [pool.submit(RunRequest(config(20, 0.01, seed), ME)) for seed in (3, 4)]
+    pause = pool.submit(RunRequest(config(20, 0.01), YOU))
+    pool.pause(pause.id, YOU)
+    pool = start(runs_per_worker=2)
+    found = [pool.runs.get(run.id) for run in mine]
+    assert all(run is not None and run.away and run.step == was.step for run, was in zip(found, mine, strict=True))
+    pool.take_up()
+    assert [run.queue_place for run in found if run is not None] == [None, None, 1, 2], "in their order"
+    for run in found:
+        assert run is not None
+        assert isinstance(wait_end(run).ending, Finished)
+        assert steps_of(run) == list(range(1, run.config.steps + 1))
+    paused = pool.runs.get(pause.id)
+    assert paused is not None
+    assert (paused.state, paused.away) == ("paused", True), "who paused it resumes it"
+    pool.resume(paused.id, YOU)
+    assert isinstance(wait_end(paused).ending, Finished)
+
+
+def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Callable[..., Pool]) -> None:
+    here = {"me"}
+    run = start(here.__contains__).submit(RunRequest(config(LONG, 0.01), ME))
+    until(lambda: run.step > 0)
+    here.clear()
+    until(lambda: run.away)
+    pool = start(here.__contains__)
+    pool.take_up()
+    again = pool.runs.get(run.id)
+    assert again is not None
+    assert again.away
+    here.add("me")
+    until(lambda: again.step > run.step)
+
+
+def test_killed_with_the_app_a_run_that_was_saved_goes_on_after_the_next_start(
+    start: Callable[..., Pool], tmp_path: Path
+) -> None:
+    app = subprocess.Popen([sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert app.stdout is not None
+    run_id = app.stdout.readline().strip()
+    until(lambda: (tmp_path / run_id / "put_away.json").exists())
+    app.kill()
+    app.wait(PATIENCE)
+    app.stdout.close()
+    pool = start()
+    pool.take_up()
+    run = pool.runs.get(run_id)
+    assert run is not None
+    assert run.state in ("queued", "running")
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 401))
+
+
+APP = f"""
+import sys
+from pathlib import Path
+from engine.foundation.visitor import Visitor
+from engine.runs.request import RunRequest
+from engine.runs.store import Runs
+from engine.workers.limits import Limits
+from engine.workers.pool import Pool
+from tests.engine.fake_training import config
+from tests.engine.workers.test_limits import predict
+pool = Pool(Runs(Path(sys.argv[1])), Limits(), 1, training={OFTEN!r}, predict=predict)
+pool.start()
+run = pool.submit(RunRequest(config(400, 0.01), Visitor("me")))
+print(run.id, flush=True)
+run.wait_for(10**9)
+"""
 
 
 def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
@@ -269,15 +415,12 @@ def test_one_that_waits_to_go_on_when_the_app_is_closed_is_put_away_again(start:
     assert steps_of(run) == list(range(1, 201))
 
 
-def test_a_state_that_is_out_of_date_is_not_resumed(start: Callable[..., Pool]) -> None:
+def test_a_state_of_a_later_step_than_the_curve_is_not_resumed(start: Callable[..., Pool]) -> None:
     pool = start()
-    run = away(pool, LONG, 0.002)
-    step, state = run.step, (run.folder / "state.pt").read_bytes()
+    run = away(pool)
+    (run.folder / "state.pt").write_text(str(run.step + 1))
     pool.resume(run.id, ME)
-    until(lambda: run.step > step and not (run.folder / "state.pt").exists())
-    (run.folder / "state.pt").write_bytes(state)  # as if the worker had been killed before it deleted the file
-    pool.runs.lease.release()
-    assert Runs(pool.runs.folder).get(run.id).state == "lost"  # type: ignore[union-attr]
+    assert wait_end(run).ending == Failed(run.step, live_run.AHEAD)
 
 
 def test_a_damaged_state_fails_in_one_sentence_and_the_curve_stays(start: Callable[..., Pool]) -> None:
@@ -338,6 +481,7 @@ def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callab
     pool.resume(run.id, ME)
     until(lambda: run.step > step)
     assert not run.away
+    (run.folder / "state.pt").rmdir()
 
 
 def test_who_leaves_frees_the_worker_until_he_is_back(start: Callable[..., Pool]) -> None:
@@ -384,3 +528,14 @@ def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_away(tmp
         assert numbers(run.events) == numbers(train(NOISY))
         assert isinstance(run.events[-1], Finished)
         assert [event.step for event in run.events if isinstance(event, Progress)] == list(range(1, NOISY.steps + 1))
+
+
+def test_trained_for_real_its_numbers_are_those_of_a_run_whose_worker_was_never_killed(tmp_path: Path) -> None:
+    slow = NOISY.replace(steps=200)
+    with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
+        assert pool.wait_until_ready(120)
+        run = pool.submit(RunRequest(slow, ME))
+        until(lambda: saved_step(run) > 0)
+        kill_worker_of(pool, run)
+        assert run.wait_for(sys.maxsize, 600)
+        assert numbers(run.events) == numbers(train(slow))

@@ -14,7 +14,7 @@ from engine.estimate.prediction import Prediction
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
-from engine.workers.live_run import SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, Saved, in_words
+from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, Saved, in_words
 from engine.workers.scheduler import ROUND, FairShare
 from tests.engine import fake_training
 
@@ -29,15 +29,17 @@ class Clock:
 
 @dataclass
 class Timed:
-    """A training whose every step takes the same time on the test's clock; so does each piece of measuring its result."""
+    """A training whose every step takes the same time on the test's clock; so does each piece of measuring its result. Saving its
+    state takes ``saving`` seconds."""
 
     clock: Clock
     seconds: float
     pieces: int = 0
+    saving: float = 0.0
     steps: list[tuple[int, int]] = field(default_factory=list)
 
     def begin(self, config: RunConfig, prediction: Prediction | None) -> fake_training.State:
-        return fake_training.begin(config, prediction)
+        return TimedState(self)
 
     def train(
         self,
@@ -61,6 +63,16 @@ class Timed:
                 self.clock.now += self.seconds
                 self.steps.append((config.seed, event.step))
             request = yield event
+
+
+class TimedState(fake_training.State):
+    def __init__(self, training: Timed) -> None:
+        super().__init__()
+        self.training = training
+
+    def save(self, file: Path) -> None:
+        super().save(file)
+        self.training.clock.now += self.training.saving
 
 
 def live_run(run_id: str, config: RunConfig, training: Timed, *, clock: Clock, **how: Any) -> LiveRun:
@@ -375,18 +387,79 @@ def test_a_path_of_the_machine_is_not_told() -> None:
     assert told == "An error ended it (OSError: Read-only file system)."
 
 
-def test_the_saved_state_is_deleted_once_a_later_step_was_delivered(clock: Clock, tmp_path: Path) -> None:
-    file = tmp_path / "state"
-    file.write_text("7")
-    request, training = RunRequest(fake_training.config(20)), Timed(clock, 0.01)
-    run = LiveRun("a", request, None, training, clock, Saved(file, 7))
-    assert run.step == 7
-    run.delete_outdated()
-    assert file.exists()
+def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:
+    training = Timed(clock, 0.1)
+    run, began = started(live_run("a", fake_training.config(10_000), training, clock=clock)), clock.now
+
+    def seconds_until_due() -> float:
+        since = clock.now
+        while not run.save_due:
+            run.advance()
+            run.deliver()
+        return clock.now - since
+
+    seconds_until_due()
+    assert clock.now - began == pytest.approx(SAVE_EVERY, abs=0.5)
+    run.save(tmp_path / "state")
+    assert (tmp_path / "state").read_text() == str(run.step)
+    assert not run.save_due
+    assert seconds_until_due() == pytest.approx(SAVE_EVERY, abs=0.5)
+    training.saving = 3.0
+    run.save(tmp_path / "state")
+    assert seconds_until_due() == pytest.approx(3 * SAVE_SHARE, rel=0.05)
+
+
+@pytest.mark.parametrize("how", [{"trial": True}, {"alone": True}])
+def test_trials_and_measurements_are_not_saved(clock: Clock, how: dict[str, bool]) -> None:
+    run = started(live_run("a", fake_training.config(10_000), Timed(clock, 0.1), clock=clock, **how))
+    clock.now += 10 * SAVE_EVERY
+    run.advance()
+    assert not run.save_due
+
+
+def continued(clock: Clock, tmp_path: Path, **how: Any) -> LiveRun:
+    """A run whose state is of step 7, of which the pool knows step 9."""
+    (tmp_path / "state").write_text("7")
+    request = RunRequest(fake_training.config(20), **how)
+    return LiveRun("a", request, None, Timed(clock, 0.01), clock, Saved(tmp_path / "state", 9))
+
+
+def test_steps_that_are_repeated_keep_no_pace(clock: Clock, tmp_path: Path) -> None:
+    run = continued(clock, tmp_path, pace=1.0)
+    told = list[Event]()
+    while run.due <= clock.now:
+        run.advance()
+        told += run.deliver()
+    assert steps_in(told) == [8, 9]
+    assert run.due > clock.now + 0.5
+
+
+def test_a_single_step_of_a_run_that_repeats_others_is_a_new_one(clock: Clock, tmp_path: Path) -> None:
+    run = continued(clock, tmp_path, paused=True)
+    assert run.waiting
+    run.allow_step()
+    while not run.waiting:
+        run.advance()
+    assert run.step == 10
+
+
+def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_path: Path) -> None:
+    run = continued(clock, tmp_path)
     run.advance(0.0)
-    assert steps_in(run.deliver()) == [8]
-    run.delete_outdated()
-    assert not file.exists()
+    assert run.repeating
+    run.stop()
+    assert run.deliver()[-1] == Ended(9, "stopped")
+
+
+def test_a_run_with_a_step_to_take_is_not_put_away_before(clock: Clock, tmp_path: Path) -> None:
+    run = started(live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock))
+    run.pause()
+    run.allow_step()
+    with pytest.raises(OSError, match="not taken yet"):
+        run.put_away(tmp_path / "state")
+    run.advance()
+    run.put_away(tmp_path / "state")
+    assert (tmp_path / "state").read_text() == "2"
 
 
 def test_what_has_not_begun_cannot_be_put_away(clock: Clock, tmp_path: Path) -> None:

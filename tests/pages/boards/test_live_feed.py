@@ -100,6 +100,8 @@ def test_status_tells_why_a_run_failed_and_what_would_have_helped() -> None:
     assert status["problem"] == "Step 6: decoder.1.mlp.out is no longer finite."
     lost = ScriptedRun(state="lost", events=EventLog([Ended(0, "lost", "Its worker was lost.")]))
     assert status_of(lost)["problem"] == "Its worker was lost."
+    going = ScriptedRun(state="running", setback="It repeats the steps since it was last saved.")
+    assert status_of(going)["problem"] == going.setback
 
 
 @pytest.mark.parametrize("count", [501, 1000, 7919])

@@ -57,7 +57,8 @@ def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, i
 
 
 def status_of(run: ReadableRun) -> dict[str, Any]:
-    """The state of the run, the machine of the cluster that trains or trained it, and the reason where it did not finish."""
+    """The state of the run, the machine of the cluster that trains or trained it, and the reason where it did not finish or was set
+    back."""
     end = run.ending
     return {
         "state": run.state,
@@ -67,7 +68,7 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
         "queue_place": run.queue_place,
         "queue_seconds": run.queue_seconds,
         "machine": host_of(run.machine),
-        "problem": end.reason if isinstance(end, Failed | Ended) else "",
+        "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
         "remedy": end.remedy if isinstance(end, Failed) else None,
     }
 

@@ -40,6 +40,7 @@ class Untrained:
     progress: Progress | None = None
     weights: None = None
     elsewhere: bool = False
+    setback: str = ""
     ending: None = None
 
 

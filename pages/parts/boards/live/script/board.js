@@ -2,12 +2,14 @@
 
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150
+const REPORT_AGAIN = 5000 // milliseconds after which the page is told again what it has not heard: it has no connection while its server is started anew
 
 function sourceOf(board) {
   const tip = el("div", { class: "tip", hidden: true })
   const grid = el("div", { class: "grid" })
   let unfollow = () => {}
   let swallowed = false
+  let again = null
   const mount = Math.random().toString(36).slice(2) // A board that is mounted again has no data: the page must send all of it.
 
   /** Begin with a run, or with none. A run begins where the untrained model was: its figures stay until its own come. */
@@ -114,6 +116,11 @@ function sourceOf(board) {
     if (board.recorded() || state === kind(board.data.state) || state === board.reported) return
     board.reported = state
     board.setState("state", board.status.state)
+    clearTimeout(again)
+    again = setTimeout(() => {
+      board.reported = null
+      report()
+    }, REPORT_AGAIN)
   }
 
   const follow = () => {
@@ -156,6 +163,7 @@ function sourceOf(board) {
   }
   const end = () => {
     leave()
+    clearTimeout(again)
     untrained.show("")
     bandsChanged.delete(place)
   }

@@ -1,0 +1,9 @@
+"""The real training in workers that save their runs many times a second."""
+
+from __future__ import annotations
+
+from engine.training.train import begin, train
+from engine.workers import live_run
+
+__all__ = ["begin", "train"]
+live_run.SAVE_EVERY, live_run.SAVE_SHARE = 0.1, 0.0
