@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pandas  # noqa: F401  # complete before any page runs: Plotly in one session's thread fails on a half-imported pandas
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from sse_starlette.sse import AppStatus
 from starlette.middleware import Middleware
 from streamlit import config
 
@@ -32,6 +33,8 @@ HEAD_START = 3.0
 """Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
 POLITE = 0.0002
 """Seconds after which the importing thread gives way to the thread that serves the first page."""
+BEAT = 0.1
+"""Seconds between two looks whether the server was asked to stop."""
 FULL_COLLECTION = 50
 """Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
 
@@ -46,19 +49,22 @@ def serving(
 ) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
 
-    The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it ends;
+    The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it is asked to end
+    and once more when it ends, and then waits until what the first call began is done;
     ``health`` gives the numbers of the health route; ``ask`` answers jobs of visitors; ``admit`` counts their event streams.
     """
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed))]
+        ending = asyncio.create_task(once_asked_to_end(stop))
         try:
             yield
         finally:
             for task in waking:
                 task.cancel()
-            await to_thread.run_sync(stop)
+            await to_thread.run_sync(stop, limiter=CapacityLimiter(1))
+            ending.cancel()
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
@@ -102,6 +108,13 @@ def _of_boards() -> dict[str, ScriptFile]:
     from pages.parts.boards.panels import FIGURES
 
     return {source.file.address: source.file for source in (LIVE, FIGURES)}
+
+
+async def once_asked_to_end(stop: Callable[[], object]) -> None:
+    """Call ``stop`` as soon as the server is asked to end: it first waits for its answers, and these for the workers."""
+    while not AppStatus.should_exit:
+        await asyncio.sleep(BEAT)
+    await to_thread.run_sync(stop, limiter=CapacityLimiter(1))  # all other threads may wait for the workers
 
 
 async def later(*tasks: Callable[[], object]) -> None:

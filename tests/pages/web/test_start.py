@@ -1,4 +1,5 @@
-"""What is imported when the server starts, and what is not: pandas before any page runs, torch never."""
+"""What is imported when the server starts, and what is not: pandas before any page runs, torch never. What it does first when it is
+asked to end."""
 
 from __future__ import annotations
 
@@ -6,6 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
+
+import pytest
+from sse_starlette.sse import AppStatus
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from pages.parts.web.compose import serving
 
 ROOT = Path(__file__).parents[3]
 CODE = """
@@ -30,3 +39,14 @@ def test_in_the_engine_only_frames_import_pandas_and_nothing_imports_them_before
     assert importing == {name for name in sources if name.endswith("frames.py")}
     beforehand = r"(?m)^(import|from) engine[.\w]*(frames\b| import .*frames\b)"
     assert not [name for name, text in sources.items() if re.search(beforehand, text)]
+
+
+def test_asked_to_end_the_server_stops_its_workers_before_it_has_given_all_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stopped = Event()
+    made = serving(find=lambda _: None, start=list, stop=stopped.set, health=dict, ask=lambda *_: None)
+    with TestClient(Starlette(routes=made["routes"], lifespan=made["lifespan"])):
+        assert not stopped.is_set()
+        monkeypatch.setattr(AppStatus, "should_exit", True)
+        assert stopped.wait(30), "an answer that waits for a worker would hold the end up"
