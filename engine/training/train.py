@@ -164,9 +164,7 @@ def train(
     )
 
 
-def _failed(
-    state: TrainingState, found: Found, step: int, record: RecordOptions
-) -> Generator[Event, None, None]:
+def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions) -> Generator[Event, None, None]:
     """The end of a run at a step of which a tensor, ``found`` with its layer, is not finite."""
     layer, tensor = found
     where = "" if layer is None else f" (layer {layer + 1})"

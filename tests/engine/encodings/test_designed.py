@@ -33,7 +33,14 @@ from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny
 TRAINED = 9
 ROOT = Path(__file__).parents[3]
 RUFF = (
-    *(Path(sys.executable).parent / "ruff", "check", "--quiet", "--stdin-filename", "engine/encodings/my_encoding/any.py", "-"),
+    *(
+        Path(sys.executable).parent / "ruff",
+        "check",
+        "--quiet",
+        "--stdin-filename",
+        "engine/encodings/my_encoding/any.py",
+        "-",
+    ),
     *("--config", "lint.isort.known-first-party=['engine']"),  # the file's own folder is not there
 )
 Settings = dict[str, Any]

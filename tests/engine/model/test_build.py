@@ -35,7 +35,9 @@ def test_weights_can_be_saved_and_loaded(name: str, family: str) -> None:
     fresh.load_state_dict(trained.state_dict())
     assert torch.equal(trained(**given), fresh(**given))
     others = set(trained.state_dict()) - {name for name, _ in trained.named_parameters()}
-    assert all(".encodings." in name for name in others), "only an encoding keeps numbers that it drew and does not learn"
+    assert all(".encodings." in name for name in others), (
+        "only an encoding keeps numbers that it drew and does not learn"
+    )
 
 
 def test_head_width_is_free() -> None:

@@ -43,7 +43,9 @@ def test_the_model_reads_pairs_and_answers_symbols() -> None:
 def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
     often = {"seq_len": 2, "max_offset": 9, "batch_size": 2}
     (warning,) = config_of(**often).task_settings.warnings(config_of(**often))
-    nothing = [bool((Data(config_of(**often, seed=seed)).training_batch().targets == IGNORE).all()) for seed in range(300)]
+    nothing = [
+        bool((Data(config_of(**often, seed=seed)).training_batch().targets == IGNORE).all()) for seed in range(300)
+    ]
     assert sum(nothing) / 300 == pytest.approx((8 / 9) ** 2, abs=0.07)
     assert "About 79% of the batches ask for nothing" in warning
     assert not list(config_of().task_settings.warnings(config_of()))

@@ -1,0 +1,18 @@
+"""The code is as the linter and the type checker want it; a contract between packages has :mod:`tests.test_contracts`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("command", ["ruff check", "ruff format --check", "mypy"])
+def test_a_check_finds_nothing(command: str) -> None:
+    program, *arguments = command.split()
+    done = subprocess.run([Path(sys.executable).parent / program, *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
