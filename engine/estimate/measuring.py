@@ -9,7 +9,8 @@ from math import ceil
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.estimate.peak import always_bytes, pass_bytes, scattered_by, set_bytes, step_bytes, writes_out
+from engine.estimate.passes import pass_bytes, writes_out
+from engine.estimate.peak import always_bytes, scattered_by, set_bytes, step_bytes
 from engine.settings.costs import BYTES, Memory
 
 DOUBLE = 8

@@ -14,10 +14,11 @@ from math import prod
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import generation_size, keeps_past, shapes, validation_size, writes_answer
-from engine.estimate.memory import has_formula, parameter_shapes, runs_fused, saved_if_written_out
+from engine.estimate.memory import parameter_shapes, saved_if_written_out
+from engine.estimate.passes import TOKEN, encoding_bound, layer_bytes, pass_bytes, writes_out
 from engine.estimate.pieces import DRAWN_AT_ONCE, rows_at_once
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
-from engine.settings.costs import BYTES, SINGLE, Memory, StackShape
+from engine.settings.costs import BYTES, SINGLE, Memory
 from engine.tasks import TASKS
 
 MIB = 2**20
@@ -28,16 +29,12 @@ TEXT = 32 * MIB
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
 """The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes. Less where
 all tensors are about as large, as those of a baseline are."""
-TOKEN = 8
-"""Bytes of a token, a position or an index."""
 TESTED = 128
 """The number of sequences of each test length."""
 SNAPSHOT_NUMBERS = 3_000_000
 """The most numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding."""
 KEPT = {"gru": 10, "lstm": 19, "cnn": 7}
 """An upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension."""
-PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
-"""The same of the numbers that live for a moment."""
 NODES = 32 * 1024
 """Bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers."""
 
@@ -70,13 +67,13 @@ def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
 
 
 def step_bytes(config: RunConfig, memory: Memory) -> int:
-    """A forward and backward pass: what is saved, and beside it the tensors of one layer and of the loss; or the optimizer's
+    """A forward and backward pass: what is saved, and beside it the tensors of one layer or of the loss; and the optimizer's
     step on the largest tensor."""
     sizes, batch = shapes(config), config.batch_size
     largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
     saved = memory.saved if memory.saved is not None else _saved_bound(config)
-    layer = layer_bytes(config, batch, sizes.length, written_out=writes_out(config), matrices=5)
-    return saved + layer + _loss(config, batch, sizes.length) + 4 * SINGLE * largest
+    layer = layer_bytes(config, batch, sizes.length, written_out=writes_out(config, gradient=True))
+    return saved + max(layer, _loss(config, batch, sizes.length)) + 4 * SINGLE * largest
 
 
 def _saved_bound(config: RunConfig) -> int:
@@ -96,15 +93,8 @@ def _saved_bound(config: RunConfig) -> int:
     for length in lengths:
         saved += 2 * config.n_layers * config.batch_size * length * width * size
         saved += config.n_layers * config.batch_size * config.n_heads * length**2 * size
-        saved += config.n_layers * _encoding_bound(config, config.batch_size, length)
+        saved += config.n_layers * encoding_bound(config, config.batch_size, length)
     return saved
-
-
-def _encoding_bound(config: RunConfig, rows: int, length: int) -> int:
-    """An upper bound of what the encoding holds in one layer on [rows, length]."""
-    stack = StackShape(config.model_copy(update={"batch_size": rows}), length, config.causal)
-    own = config.encoding_settings
-    return own.layer_bytes_bound(stack) + own.stack_activation_bytes(stack)
 
 
 def _passes(config: RunConfig) -> list[int]:
@@ -131,34 +121,8 @@ def _written(config: RunConfig) -> int:
     if not keeps_past(config):
         return pass_bytes(config, rows, n, written_out=writes_out(config))
     kept = 4 * config.n_layers * rows * shapes(config).length * config.n_heads * config.head_width * size
-    question = layer_bytes(config, rows, n, written_out=config.architecture.attends, matrices=2)
+    question = layer_bytes(config, rows, n, written_out=config.architecture.attends)
     return kept + question + _loss(config, rows, n)
-
-
-def pass_bytes(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
-    """A pass without gradient over ``rows`` sequences of ``n`` symbols: one layer and the loss."""
-    sizes = shapes(config, n)
-    lengths = [sizes.length, sizes.source_length or 0]
-    matrices = 2 if config.softmax_axis == "key" else 3
-    layers = max(layer_bytes(config, rows, n, written_out=written_out, matrices=matrices) for n in lengths)
-    return layers + _loss(config, rows, sizes.length)
-
-
-def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool, matrices: int) -> int:
-    """The tensors that one layer holds at once on [rows, length], without those kept for backward; among them so many matrices
-    of queries and keys where attention writes them out."""
-    size, tokens = BYTES[config.dtype], rows * length
-    if not config.architecture.attends:
-        return size * tokens * config.d_model * PASSING[config.family]
-    width = config.n_heads * config.head_width
-    attention = 5 * config.d_model + 6 * width
-    mlp = 5 * config.d_model + (2 * config.mlp_width if config.mlp else 0)
-    held = size * tokens * max(attention, mlp)
-    if written_out:
-        pairs = config.n_heads * length**2 * size
-        each = 3 * config.head_width if config.attention_score == "additive" else matrices
-        held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
-    return held + _encoding_bound(config, rows, length)
 
 
 def _loss(config: RunConfig, rows: int, length: int) -> int:
@@ -172,19 +136,13 @@ def _batch(config: RunConfig, rows: int, n: int) -> int:
     return 4 * TOKEN * rows * n
 
 
-def writes_out(config: RunConfig) -> bool:
-    """Whether a pass makes matrices of queries and keys: a fused call does, too, where no kernel takes what it is given."""
-    if not config.architecture.attends:
-        return False
-    return not has_formula(config) or not runs_fused(config)
-
-
 def _masks(config: RunConfig) -> int:
-    """Masks and tables of offsets that are kept for each length."""
+    """Masks, and the tables of offsets that encodings in the attention read, which are kept for each length."""
     if not config.architecture.attends:
         return 0
-    lengths = {config.seq_len, *(config.test_lengths if writes_out(config) else ())}
-    each = 2 * TOKEN + 2 + BYTES[config.dtype]
+    added = config.encoding.acts_on == "embedding"
+    lengths = {config.seq_len, *(config.test_lengths if writes_out(config) or not added else ())}
+    each = 2 + 2 * BYTES[config.dtype] + (0 if added else 2 * TOKEN)
     return sum(each * max(shapes(config, n).length, n) ** 2 for n in lengths)
 
 

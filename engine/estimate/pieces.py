@@ -2,7 +2,7 @@
 
 The cut depends on the config alone, so that a run gives the same numbers wherever it is repeated. A pass over all rows at
 once and one over a part of them sum in another order, which changes the last digits of a mean: passes as small as those
-of every documented experiment therefore stay whole.
+of every documented experiment that compares what models learn therefore stay whole.
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import shapes
 from engine.estimate.memory import parameter_shapes
+from engine.estimate.passes import pass_bytes, writes_out
 
 WHOLE_FLOPS, WHOLE_PAIRS = 2.5e9, 2**24
 """The FLOPs, and the pairs of query and key over all heads, up to which a pass without gradient is one piece."""
+WHOLE_BYTES = 56 * 2**20
+"""The bytes of tensors at once up to which it is one piece."""
 FEW_TOKENS, FEW_TOKENS_FLOPS = 2**14, 2e10
 """The tokens, and the FLOPs on these, up to which it is one piece, too: few tokens with many FLOPs are those of a wide model,
 whose large matrix products run several times as fast."""
 PIECE_FLOPS, PIECE_PAIRS = 1.25e9, 2**23
 """The FLOPs and the pairs of a piece of a longer pass; about a tenth of a second."""
+PIECE_BYTES = 24 * 2**20
+"""The bytes of tensors at once in a piece of a longer pass."""
 DRAWN_AT_ONCE = 2**19
 """The tokens of a training set that are drawn at once."""
 
@@ -32,10 +37,11 @@ def rows_at_once(config: RunConfig, n: int, rows: int) -> int:
     tokens = rows * (sizes.length + (sizes.source_length or 0))
     flops = forward_flops(config, n)
     pairs = _pairs(config, n)
+    held = pass_bytes(config, rows, n, written_out=writes_out(config))
     few = tokens <= FEW_TOKENS and rows * flops <= FEW_TOKENS_FLOPS
-    if (few or rows * flops <= WHOLE_FLOPS) and rows * pairs <= WHOLE_PAIRS:
+    if (few or rows * flops <= WHOLE_FLOPS) and rows * pairs <= WHOLE_PAIRS and held <= WHOLE_BYTES:
         return rows
-    return min(rows, max(1, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs))))
+    return min(rows, max(1, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs, PIECE_BYTES * rows / held))))
 
 
 def forward_flops(config: RunConfig, n: int) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,9 @@ from typing import Any
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
+from engine.foundation.child import child_environment
 from engine.runs.record_options import RecordOptions
+from engine.workers.protocol import KEPT_BLOCKS
 
 MEDIUM = {"task": "k_back", "seq_len": 128, "d_model": 64, "n_heads": 4, "n_layers": 2, "batch_size": 32, "steps": 3}
 BASELINE = {"task": "k_back", "seq_len": 128, "d_model": 128, "n_layers": 2, "batch_size": 64, "steps": 3}
@@ -94,9 +97,10 @@ def show_peak(flat: dict[str, Any], *measurements: str) -> None:
 
 
 def real_peak(flat: dict[str, Any]) -> int:
-    """The bytes that a config takes, measured in a process of its own."""
+    """The bytes that a config takes, measured in a process of its own with the environment of a worker."""
     command = [sys.executable, "-m", "tests.benchmarks.peak", "--one", json.dumps(flat)]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    environment = child_environment(os.environ, KEPT_BLOCKS)
+    return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 
 def predicted(flat: dict[str, Any]) -> tuple[RunConfig, int, bool]:

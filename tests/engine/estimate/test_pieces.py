@@ -8,7 +8,8 @@ import pytest
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import generation_size, validation_size
-from engine.estimate.pieces import PIECE_FLOPS, forward_flops, pieces, rows_at_once
+from engine.estimate.passes import pass_bytes, writes_out
+from engine.estimate.pieces import PIECE_BYTES, PIECE_FLOPS, forward_flops, pieces, rows_at_once
 from engine.estimate.prediction import TESTED
 from engine.experiments.issues import ISSUES
 from tests.golden.cases import configs
@@ -21,8 +22,10 @@ def passes(config: RunConfig) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("slug", ISSUES)
-def test_what_documented_experiments_measure_stays_whole(slug: str) -> None:
+def test_what_documented_experiments_compare_of_trained_models_stays_whole(slug: str) -> None:
     for arm in ISSUES[slug].arms:
+        if arm.alone:  # bytes and times, of one step
+            continue
         config = ISSUES[slug].config(arm)
         for n, rows in passes(config):
             assert rows_at_once(config, n, rows) == rows, (arm.name, n)
@@ -47,6 +50,24 @@ def test_a_long_pass_is_cut(flat: dict[str, Any]) -> None:
     at_once = rows_at_once(config, config.seq_len, TESTED)
     assert 1 <= at_once < TESTED
     assert at_once == 1 or at_once * forward_flops(config, config.seq_len) <= PIECE_FLOPS
+
+
+@pytest.mark.parametrize(
+    "flat",
+    [
+        {"seq_len": 128, "d_model": 24, "n_heads": 4, "attention_impl": "materialised"},
+        {"seq_len": 32, "d_model": 256, "n_layers": 2, "n_heads": 4},
+        {"task": "shakespeare_words", "vocab_size": 3000, "seq_len": 16, "d_model": 64, "n_layers": 2},
+    ],
+    ids=["matrices", "width", "logits"],
+)
+def test_a_pass_over_large_tensors_is_cut(flat: dict[str, Any]) -> None:
+    config = parse({"task": "k_back", **flat})
+    rows = validation_size(config.seq_len)
+    at_once = rows_at_once(config, config.seq_len, rows)
+    assert 1 < at_once < rows
+    held = pass_bytes(config, at_once, config.seq_len, written_out=writes_out(config))
+    assert held <= PIECE_BYTES < pass_bytes(config, rows, config.seq_len, written_out=writes_out(config)) / 2
 
 
 def test_the_size_of_the_training_batch_changes_no_piece() -> None:
