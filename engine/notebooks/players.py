@@ -15,6 +15,7 @@ from engine.workers.errors import NoRoom
 
 MAX_KEPT = 100
 """The number of ended plays whose outputs are kept, the newest."""
+NONE_HERE = "This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself."
 
 
 class Players:
@@ -26,6 +27,11 @@ class Players:
         self._allowances = allowances
         self._lock = RLock()
         self._by_id: OrderedDict[str, Play] = OrderedDict()
+
+    @property
+    def allowed(self) -> bool:
+        """Whether this host plays notebooks at all."""
+        return self._allowances().limits.notebooks > 0
 
     def begin(self, notebook: Notebook, visitor: Visitor = PROGRAM) -> Play:
         """Start a play, which waits for the number of a cell to run up to. Raises NoRoom."""
@@ -67,7 +73,7 @@ class Players:
         NoRoom where the host plays no notebooks at all."""
         limits = allowances.limits
         if not limits.notebooks:
-            raise NoRoom("This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself.")
+            raise NoRoom(NONE_HERE)
         own = [play for play in self._alive() if play.owner == visitor.id]
         _end_waiting(own, limits.notebooks_per_visitor, "You opened another one, so it was put away.")
         if allowances.count("notebook", visitor) < limits.notebooks_per_visitor:  # else nobody gives way to a refusal

@@ -18,11 +18,13 @@ from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
 from engine.workers.allowances import Allowances
 from engine.workers.limits import Limits
-from pages.parts.notebooks import plays, state
+from pages.parts.notebooks import controls, overview, plays, state, steps
 from pages.parts.notebooks.controls import within
 
 Open = Callable[..., AppTest]
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
+SHOWN = (plays, state, controls, steps, overview)
+"""The modules of the page that ask for the plays."""
 SCRIPT = """
 import json, sys
 from engine.notebooks import NOTEBOOKS
@@ -51,7 +53,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
     allowances = Allowances(Limits(notebooks=1))
     found = Players(lambda: allowances)
-    for module in (plays, state):
+    for module in SHOWN:
         monkeypatch.setattr(module, "PLAYERS", found)
     yield found
     found.close()
@@ -159,6 +161,17 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     assert "1 notebook of all visitors is going, as many as this host allows. Try again later." in said(app)
     assert set(badges(app)) == {"not run", "text"}
+
+
+def test_a_host_that_plays_none_says_so_on_arrival(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowances = Allowances(Limits.from_environment({"ATTENTION_LAB_PROFILE": "public"}))
+    assert not allowances.limits.notebooks
+    for module in SHOWN:
+        monkeypatch.setattr(module, "PLAYERS", Players(lambda: allowances))
+    app = open_page("notebook.py", notebook=NOTEBOOK.slug)
+    assert "This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself." in said(app)
+    assert not [button.key for button in app.button if str(button.key).startswith(("notebooks.all", "notebooks.run."))]
+    assert "run it here" not in said(open_page("notebooks.py"))
 
 
 @pytest.mark.parametrize(

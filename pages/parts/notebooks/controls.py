@@ -10,8 +10,9 @@ from engine.foundation.formatting import in_time
 from engine.notebooks import Notebook
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Play
+from engine.notebooks.players import NONE_HERE
 from pages.parts.app.visitor import mine
-from pages.parts.notebooks.plays import REFUSED, badge, forget, run_to, step_state, stop
+from pages.parts.notebooks.plays import PLAYERS, REFUSED, badge, forget, run_to, step_state, stop
 from pages.parts.notebooks.steps import TICK, anchor
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
@@ -47,11 +48,13 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
 def _show_buttons(notebook: Notebook, play: Play | None) -> None:
     own = play if play is not None and mine(play.owner) else None
     running = own is not None and own.state == "running"
+    if not PLAYERS.allowed:
+        st.info(NONE_HERE, icon=":material/info:")
     last = max(cell.number for cell in notebook.cells if cell.kind == "code")
     with st.container(horizontal=True, gap="small"):
         if running:
             st.button("Stop", icon=":material/stop:", on_click=stop, args=(notebook,), key="notebooks.stop")
-        else:
+        elif PLAYERS.allowed:
             st.button(
                 "Run all" if own is None or own.state == "ended" else "Run the rest", icon=":material/play_arrow:",
                 type="primary", on_click=run_to, args=(notebook, last), key="notebooks.all",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
-from pages.parts.notebooks.plays import badge, play_of, step_state
+from pages.parts.notebooks.plays import PLAYERS, badge, play_of, step_state
 from pages.parts.notebooks.state import NOTEBOOK_PAGE, PAGE
 
 
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
     st.markdown(
-        "The classic small exercises, step by step: read the code, run it here, see the tests turn green. "
-        "Each one can be downloaded as a Jupyter notebook that runs by itself."
+        f"The classic small exercises, step by step: read the code, run it{' here' if PLAYERS.allowed else ''}, see the tests turn "
+        "green. Each one can be downloaded as a Jupyter notebook that runs by itself."
     )
     for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
@@ -43,6 +43,6 @@ def _steps(notebook: Notebook) -> str:
     steps = [step for step in notebook.steps if step.code]
     play = play_of(notebook)
     if play is None:
-        return f"{len(steps)} steps to run"
+        return f"{len(steps)} steps{' to run' if PLAYERS.allowed else ''}"
     passed = sum(step_state(step, play) == "passed" for step in steps)
     return f"{badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"

@@ -8,7 +8,7 @@ from engine.notebooks import Notebook
 from engine.notebooks.cells import Cell, Step
 from engine.notebooks.player import Play
 from pages.parts.notebooks.outputs import show_outcome, show_text
-from pages.parts.notebooks.plays import COLORS, ICONS, StepState, run_to, step_state
+from pages.parts.notebooks.plays import COLORS, ICONS, PLAYERS, StepState, run_to, step_state
 
 TICK = 0.5
 """Seconds between two checks of the running cell."""
@@ -20,7 +20,7 @@ def show_introduction(notebook: Notebook) -> None:
 
 def show_step(notebook: Notebook, step: Step, play: Play | None) -> None:
     st.header(f"{step.number}. {step.title}", anchor=anchor(step))
-    if step.code:
+    if step.code and PLAYERS.allowed:
         show_state(notebook, step, play)
     for cell in step.cells:
         if cell.kind == "markdown":
