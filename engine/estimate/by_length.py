@@ -39,7 +39,7 @@ def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | N
     """Seconds of a training step; None for a family whose time depends on the length more than on the FLOPs."""
     if speed is None or not config.architecture.attends:
         return None
-    return speed.seconds_per_step(config, flops_at(config, length))
+    return speed.seconds_on(config, flops_at(config, length), config.batch_size, length)
 
 
 def cache_bytes_at(config: RunConfig, length: int) -> int:

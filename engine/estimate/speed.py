@@ -50,23 +50,21 @@ def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tu
 
 @dataclass(frozen=True)
 class Speed:
-    """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds."""
+    """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where what an encoding looks up
+    and sums counts as FLOPs (:attr:`engine.encodings.spec.EncodingSpec.pair_flops`)."""
 
     overhead: Seconds
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     baselines: tuple[BaselineSpeed, ...] = ()
     """The families without attention; those that are missing are not measured yet."""
 
-    def seconds_per_step(self, config: RunConfig, flops: float) -> float:
-        """Seconds of a step of a transformer."""
-        stacks = 2 if config.family == "encoder_decoder" else 1
-        return self.overhead * (stacks * config.n_layers + 2) + flops / self.rate
-
     def seconds_on(self, config: RunConfig, flops: float, rows: int, length: int) -> float:
         """Seconds of a step of any measured family on [rows, length]."""
-        if config.architecture.attends:
-            return self.seconds_per_step(config, flops)
-        return self.baseline(config.family).seconds(config, flops, rows, length)
+        if not config.architecture.attends:
+            return self.baseline(config.family).seconds(config, flops, rows, length)
+        layers = config.n_layers * (2 if config.family == "encoder_decoder" else 1)
+        looked_up = config.encoding.pair_flops * layers * rows * config.n_heads * length**2
+        return self.overhead * (layers + 2) + (flops + looked_up) / self.rate
 
     def baseline(self, family: str) -> BaselineSpeed:
         return next(own for own in self.baselines if own.family == family)

@@ -47,6 +47,7 @@ SPEC = EncodingSpec(
     source="Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important",
     layer="engine.encodings.cope.layer:Cope",
     color="#227733",
+    pair_flops=2000,
     per_layer=True,
     relative=True,
     numbered=False,

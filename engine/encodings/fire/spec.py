@@ -51,5 +51,6 @@ SPEC = EncodingSpec(
     source="Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers",
     layer="engine.encodings.fire.layer:Fire",
     color="#E8281C",
+    pair_flops=450,
     symbols=(("d_h", "head_width"),),
 )

@@ -43,6 +43,7 @@ SPEC = EncodingSpec(
     source="Chi et al. 2022, KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation",
     layer="engine.encodings.kerple.layer:Kerple",
     color="#6A9504",
+    pair_flops=350,
     relative=True,
     symbols=(("d_h", "head_width"),),
 )

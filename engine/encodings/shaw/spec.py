@@ -63,6 +63,7 @@ SPEC = EncodingSpec(
     source="Shaw et al. 2018, Self-Attention with Relative Position Representations, eq. 3-5",
     layer="engine.encodings.shaw.layer:Shaw",
     color="#7A5AE0",
+    pair_flops=700,
     per_layer=True,
     relative=True,
     symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),

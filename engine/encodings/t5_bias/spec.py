@@ -28,6 +28,7 @@ SPEC = EncodingSpec(
     source="Raffel et al. 2020, Exploring the Limits of Transfer Learning, section 2.1",
     layer="engine.encodings.t5_bias.layer:T5Bias",
     color="#C94F9B",
+    pair_flops=300,
     relative=True,
     symbols=(("d_h", "head_width"),),
 )

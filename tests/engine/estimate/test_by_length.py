@@ -46,8 +46,8 @@ def test_the_longest_in_time_is_limited_by_the_arithmetic() -> None:
     config, speed = read_plan({}).config("fused", 64), Speed(overhead=1e-4, rate=1e10)
     found = longest_in_time(config, 1.0, speed)
     assert found is not None
-    assert speed.seconds_per_step(config, flops_at(config, found)) <= 1.0
-    assert speed.seconds_per_step(config, flops_at(config, found + 1)) > 1.0
+    assert speed.seconds_on(config, flops_at(config, found), config.batch_size, found) <= 1.0
+    assert speed.seconds_on(config, flops_at(config, found + 1), config.batch_size, found + 1) > 1.0
 
 
 def test_at_a_runs_own_length_it_is_the_runs_prediction() -> None:

@@ -18,6 +18,7 @@ from engine.estimate.speed import (
     remember_speed,
     speed_file,
 )
+from engine.workers.limits import Limits, refusal
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +79,29 @@ def test_a_family_without_attention_has_a_time() -> None:
 def test_all_families_are_measured_where_each_has_a_speed() -> None:
     remember_speed(Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in BASELINES)))
     assert fully_measured()
+
+
+@pytest.mark.parametrize("name", ["shaw", "cope"])
+def test_what_an_encoding_looks_up_takes_time_for_each_pair(name: str) -> None:
+    """At twice the length, four times the pairs; the FLOPs of the rest stay where they are told."""
+    remember_speed(Speed(0.0, 5e10))
+    times = {
+        (chosen, n): predict(RunConfig().replace(task="k_back", pos_encoding=chosen, seq_len=n)).seconds_per_step or 0
+        for chosen in (name, "nope")
+        for n in (128, 256)
+    }
+    added = [times[name, n] - times["nope", n] for n in (128, 256)]
+    assert added[1] > 3 * added[0]
+    assert times[name, 256] > 2 * times["nope", 256]
+
+
+def test_a_run_that_looks_much_up_meets_the_limit_of_time() -> None:
+    remember_speed(Speed(0.0005, 5e10))
+    limits = Limits(seconds=90)
+    plain, counted = (
+        RunConfig().replace(task="k_back", pos_encoding=name, seq_len=128, steps=5000) for name in ("rope", "cope")
+    )
+    assert refusal(plain, predict(plain), limits, predict) is None
+    sentence = refusal(counted, predict(counted), limits, predict)
+    assert sentence is not None
+    assert sentence.startswith("steps is 5000: the run would take about")
