@@ -32,16 +32,26 @@ def worker_for_run(
     if goes_on_its_own(queued, workers, limits):
         return next((worker for worker in available if worker.post == own_post(queued)), None)
     available = [worker for worker in available if worker.post.role == "runs"]
-    if queued.wants_accelerator:
-        available = [worker for worker in available if worker.owns_accelerator] or available
+    if queued.wants_accelerator and any(worker.owns_accelerator for worker in workers):
+        available = [worker for worker in available if worker.owns_accelerator]
     room = [
         worker
         for worker in available
-        if not worker.held_alone
-        and len(worker.runs) < most
-        and has_room((run.prediction.peak for run in worker.runs.values()), queued.prediction.peak, worker.allowed)
+        if not worker.held_alone and len(worker.runs) < most and _has_room_for(worker, queued)
     ]
     return min(room, key=lambda worker: (worker.load, worker.post.number), default=None)
+
+
+def _has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
+    """Whether a run fits beside those of a worker: on a GPU with memory of its own beside those on it, else in the host's memory. Alone
+    on the GPU it may always go: the prediction is an upper bound."""
+    memory = worker.facts.get("accelerator_memory", 0)
+    peaks = {True: list[int](), False: list[int]()}
+    for run in worker.runs.values():
+        peaks[memory > 0 and run.wants_accelerator].append(run.prediction.peak)
+    if memory and queued.wants_accelerator:
+        return not peaks[True] or has_room(peaks[True], queued.prediction.peak, memory, base=0)
+    return has_room(peaks[False], queued.prediction.peak, worker.allowed)
 
 
 def has_room(peaks: Iterable[int], peak: int, memory: float, base: int = WORKER_BYTES) -> bool:

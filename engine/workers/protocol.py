@@ -98,6 +98,8 @@ class DeviceFacts(TypedDict, total=False):
     """The kind, such as ``cuda``; None where there is none."""
     accelerators: int
     accelerator_name: str
+    accelerator_memory: int
+    """Bytes that are free on the GPU of this worker; 0 where it has none, or shares the host's memory (Apple's)."""
 
 
 @dataclass(frozen=True)

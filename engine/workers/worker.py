@@ -218,18 +218,22 @@ def take_first_step(training: Training) -> None:
 
 
 def describe_device(slot: int) -> protocol.DeviceFacts:
-    """Set one thread for this worker and choose its device: worker i owns GPU i; workers beyond the last GPU use the CPU."""
+    """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
+    run that uses one."""
     torch = sys.modules.get("torch")
     if torch is None:
         return {}
     torch.set_num_threads(1)
-    facts = protocol.DeviceFacts(torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="")
+    facts = protocol.DeviceFacts(
+        torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
+    )
     if torch.accelerator.is_available():
         kind, count = torch.accelerator.current_accelerator().type, torch.accelerator.device_count()
         facts["accelerator"], facts["accelerators"] = kind, count
         if kind == "cuda" and slot < count:
             torch.cuda.set_device(slot)
             facts["accelerator_name"] = torch.cuda.get_device_name(slot)
+            facts["accelerator_memory"] = torch.cuda.mem_get_info(slot)[0]
     return facts
 
 

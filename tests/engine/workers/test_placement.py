@@ -13,8 +13,9 @@ from engine.config.run_config import parse
 from engine.estimate.prediction import predict
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
+from engine.workers.host import WORKER_BYTES
 from engine.workers.limits import Limits
-from engine.workers.placement import goes_on_its_own, has_room, needs_own_process
+from engine.workers.placement import goes_on_its_own, has_room, needs_own_process, worker_for_run
 from engine.workers.post import Post
 from engine.workers.queued import QueuedRun
 
@@ -75,3 +76,28 @@ def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(
     assert not goes_on_its_own(queued, workers(), here)
     assert not goes_on_its_own(queued, workers(8 * 2**30, 6 * 2**30), here)
     assert goes_on_its_own(queued, workers(8 * 2**30, 1536 * MIB), here)
+
+
+def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it(tmp_path: Path) -> None:
+    """Two of three such runs fit into the GPU's memory; the host's room is for the runs on its processor."""
+
+    def queued(device: str) -> QueuedRun:
+        config = parse({"device": device})
+        return QueuedRun(Runs(tmp_path).create(config, ""), RunRequest(config), replace(predict(config), peak=400 * MIB))
+
+    def worker(number: int, **facts: int) -> Any:
+        post = Post("runs", number)
+        return SimpleNamespace(
+            post=post, facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True, held_alone=False, load=0,
+            owns_accelerator=bool(facts),
+        )  # fmt: skip
+
+    owner, other = worker(0, accelerator_memory=1000 * MIB), worker(1)
+    for device, workers in (("cuda", [owner, other]), ("cpu", [owner])):
+        for name in ("one", "two"):
+            assert worker_for_run(workers, queued(device), 16, limits()) is owner
+            owner.runs[f"{device} {name}"] = queued(device)
+        assert worker_for_run(workers, queued(device), 16, limits()) is None
+    owner.available = False
+    assert worker_for_run([owner, other], queued("cuda"), 16, limits()) is None
+    assert worker_for_run([other], queued("cuda"), 16, limits()) is other, "the run says what is missing"

@@ -19,7 +19,7 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
-from engine.workers.worker import save_weights
+from engine.workers.worker import describe_device, save_weights
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
 NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
@@ -126,3 +126,19 @@ def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_pat
 
 def test_the_worker_says_what_it_found(pool: Pool) -> None:
     assert pool.health().device["torch"] == str(torch.__version__)
+
+
+def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two GPUs by stand-ins for torch's facts, three workers."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
+    facts = [describe_device(slot) for slot in range(3)]
+    assert [(own["accelerator_name"], own["accelerator_memory"]) for own in facts] == [
+        ("GPU 0", 10),
+        ("GPU 1", 11),
+        ("", 0),
+    ]
