@@ -11,6 +11,7 @@ from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
 from engine.cli.tables import memory_table
+from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import fully_measured
 
@@ -31,15 +32,19 @@ def run(given: argparse.Namespace) -> int:
         torch.set_num_threads(1)
         measure_speed()
     prediction = predict(config)
+    if config.device not in ("auto", "cpu"):
+        from engine.training.device import choose_device
+
+        choose_device(config, prediction.flops_per_step)  # refuses where train would
     if given.json:
         print(json.dumps(asdict(prediction)))
     else:
-        show(prediction, config.steps)
+        show(prediction, config)
     return 0
 
 
-def show(prediction: Prediction, steps: int) -> None:
-    console = Console()
+def show(prediction: Prediction, config: RunConfig) -> None:
+    console, steps = Console(), config.steps
     table = Table("part", "parameters", title=f"{prediction.parameters:,} parameters")
     table.columns[1].justify = "right"
     for part, count in prediction.by_part.items():
@@ -51,4 +56,5 @@ def show(prediction: Prediction, steps: int) -> None:
         console.print(
             f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps and what is "
             f"measured after them ({prediction.result_seconds:,.1f} s), on one CPU core."
+            + ("" if config.device in ("auto", "cpu") else f" The speed of {config.device} is not measured.")
         )

@@ -61,6 +61,7 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["train", "--zork", "1"], "--zork"),
         (["train", "--device", "mps"], "device is mps"),
         (["predict", "--d-model", "0"], "d_model is 0"),
+        (["predict", "--device", "mps"], "device is mps; this machine has"),
         (["encodings", "--seq-len", "1"], "seq_len is 1"),
         (["zork"], "zork"),
         ([], "command"),
