@@ -119,7 +119,9 @@ class BaseConfig(BaseModel):
     batch_size: int = setting(32, label="Batch size", help="Sequences a step.", group="Training", ge=1, le=4096)
     steps: int = setting(300, label="Steps", help="Optimizer steps in the run.", group="Training", ge=1, le=1_000_000)
     dtype: Literal["float32", "bfloat16", "float16"] = setting(
-        "float32", label="Precision", help="Of weights and activations alike, without loss scaling.", group="Training"
+        "float32", label="Precision", group="Training",
+        help="Of weights, gradients, optimizer and activations alike. Half precision is pure: no float32 copy, no loss scaling.",
+        labels={"float32": "float32", "bfloat16": "bfloat16, pure", "float16": "float16, pure"},
     )
     seed: int = setting(0, label="Seed", help="Decides first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
