@@ -82,7 +82,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
     """Train a config towards a step for at most ``seconds`` and store the weights once there: ``step`` of ``steps``.
 
     A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
-    the same device. Raises ValueError where training fails.
+    the same CPU, and nearly the same on a GPU. Raises ValueError where training fails.
     """
     steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
     if file.exists():

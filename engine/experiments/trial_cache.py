@@ -1,4 +1,5 @@
-"""The cache of trials on this machine: the same settings, seed and code give the same numbers again, whoever asks for them."""
+"""The cache of trials on this machine: whoever asks for the same settings, seed and code gets the trial that was trained first. On a
+CPU a second one would give the same numbers; on a GPU nearly the same."""
 
 from __future__ import annotations
 

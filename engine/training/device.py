@@ -7,6 +7,9 @@ import torch
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW
 
+NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
+"""The note on a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""
+
 
 def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.device, str]:
     """The device, and a note that explains the choice ("" where there is nothing to explain).
@@ -21,8 +24,8 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
             return torch.device(
                 "cpu"
             ), f"CPU chosen: a model this small is usually faster there than on {accelerator.type}."
-        return accelerator, ""
+        return accelerator, NOT_EXACT.format(accelerator.type)
     if config.device != "cpu" and (accelerator is None or accelerator.type != config.device):
         found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
         raise ValueError(f"device is {config.device}; this machine has {found}.")
-    return torch.device(config.device), ""
+    return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)

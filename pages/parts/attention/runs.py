@@ -114,7 +114,9 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         )
         return False
     if not st.button(f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"):
-        st.caption("The same settings and seed give the same numbers; the weights of this step were not kept.")
+        st.caption(
+            "The weights of this step were not kept. On a CPU the same settings and seed give them again; on a GPU nearly the same ones."
+        )
         return False
     server.wake()
     with st.empty():

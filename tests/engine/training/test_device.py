@@ -1,0 +1,66 @@
+"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, and the random state of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from engine.config.run_config import parse
+from engine.estimate.prediction import CPU_IS_FASTER_BELOW
+from engine.training.device import choose_device
+from engine.training.randomness import RandomState
+
+Found = Callable[[str | None], None]
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> Found:
+    """Let torch find an accelerator of a kind, or none."""
+
+    def let(kind: str | None) -> None:
+        monkeypatch.setattr(torch.accelerator, "is_available", lambda: kind is not None)
+        monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: None if kind is None else torch.device(kind))
+
+    return let
+
+
+@pytest.mark.parametrize("asked", ["auto", "cuda"])
+def test_a_run_on_a_gpu_says_that_its_numbers_are_not_repeated_exactly(asked: str, found: Found) -> None:
+    found("cuda")
+    device, note = choose_device(parse({"device": asked}), CPU_IS_FASTER_BELOW)
+    assert device.type == "cuda"
+    assert note.startswith("On cuda the same settings and seed give nearly the same numbers")
+    assert choose_device(parse({"device": "cpu"}), CPU_IS_FASTER_BELOW) == (torch.device("cpu"), "")
+
+
+def test_without_an_accelerator_auto_is_the_cpu_and_a_gpu_is_refused(found: Found) -> None:
+    found(None)
+    assert choose_device(parse({}), 1e12) == (torch.device("cpu"), "")
+    with pytest.raises(ValueError, match=r"device is cuda; this machine has cpu\."):
+        choose_device(parse({"device": "cuda"}), 1e12)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
+def test_random_state_on_a_gpu_belongs_to_the_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The GPU's generator is a CPU's here."""
+    generator = torch.Generator()
+    module = getattr(torch, kind)
+    monkeypatch.setattr(module, "get_rng_state", lambda *device: generator.get_state())
+    monkeypatch.setattr(module, "set_rng_state", lambda state, *device: generator.set_state(state))
+    monkeypatch.setattr(torch, "manual_seed", lambda seed: generator.manual_seed(seed))
+    before = generator.get_state()
+
+    def draws(*runs: RandomState) -> list[list[float]]:
+        drawn: list[list[float]] = [[] for _ in runs]
+        for _ in range(3):
+            for run, numbers in zip(runs, drawn, strict=True):
+                with run.active():
+                    numbers.append(torch.rand((), generator=generator).item())
+        return drawn
+
+    device = torch.device(kind)
+    alone = draws(RandomState(0, device)) + draws(RandomState(1, device))
+    assert draws(RandomState(0, device), RandomState(1, device)) == alone
+    assert torch.equal(generator.get_state(), before)
