@@ -57,6 +57,7 @@ SPEC = EncodingSpec(
     color="#F9068C",
     relative={row.relative},
     numbered={row.numbered},
+    shown_as="{row.shown_as}",
 )
 '''
 

@@ -23,6 +23,8 @@ from engine.settings.costs import (
 )
 from engine.settings.fields import setting
 
+SHOWN_AS = "What it adds is made of the tokens nearby. Shown is what it adds where all tokens are alike."
+
 
 class DesignedSettings(EncodingSettings):
     design_features: Literal["table", "sinusoids", "fourier", "network", "convolution"] = setting(
@@ -106,7 +108,9 @@ class DesignedSettings(EncodingSettings):
         return self.design_place == "scores" or self.reads_tokens or (self.design_place == "rotation" and waves)
 
     def specialise(self, spec: EncodingSpec) -> EncodingSpec:
-        return replace(spec, acts_on=self.design_place, relative=self.relative, numbered=not self.reads_tokens)
+        shown_as = SHOWN_AS if self.reads_tokens else ""
+        numbered = not self.reads_tokens
+        return replace(spec, acts_on=self.design_place, relative=self.relative, numbered=numbered, shown_as=shown_as)
 
     def in_run(self, config: BaseConfig, *, max_positions: int, causal: bool) -> Design:
         """The parts with the sizes that they have in one layer module of a run."""

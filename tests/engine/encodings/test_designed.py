@@ -125,7 +125,9 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
         assert own.flops(stack) == config.encoding_settings.flops(stack)
         assert own.layer_bytes_bound(stack) == config.encoding_settings.layer_bytes_bound(stack)
     assert own.init_std == config.encoding_settings.init_std
-    assert (spec.acts_on, spec.relative, spec.numbered) == (chosen.acts_on, chosen.relative, chosen.numbered)
+    facts = ("acts_on", "relative", "numbered", "shown_as")
+    assert [getattr(spec, fact) for fact in facts] == [getattr(chosen, fact) for fact in facts]
+    assert bool(spec.shown_as) == ours.reads_tokens, "what its picture leaves out is said"
     assert own.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
     assert get_type_hints(layer.__init__)["own"] is spec.settings
 
