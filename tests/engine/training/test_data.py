@@ -13,7 +13,6 @@ from engine.config.run_config import RunConfig, parse, settings_for
 from engine.estimate.layout import loss_floor, metric_names, shapes
 from engine.tasks import TASKS
 from engine.tasks.data import IGNORE, task_data
-from engine.text import plays
 from engine.training.data import Data, is_held_out
 
 SAMPLE = [3, 1, 4]
@@ -44,8 +43,6 @@ def test_the_worked_sample_follows_the_rule(task: str) -> None:
 
 @pytest.mark.parametrize(("task", "family"), EVERY_FRAMING)
 def test_batches_have_the_shapes_that_are_promised(task: str, family: str) -> None:
-    if TASKS[task].corpus and plays.folder() is None:
-        pytest.skip(f"NO PLAYS HERE: {plays.INSTALL}")
     config = RunConfig().replace(task=task, family=family)
     sizes, data = shapes(config), Data(config)
     batch = data.training_batch()
