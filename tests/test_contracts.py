@@ -109,3 +109,10 @@ def test_a_module_that_a_string_names_is_there(module: str, name: str) -> None:
 def test_such_strings_are_found() -> None:
     modules = {module for module, _ in STRINGS}
     assert {"engine.training.train", "engine.model.recurrent", "engine.analysis.text"} <= modules
+
+
+def test_no_test_looks_at_a_private_name() -> None:
+    """Attributes are ruff's (SLF001); these are names that are imported, or replaced by their text."""
+    private = re.compile(r"import .*\b_[a-z]\w*|setattr\(.*[\"'.]_[a-z]\w*[\"']")
+    told = {file: private.findall(file.read_text("utf-8")) for file in (ROOT / "tests").rglob("*.py")}
+    assert {file: found for file, found in told.items() if found} == {}

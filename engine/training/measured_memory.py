@@ -100,7 +100,7 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _storage_id(tensor: Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
+    return int(tensor.untyped_storage()._cdata)  # noqa: SLF001 - PyTorch has no public name for it
 
 
 def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, Saved, Allocations]:

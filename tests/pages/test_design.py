@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -151,13 +150,14 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     select(app, "Features").select("table").run()
     assert "changed since" in words(app)
 
-    monkeypatch.setattr(EXPERIMENTS, "_by_name", OrderedDict())  # as after a restart of the server
-    again = open_page("design.py", experiment=name)
+    with monkeypatch.context() as restarted:
+        restarted.setattr(EXPERIMENTS, "find", lambda name: None)
+        again = open_page("design.py", experiment=name)
     assert again.session_state["design"]["against"] == ("nope",), "the settings come with the experiment"
     assert "**In this run:** Fourier features of the position" in words(again)
     assert [button.label for button in again.get("download_button")] != []
     assert "2 arms × 2 seeds = 4 trials, all of them kept on this machine." in words(again)
-    assert EXPERIMENTS.find(name) is None, "a link starts nothing"
+    assert EXPERIMENTS.find(name) is experiment, "a link starts nothing"
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
     assert "2 arms × 3 seeds = 6 trials, 4 of them kept on this machine" in words(again)
     press(again, "Run")

@@ -154,9 +154,8 @@ def test_who_sees_a_play_by_a_link_can_neither_stop_nor_clear_it(
 
 
 def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -> None:
-    played.begin(NOTEBOOKS["fixed-length"], Visitor("somebody")).until = 0
-    busy = played.find(next(iter(played._by_id)))
-    assert busy is not None
+    busy = played.begin(NOTEBOOKS["fixed-length"], Visitor("somebody"))
+    busy.until = 0
     busy.state = "running"
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     assert "1 notebook of all visitors is going, as many as this host allows. Try again later." in said(app)

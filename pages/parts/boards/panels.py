@@ -68,7 +68,7 @@ def panels(
     width of a panel in pixels. Figures keep zoom and legend as long as the ``subject`` is the same. ``name`` is a part of the
     names of downloads.
     """
-    plain = [_plain(item) for item in items]
+    plain = [as_plain(item) for item in items]
     version = f"{hash(json.dumps(plain)):x}"
     section = {"id": key, "title": "", "note": "", "width": least, "table": None, "panels": plain}
 
@@ -76,7 +76,7 @@ def panels(
         if on_pick is not None and (picked := picked_in(key)) is not None:
             on_pick(picked)
 
-    return _picked(mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell))
+    return pick_told(mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell))
 
 
 def mount(
@@ -100,7 +100,7 @@ def mount(
     return show(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
 
 
-def _plain(item: Panel) -> Plain:
+def as_plain(item: Panel) -> Plain:
     return {
         "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
         "words": item.below, "wide": item.wide, "link": _axes(item.link), "picks": item.picks, "term": item.term,
@@ -121,10 +121,10 @@ def _without_template(figure: Plain) -> Plain:
 
 def picked_in(key: str) -> Picked | None:
     """The pick in the board of that key, inside a listener of that board."""
-    return _picked(st.session_state.get(key))
+    return pick_told(st.session_state.get(key))
 
 
-def _picked(told: object) -> Picked | None:
+def pick_told(told: object) -> Picked | None:
     """The pick in the browser's message, if it sent one for this rerun."""
     place = getattr(told, "picked", None) or (told.get("picked") if isinstance(told, dict) else None)
     return Picked(str(place["panel"]), place["x"], place["y"]) if place else None

@@ -17,7 +17,7 @@ OFFSETS = torch.arange(-45_000, 45_000)
 @pytest.mark.parametrize(("buckets", "max_distance"), [(32, 128), (16, 64), (33, 100), (4, 33), (64, 33), (64, 4096)])
 def test_no_bucket_differs_from_transformers(causal: bool, buckets: int, max_distance: int) -> None:
     ours = bucket(OFFSETS, buckets=buckets, max_distance=max_distance, causal=causal)
-    theirs = T5Attention._relative_position_bucket(
+    theirs = T5Attention._relative_position_bucket(  # noqa: SLF001 - the library has no public name for it
         OFFSETS, bidirectional=not causal, num_buckets=buckets, max_distance=max_distance
     )
     assert (ours != theirs).sum() == 0

@@ -14,9 +14,7 @@ from engine.workers.errors import JobError
 class Scripted(BackgroundTask):
     """Does what it is told."""
 
-    def __init__(
-        self, task: Callable[[BackgroundTask], object] = lambda work: None, visitor: Visitor = PROGRAM
-    ) -> None:
+    def __init__(self, task: Callable[[Scripted], object] = lambda work: None, visitor: Visitor = PROGRAM) -> None:
         super().__init__("errand", visitor)
         self.task = task
 
@@ -27,9 +25,8 @@ class Scripted(BackgroundTask):
     def _work(self) -> None:
         self.task(self)
 
-
-def until_stopped(work: BackgroundTask) -> None:
-    work._stop.wait(60)
+    def until_stopped(self) -> None:
+        self._stop.wait(60)
 
 
 def raising(error: Exception) -> Callable[[BackgroundTask], None]:
@@ -47,9 +44,7 @@ def raising(error: Exception) -> Callable[[BackgroundTask], None]:
         (raising(ZeroDivisionError("by zero")), "failed", "The errand ended by an error (ZeroDivisionError)."),
     ],
 )
-def test_how_it_ends_is_a_state_and_a_sentence(
-    task: Callable[[BackgroundTask], object], state: State, problem: str
-) -> None:
+def test_how_it_ends_is_a_state_and_a_sentence(task: Callable[[Scripted], object], state: State, problem: str) -> None:
     work, seen = Scripted(task), list[State]()
     assert work.state == "running"
     work.start(lambda: seen.append(work.state))
@@ -60,7 +55,7 @@ def test_how_it_ends_is_a_state_and_a_sentence(
 
 
 def test_a_stop_ends_it_and_waiting_waits_for_what_is_to_follow() -> None:
-    work, seen = Scripted(until_stopped), list[str]()
+    work, seen = Scripted(Scripted.until_stopped), list[str]()
     work.start(lambda: seen.append("kept"))
     assert not work.wait(0.01)
     work.stop()

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards.live.board import TITLES, Overlay, Panel, _poll, overlay
+from pages.parts.boards.live.board import TITLES, Overlay, Panel, overlay, poll
 from tests.scripted import ScriptedRun
 
 
@@ -74,11 +74,11 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
     told: list[set[int]] = []
     for _ in range(30):
         run.advance(5)
-        told.append(set(_poll(run, "scripted/a", "key")["columns"]["loss"][0]))
+        told.append(set(poll(run, "scripted/a", "key")["columns"]["loss"][0]))
     received = set[int]().union(*told[::8])
     assert received >= set(range(1, max(told[24]) + 1)), "seven of eight messages lost, every step arrived"
     assert len(told[-1]) <= 50, "and no message is the whole history again"
-    again = _poll(run, "scripted/b", "key")
+    again = poll(run, "scripted/b", "key")
     assert again["columns"]["loss"][0] == list(range(1, 151)), "a board that is mounted anew is told everything"
     assert "loss" in again["figures"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards.panels import Panel, Picked, _picked, _plain
+from pages.parts.boards.panels import Panel, Picked, as_plain, pick_told
 from pages.parts.charts.colors import diverging
 from pages.parts.charts.grids import CELLS
 from pages.parts.charts.heat import heat, heat_figure
@@ -49,7 +49,7 @@ def numbers(sent: Any) -> np.ndarray:
 def test_a_still_picture_holds_every_number_of_its_matrix_exactly(side: int) -> None:
     array = np.random.default_rng(side).normal(size=(side, side)).astype(np.float32)
     drawn = heat_figure(heat(array, "value", scale=diverging()), x="key", y="query")
-    (trace,) = _plain(Panel("one", "A picture", drawn, "noise"))["figure"]["data"]
+    (trace,) = as_plain(Panel("one", "A picture", drawn, "noise"))["figure"]["data"]
     np.testing.assert_array_equal(numbers(trace.get("customdata", trace["z"])), array)
     assert trace["meta"]["rows"] == {"query": list(range(side))}
     cells = numbers(trace["z"])
@@ -90,13 +90,13 @@ def test_rows_and_columns_stand_where_they_are_and_a_column_may_have_two_names()
 
 def test_a_panel_is_plain_data_without_a_template() -> None:
     drawn = heat_figure(heat(np.eye(100), "weight", scale=diverging()), x="key", y="query", columns=["a"] * 100)
-    plain = _plain(Panel("one", "A picture", drawn, "the identity", link="cells", picks=True))
+    plain = as_plain(Panel("one", "A picture", drawn, "the identity", link="cells", picks=True))
     assert json.loads(json.dumps(plain)) == plain
     assert "template" not in plain["figure"]["layout"]
     assert len(plain["figure"]["layout"]["xaxis"]["ticktext"]) <= 32
 
 
 def test_what_the_browser_told_is_read_once_told() -> None:
-    assert _picked(None) is None
-    assert _picked({"picked": None}) is None
-    assert _picked({"picked": {"panel": "one", "x": 3, "y": 4}}) == Picked("one", 3, 4)
+    assert pick_told(None) is None
+    assert pick_told({"picked": None}) is None
+    assert pick_told({"picked": {"panel": "one", "x": 3, "y": 4}}) == Picked("one", 3, 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import pytest
 from starlette.applications import Starlette
@@ -25,26 +26,41 @@ def test_a_ready_worker_is_health(ready: int, status: int) -> None:
     assert client.post("/lab/healthz").status_code == 405
 
 
-def test_before_the_workers_are_started_the_answer_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_pool", None)
+@pytest.fixture
+def no_pool() -> Iterator[None]:
+    """A server whose workers are not started; afterwards, too."""
+    server.close()
+    yield
+    server.close()
+
+
+@pytest.mark.usefixtures("no_pool")
+def test_before_the_workers_are_started_the_answer_is_no() -> None:
     assert TestClient(Starlette(routes=[healthz_route(server.health)])).get("/healthz").status_code == 503
 
 
+@pytest.mark.usefixtures("no_pool")
 def test_the_workers_of_the_cluster_are_counted_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
     workers = [WorkerHealth(1, "runs", True, (), False, 0, machine=machine) for machine in machines]
 
-    class Pool:
+    class FakePool:
+        def __init__(self, *_: object, **__: object) -> None: ...
+
         def health(self) -> Health:
             return Health(workers, 4, 2, 0, 1)
 
-    monkeypatch.setattr(server, "_pool", Pool())
+        def close(self) -> None: ...
+
+    monkeypatch.setattr("engine.workers.pool.Pool", FakePool)
+    server.pool()
     told = TestClient(Starlette(routes=[healthz_route(server.health)])).get("/healthz").json()
     assert told == {
         "ready": 3, "workers": 4, "running": 2, "queued": 1, "ready_here": 1, "ready_on_cluster": 2, "machines": 2,
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_pool")
 def test_a_scheduler_without_protection_is_one_sentence_in_the_log_and_no_worker_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -56,7 +72,6 @@ def test_a_scheduler_without_protection_is_one_sentence_in_the_log_and_no_worker
 
     kept = Kept()
     LOG.addHandler(kept)
-    monkeypatch.setattr(server, "_pool", None)
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
     try:
         server.wake()

@@ -135,7 +135,7 @@ def live_board(
     polling = bool(asked) and run is not None and not has_ended(run)
 
     def draw() -> None:
-        polled = {"polled": _poll(run, asked, key)} if run and asked else {}
+        polled = {"polled": poll(run, asked, key)} if run and asked else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
         told = _mount(key, facts | {"state": run.state if run else "none"} | polled, on_act)
         if told.act:
@@ -207,7 +207,7 @@ def _seconds_to_next(run: ReadableRun) -> float:
     return IDLE_POLL if waits or run.state == "paused" else POLL
 
 
-def _poll(run: ReadableRun, asked: str, key: str) -> Payload:
+def poll(run: ReadableRun, asked: str, key: str) -> Payload:
     """The events since some polls ago; the browser skips those that it has. A new mount gets all events."""
     name, (told, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
     if told != asked:
