@@ -117,10 +117,11 @@ class RunFolder:
         return self.put_away.exists() and (saved or not self.begun)
 
     def delete_half_written(self) -> None:
-        """Delete what a process that is gone had begun to write."""
-        for file in self.path.glob("*.part"):
-            with suppress(OSError):
-                file.unlink()
+        """Delete what a worker that is gone had begun to write."""
+        for whole in (self.state, self.weights):
+            for file in self.path.glob(f"{whole.name}.*.part"):
+                with suppress(OSError):
+                    file.unlink()
 
     def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
         """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from threading import RLock
 
 from engine.analysis.measurements import with_measurements
@@ -128,20 +129,18 @@ class Away:
         return True
 
 
-def let_go(queued: QueuedRun, ending: Ended) -> None:
-    """A run has lost its worker or its place in the queue: it is put away where that is possible, else it ends."""
-    if not put_away_again(queued):
-        end(queued, ending)
-
-
-def put_away_again(queued: QueuedRun, why: str = "") -> bool:
-    """Put a run away that has lost its worker, for the reason ``why``, or its place in the queue. False where that is not possible.
-    Writes nothing."""
+def put_away_again(queued: QueuedRun, why: str) -> bool:
+    """Put a run away whose worker has ended, for the reason ``why``; :func:`let_wait` follows. False where that is not possible."""
     if queued.resumable:
-        queued.run.put_away(f"{why} {WAITS}" if why else "")
-        queued.release()
-        return True
-    return False
+        queued.run.put_away(f"{why} {WAITS}")
+    return queued.resumable
+
+
+def let_wait(queued: QueuedRun) -> None:
+    """A run was put away because it may have ended its worker: only its owner brings it back, also after a restart."""
+    with suppress(OSError):
+        write_request(queued.run, replace(queued.request, paused=True))
+    queued.release()
 
 
 def keep_until_restart(queued: QueuedRun, ending: Ended) -> None:
@@ -150,7 +149,11 @@ def keep_until_restart(queued: QueuedRun, ending: Ended) -> None:
         with suppress(OSError):
             write_request(queued.run, queued.request)
             queued.saved = True
-    let_go(queued, ending)
+    if queued.resumable:
+        queued.run.put_away()
+        queued.release()
+    else:
+        end(queued, ending)
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:

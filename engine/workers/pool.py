@@ -21,13 +21,12 @@ from engine.foundation.job import Answer, Job
 from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
-from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.allowances import Allowances
-from engine.workers.away import Away, end, keep_until_restart, put_away_again
+from engine.workers.away import Away, end, keep_until_restart, let_wait, put_away_again
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
 from engine.workers.limits import Limits, refusal
@@ -284,8 +283,7 @@ class Pool:
         queued.begin()
         match update.state:
             case "over":
-                if queued.saved:
-                    delete_saved(queued.run)
+                delete_saved(queued.run)
                 self._queue.free_place(worker, queued)
             case "saved":
                 self._away.note_saved(queued)
@@ -313,15 +311,14 @@ class Pool:
             for queued in left:
                 if queued.settled and worker.is_blamed_on(queued):
                     queued.saved = False  # it would do the same again
-            if not closing:
-                left = [one for one in left if not put_away_again(one, worker.why_it_ended(one.run.id))]
+            wait = [one for one in left if not closing and put_away_again(one, worker.why_it_ended(one.run.id))]
 
         def finish() -> None:
-            for queued in runs:
-                RunFolder(queued.run.folder).delete_half_written()
             for queued in left:
                 if closing:
                     keep_until_restart(queued, Ended(queued.run.step, "lost", CLOSED))
+                elif queued in wait:
+                    let_wait(queued)
                 else:
                     end(queued, worker.ending_of(queued))
             if not closing:

@@ -51,6 +51,8 @@ def set_pace(run: Run, steps_per_second: float | None) -> None:
 
 def delete_saved(run: Run) -> None:
     """Delete the saved state of a run and what stands beside it: the run has ended."""
-    for file in (RunFolder(run.folder).put_away, RunFolder(run.folder).state):
+    folder = RunFolder(run.folder)
+    folder.delete_half_written()
+    for file in (folder.put_away, folder.state):
         with suppress(OSError):
             file.unlink()

@@ -9,7 +9,7 @@ from engine.foundation.visitor import Visitor
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
-from engine.workers.away import Away, let_go
+from engine.workers.away import Away, end
 from engine.workers.errors import Refused
 from engine.workers.run_queue import RunQueue
 from engine.workers.saved_request import set_pace
@@ -51,7 +51,7 @@ class Steering:
             elif waiting is not None:
                 waiting.stop_asked_at = time.monotonic()
         if waiting is not None:
-            let_go(waiting, waiting.stopped_early)
+            end(waiting, waiting.stopped_early)
         elif worker is None and run is not None and run.away:
             self._away.give_up(run)
 

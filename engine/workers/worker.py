@@ -89,6 +89,7 @@ class Worker:
                 self._folders[run_id] = path = data_folder() / folder  # an absolute one stays as it is, and is there
                 if not Path(folder).is_absolute():
                     path.mkdir(parents=True, exist_ok=True)
+                RunFolder(path).delete_half_written()  # by a worker before
                 saved = None if command.saved_step is None else Saved(RunFolder(path).state, command.saved_step)
                 self._runs.add(LiveRun(run_id, request, prediction, self._training, saved=saved))
                 if not request.paused:
