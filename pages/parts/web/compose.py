@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas  # noqa: F401  # complete before any page runs: Plotly in one session's thread fails on a half-imported pandas
 from anyio import CapacityLimiter, to_thread
-from sse_starlette.sse import AppStatus
 from starlette.middleware import Middleware
 from streamlit import config
 
@@ -20,6 +19,7 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.boards.shell.script_file import ScriptFile
 from pages.parts.charts.plotly_file import packed
 from pages.parts.web.client_address import ClientAddress
+from pages.parts.web.ending import asked_to_end
 from pages.parts.web.exact import exact_route, lines_route
 from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
 from pages.parts.web.healthz import Health, healthz_route
@@ -112,7 +112,7 @@ def _of_boards() -> dict[str, ScriptFile]:
 
 async def once_asked_to_end(stop: Callable[[], object]) -> None:
     """Call ``stop`` as soon as the server is asked to end: it first waits for its answers, and these for the workers."""
-    while not AppStatus.should_exit:
+    while not asked_to_end():
         await asyncio.sleep(BEAT)
     await to_thread.run_sync(stop, limiter=CapacityLimiter(1))  # all other threads may wait for the workers
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from anyio import CapacityLimiter, Event, to_thread
 from sse_starlette import EventSourceResponse
-from sse_starlette.sse import AppStatus, SendTimeoutError
+from sse_starlette.sse import SendTimeoutError
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -24,6 +24,7 @@ from engine.settings.fields import whole_number
 from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.web.ending import asked_to_end
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
 BEAT = 0.05
@@ -145,7 +146,7 @@ async def _wait(seconds: float) -> None:
     """Wait for so long; where the server is asked to stop, at most the grace time after that, since it first answers every request."""
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
-    while not AppStatus.should_exit and (left := until - clock()) > 0:
+    while not asked_to_end() and (left := until - clock()) > 0:
         await asyncio.sleep(min(GRACE, left))
 
 

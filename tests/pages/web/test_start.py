@@ -3,14 +3,14 @@ asked to end."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from threading import Event
 
-import pytest
-from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -41,12 +41,22 @@ def test_in_the_engine_only_frames_import_pandas_and_nothing_imports_them_before
     assert not [name for name, text in sources.items() if re.search(beforehand, text)]
 
 
-def test_asked_to_end_the_server_stops_its_workers_before_it_has_given_all_answers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stopped = Event()
+class Server:
+    """As uvicorn's: the handler of the signals is a method of it."""
+
+    should_exit = False
+
+    def handle_exit(self, *_: object) -> None:
+        self.should_exit = True
+
+
+def test_asked_to_end_the_server_stops_its_workers_before_it_has_given_all_answers() -> None:
+    stopped, before = Event(), signal.signal(signal.SIGTERM, Server().handle_exit)
     made = serving(find=lambda _: None, start=list, stop=stopped.set, health=dict, ask=lambda *_: None)
-    with TestClient(Starlette(routes=made["routes"], lifespan=made["lifespan"])):
-        assert not stopped.is_set()
-        monkeypatch.setattr(AppStatus, "should_exit", True)
-        assert stopped.wait(30), "an answer that waits for a worker would hold the end up"
+    try:
+        with TestClient(Starlette(routes=made["routes"], lifespan=made["lifespan"])):
+            assert not stopped.is_set()
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert stopped.wait(30), "an answer that waits for a worker would hold the end up"
+    finally:
+        signal.signal(signal.SIGTERM, before)
