@@ -50,13 +50,21 @@ class Away:
         whose owner is here again."""
         with self._lock:
             waited = self._queue.take_out_where(lambda queued: self._waits_for_nobody(queued, now))
-            self._left |= {queued.run.id: queued.run for queued in waited if queued.resumable}
+            for queued in waited:
+                if queued.resumable:
+                    queued.run.put_away()
+                    self._left[queued.run.id] = queued.run
             put_away_idle(workers, self._presence, now, others_wait=len(self._queue) > 0)
             back = [run for run in self._left.values() if self._presence.here(run.owner)]
             for run in back:
                 del self._left[run.id]
         for queued in waited:
-            let_go(queued, Ended(queued.run.step, "stopped", LEFT))
+            if queued.resumable:
+                with suppress(OSError):
+                    write_request(queued.run, queued.request, left=True)
+                queued.release()
+            else:
+                end(queued, Ended(queued.run.step, "stopped", LEFT))
         for run in back:
             with suppress(Refused):
                 self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)

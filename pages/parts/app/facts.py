@@ -16,6 +16,8 @@ def show_facts(config: RunConfig) -> None:
     seconds = prediction.seconds(config.steps)
     if seconds is not None:
         facts.append(f"about **{in_time(seconds)}**")
-    st.caption(" · ".join(facts), help="Predicted: memory by formula, time from a short measurement on one CPU core here.")
+    st.caption(
+        " · ".join(facts), help="Predicted: memory by formula, time from a short measurement on one CPU core here."
+    )
     for sentence in warnings_of(config):
         st.caption(f":material/info: {sentence}")

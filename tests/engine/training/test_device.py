@@ -21,7 +21,9 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
 
     def let(kind: str | None) -> None:
         monkeypatch.setattr(torch.accelerator, "is_available", lambda: kind is not None)
-        monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: None if kind is None else torch.device(kind))
+        monkeypatch.setattr(
+            torch.accelerator, "current_accelerator", lambda: None if kind is None else torch.device(kind)
+        )
 
     return let
 

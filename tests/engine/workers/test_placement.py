@@ -83,7 +83,9 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
 
     def queued(device: str) -> QueuedRun:
         config = parse({"device": device})
-        return QueuedRun(Runs(tmp_path).create(config, ""), RunRequest(config), replace(predict(config), peak=400 * MIB))
+        return QueuedRun(
+            Runs(tmp_path).create(config, ""), RunRequest(config), replace(predict(config), peak=400 * MIB)
+        )
 
     def worker(number: int, **facts: int) -> Any:
         post = Post("runs", number)
