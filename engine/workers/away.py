@@ -141,6 +141,7 @@ def put_away_again(queued: QueuedRun, why: str) -> bool:
     """Put a run away whose worker has ended, for the reason ``why``; :func:`let_wait` follows. False where that is not possible."""
     if queued.resumable:
         queued.run.put_away(f"{why} {WAITS}")
+        queued.release()
     return queued.resumable
 
 
@@ -148,7 +149,6 @@ def let_wait(queued: QueuedRun) -> None:
     """A run was put away because it may have ended its worker: only its owner brings it back, also after a restart."""
     with suppress(OSError):
         write_request(queued.run, replace(queued.request, paused=True))
-    queued.release()
 
 
 def keep_until_restart(queued: QueuedRun, ending: Ended) -> None:

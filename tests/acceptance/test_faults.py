@@ -14,6 +14,7 @@ import pytest
 
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Failed, Finished
+from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
@@ -150,6 +151,7 @@ def test_killed_while_it_reads_the_state_the_run_is_put_away_again_and_keeps_no_
     assert (run.state, run.step, run.ending) == ("paused", step, None)
     assert (run.folder / "state.pt").exists()
     until(lambda: pool.allowances.count("run", ME) == 0)
+    until(lambda: not RunFolder(run.folder).read_put_away()["going"])  # after a restart it still waits
     found = Runs(pool.runs.folder).get(run.id)
     assert found is not None
     assert (found.state, found.away, steps_of(found)) == ("paused", True, steps_of(run))
