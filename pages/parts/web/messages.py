@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from threading import Lock
@@ -13,6 +14,8 @@ from sse_starlette import ServerSentEvent
 
 from pages.parts.boards.live.readable_run import ReadableRun
 
+SERVER = secrets.token_hex(4)
+"""The name of this server process: a page that hears another one than before loads itself anew."""
 RECONNECT = 1000
 """Milliseconds after which a browser whose connection broke asks again."""
 RECONNECT_ELSEWHERE = 3000
@@ -73,7 +76,7 @@ class Messages:
                 return made
             payload, events = feed(self.run, heard.events)
             status = payload["status"]
-            text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+            text = json.dumps(payload | {"server": SERVER}, separators=(",", ":"), allow_nan=False)
             retry = RECONNECT_ELSEWHERE if self.run.elsewhere else RECONNECT
             body = ServerSentEvent(text, id=str(events), retry=retry).encode()
             upto = Moment(events, status["state"], status["queue_place"])

@@ -2,14 +2,12 @@
 
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150
-const REPORT_AGAIN = 5000 // milliseconds after which the page is told again what it has not heard: it has no connection while its server is started anew
 
 function sourceOf(board) {
   const tip = el("div", { class: "tip", hidden: true })
   const grid = el("div", { class: "grid" })
   let unfollow = () => {}
   let swallowed = false
-  let again = null
   const mount = Math.random().toString(36).slice(2) // A board that is mounted again has no data: the page must send all of it.
 
   /** Begin with a run, or with none. A run begins where the untrained model was: its figures stay until its own come. */
@@ -87,6 +85,9 @@ function sourceOf(board) {
 
   /** Take in a message of the run: the same whether it was streamed, polled or recorded. */
   const take = (news) => {
+    // The server was started anew: it knows nothing of this page, whose buttons and sentences would stay as they are.
+    if (news.server && board.server && news.server !== board.server) return location.reload()
+    board.server = news.server ?? board.server
     const [begun, before] = [board.status.step > 0, board.ended()]
     append(board.columns, news.columns ?? {})
     Object.assign(board.figures, news.figures ?? {})
@@ -116,11 +117,6 @@ function sourceOf(board) {
     if (board.recorded() || state === kind(board.data.state) || state === board.reported) return
     board.reported = state
     board.setState("state", board.status.state)
-    clearTimeout(again)
-    again = setTimeout(() => {
-      board.reported = null
-      report()
-    }, REPORT_AGAIN)
   }
 
   const follow = () => {
@@ -163,7 +159,6 @@ function sourceOf(board) {
   }
   const end = () => {
     leave()
-    clearTimeout(again)
     untrained.show("")
     bandsChanged.delete(place)
   }
