@@ -52,6 +52,11 @@ def continues(config: RunConfig) -> bool:
     return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].architectures
 
 
+def cuts_targets(config: RunConfig) -> bool:
+    """Whether the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
+    return continues(config) or TASKS[config.task].corpus
+
+
 def writes_answer(config: RunConfig) -> bool:
     """Whether the model writes its answer token by token, each after its own earlier ones."""
     return continues(config) or config.family == "encoder_decoder"

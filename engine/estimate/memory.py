@@ -21,6 +21,8 @@ from engine.settings.costs import BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
+TARGET = 8
+"""Bytes of the number of a right answer."""
 
 
 def parameter_shapes(
@@ -92,11 +94,12 @@ def predict_memory(
     max_positions: int,
     source_length: int | None = None,
     padded: bool = False,
+    cut_targets: bool = False,
 ) -> Memory:
     """Bytes of one training step on batches [batch_size, length].
 
     ``saved`` and ``scores`` are None where they depend on the kernel that the library chooses (:func:`has_formula`).
-    ``padded``: whether the batch has a padding mask.
+    ``padded``: whether the batch has a padding mask. ``cut_targets``: whether its targets do not lie side by side in memory.
     """
     size = BYTES[config.dtype]
     shapes = list(parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions))
@@ -108,6 +111,8 @@ def predict_memory(
         if source_length is not None:
             kept.stack(source_length, None, causal=False)
         kept.add(STATISTIC, config.batch_size, length, n_outputs)  # log-probabilities
+        if cut_targets:
+            kept.add(TARGET, config.batch_size, length)  # a copy of them
         kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
         saved, scores = kept.bytes, kept.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)

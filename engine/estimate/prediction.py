@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import encoding_flops, flops_per_step
-from engine.estimate.layout import generation_size, keeps_past, shapes, validation_size, writes_answer
+from engine.estimate.layout import cuts_targets, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import peak_bytes
 from engine.estimate.recording import recording_cost
@@ -71,6 +71,7 @@ def predict(config: RunConfig) -> Prediction:
         length=sizes.length,
         source_length=sizes.source_length,
         padded=config.task_settings.pad_token is not None,
+        cut_targets=cuts_targets(config),
         **sizes.of_model,
     )
     return Prediction(

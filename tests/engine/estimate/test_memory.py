@@ -14,8 +14,11 @@ from torch.nn.functional import cross_entropy
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.memory import count_parameters, has_formula, predict_memory
+from engine.estimate.prediction import predict
 from engine.model.build import build_model
-from engine.training.measured_memory import Saved, saved_for_backward
+from engine.tasks import TASKS
+from engine.training.measured_memory import Saved, measure_memory, saved_for_backward
+from engine.training.train import begin
 
 SHAPES = [
     {"batch_size": 4, "seq_len": 9, "d_model": 16, "n_heads": 2, "n_layers": 1},
@@ -113,6 +116,17 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, s
         flat = {"pos_encoding": name, "family": family, "attention_score": score, "attention_impl": impl}
         config = parse({**flat, "softmax_axis": axis, **SHAPES[1], **fault})
         assert_predicted(config, source_length=source, padded=padded)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_a_run_saves_is_predicted_to_the_byte(task: str) -> None:
+    """On the batches of the run's own data: every task in every family that has a formula."""
+    for family in TASKS[task].architectures:
+        config = parse({"task": task, "family": family, "batch_size": 4, "device": "cpu"})
+        state = begin(config)
+        for _ in range(3):
+            seen = measure_memory(config, state.model, state.next_batch(), state.optimizers)
+            assert predict(config).memory.saved == seen.saved, family
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
