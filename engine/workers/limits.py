@@ -108,7 +108,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip
-"""What differs from the defaults. ``public`` suits strangers on one core with 690 MB of memory; a larger host raises ``workers``."""
+"""What differs from the defaults. ``public`` suits strangers on one core with somewhat more than 1 GB; a larger host raises ``workers``."""
 FORMER_NAMES = {"runs_per_visitor": PREFIX + "RUNS_PER_SESSION"}
 """Variables by which a limit was set before; they still work."""
 
