@@ -14,6 +14,7 @@ from engine.cli.tables import memory_table
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import fully_measured
+from engine.foundation.formatting import in_bytes
 
 HELP = "say what a run would take"
 
@@ -51,6 +52,10 @@ def show(prediction: Prediction, config: RunConfig) -> None:
         table.add_row(part, f"{count:,}")
     console.print(table)
     console.print(memory_table(prediction.memory, "Predicted memory of a training step"))
+    console.print(
+        f"At its highest the run takes at most {in_bytes(prediction.peak)} beside the program itself: a bound of its steps, "
+        "validations, snapshots and what is measured at its end, usually well above what it takes."
+    )
     seconds = prediction.seconds(steps)
     if seconds is not None:
         console.print(
