@@ -34,6 +34,7 @@ from typing import Any
 from engine.foundation.priority import NOTEBOOK, give_way
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.cells import Cell
+from engine.text.plays import FOLDER
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -136,6 +137,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not mix with the events
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end closes stdin
     give_way(NOTEBOOK)
+    os.environ["SHAKESPEARE"] = str(FOLDER)  # a notebook that runs elsewhere finds the plays beside itself
     asked: SimpleQueue[int] = SimpleQueue()
 
     def listen() -> None:

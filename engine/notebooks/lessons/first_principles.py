@@ -14,8 +14,8 @@
 # Shapes are written in brackets: `[batch, head, query, key]` is a tensor with four axes.
 
 # %%
-import importlib.util
 import math
+import os
 import re
 import time
 from collections import Counter
@@ -742,21 +742,17 @@ figure.update_layout(
 # %% [markdown]
 # ## Shakespeare, word by word
 #
-# The same model on text. The plays come with the app, in its folder `engine/text/shakespeare`. They are split at the borders of words, so
-# that what stands between two words (a space, a comma, a line end) is a token too. The commonest 1999 tokens
-# get a number; every other one is number 0, *unknown*. Two plays are held out: the model never trains on
-# them.
+# The same model on text. The plays come with the app, in its folder named `shakespeare`. They are split at the
+# borders of words, so that what stands between two words (a space, a comma, a line end) is a token too. The
+# commonest 1999 tokens get a number; every other one is number 0, *unknown*. Two plays are held out: the model
+# never trains on them.
 
 # %%
 VOCABULARY, HELD_OUT = 2000, ("macbeth", "as-you-like-it")
-app = importlib.util.find_spec("engine")
-folders = [Path("shakespeare")]
-if app is not None and app.submodule_search_locations:
-    folders.append(Path(app.submodule_search_locations[0], "text", "shakespeare"))
-files = sorted(next(filter(Path.is_dir, folders), Path()).glob("*/*.md"))
+files = sorted(Path(os.environ.get("SHAKESPEARE", "shakespeare")).glob("*/*.md"))
 if not files:
     raise FileNotFoundError(
-        "The plays are missing: put the app's folder engine/text/shakespeare beside this notebook."
+        "The plays are missing: put the app's folder named shakespeare beside this notebook."
     )
 
 
