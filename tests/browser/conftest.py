@@ -23,6 +23,9 @@ STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 WIDE = {"width": 1366, "height": 768}
 PHONE = {"width": 390, "height": 844}
 
+PATIENCE = 240_000
+"""Milliseconds that whatever is waited for may take: a busy machine may stand still for seconds, and a test names no limits."""
+
 Serve = Callable[..., str]
 Open = Callable[..., Any]
 
@@ -31,9 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(
-                pytest.mark.flaky(reruns=1)
-            )  # a machine that stands still for seconds is not the app's fault
 
 
 @pytest.fixture(
@@ -42,6 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def chromium() -> Iterator[object]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    sync_api.expect.set_options(timeout=PATIENCE)
     with sync_api.sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
@@ -76,12 +77,17 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def open_page(chromium: Any, app: str) -> Iterator[Open]:
     """Open an address of the app in a new browser profile; at the end no console error may have been logged.
 
-    ``open_page("issues?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given.
+    ``open_page("issues?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``clock``: the page's timers can be
+    run ahead (``page.clock.run_for``), so that nobody waits to see that nothing happens.
     """
     with console_watched(chromium) as new_page:
 
-        def open_it(path: str = "", heading: str = "", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
+        def open_it(
+            path: str = "", heading: str = "", viewport: dict[str, int] = WIDE, clock: bool = False, **context: Any
+        ) -> Any:
             page = new_page(viewport=viewport, **context)
+            if clock:
+                page.clock.install()
             page.goto(app + path)
             if heading:
                 page.get_by_role("heading", name=heading, exact=True).wait_for()
@@ -101,6 +107,7 @@ def console_watched(chromium: Any) -> Iterator[Open]:
 
     def new_page(**context: Any) -> Any:
         contexts.append(chromium.new_context(**context))
+        contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("console", noticed)
         page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -18,7 +18,7 @@ def bands(page: Any, panel: str) -> int:
 
 def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
-    page.get_by_text(re.compile(r"Query 7 .* reads most from key")).wait_for(timeout=120_000)
+    page.get_by_text(re.compile(r"Query 7 .* reads most from key")).wait_for()
     pattern = plot(page, "pattern.one")
     for panel in ("pattern.one", "strips"):
         plot(page, panel).locator(".main-svg").first.wait_for()

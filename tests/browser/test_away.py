@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.browser.conftest import PHONE, WIDE
+from tests.browser.conftest import PATIENCE, PHONE, WIDE
 from tests.serving import running
 
 ENOUGH = 7
 """Requests without an answer. At the sixth Streamlit opens its own dialog."""
-SLOW = 120_000
-"""Milliseconds that the server's first answers may take on a busy machine."""
 
 
 def test_a_page_waits_for_its_server_in_its_own_words_and_continues_by_itself(chromium: Any, tmp_path: Path) -> None:
     with chromium.new_context(viewport=WIDE) as wide, chromium.new_context(viewport=PHONE) as phone:
+        wide.set_default_timeout(PATIENCE)
+        phone.set_default_timeout(PATIENCE)
         lab, glossary = wide.new_page(), phone.new_page()
         unanswered: dict[Any, list[str]] = {lab: [], glossary: []}
         for page, asked in unanswered.items():
@@ -37,9 +37,9 @@ def test_a_page_waits_for_its_server_in_its_own_words_and_continues_by_itself(ch
             assert (box["x"] >= 0, box["x"] + box["width"] <= width) == (True, True)
         with running("app.py", tmp_path, STREAMLIT_SERVER_PORT=port):
             for page in unanswered:
-                page.get_by_role("alert").get_by_text("This page").wait_for(state="detached", timeout=SLOW)
+                page.get_by_role("alert").get_by_text("This page").wait_for(state="detached")
             glossary.get_by_role("textbox", name="Search").fill("copies the answer")
             glossary.keyboard.press("Enter")
             glossary.wait_for_function("() => document.querySelectorAll(\"[class*='st-key-term-']\").length === 1")
             lab.get_by_role("button", name="Train", exact=True).click()
-            lab.locator(".board .badge").get_by_text("Finished").wait_for(timeout=SLOW)
+            lab.locator(".board .badge").get_by_text("Finished").wait_for()

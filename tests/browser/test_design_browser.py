@@ -7,9 +7,6 @@ from typing import Any
 
 from tests.browser.conftest import PHONE, Open
 
-SLOW = 240_000
-"""Milliseconds that an experiment may take on a busy machine."""
-
 
 def plot(page: Any, panel: str) -> Any:
     return page.locator(f'article[data-id="{panel}"] .plot')
@@ -22,7 +19,6 @@ def choose(page: Any, label: str, option: str) -> None:
 
 def test_from_parts_to_a_verdict_and_back_by_the_link(open_page: Open, app: str) -> None:
     page: Any = open_page("design?against=nope&tasks=permutation&seeds=1", "Design")
-    page.set_default_timeout(SLOW)
     plot(page, "similarity.own").locator(".main-svg").first.wait_for()
     plot(page, "similarity.own").evaluate("(plot) => { plot.marked = true }")
     choose(page, "Features", "Table, a row for each")

@@ -12,8 +12,6 @@ from tests.browser.conftest import PHONE, WIDE, Open, has_count, nothing_is_cut_
 
 MASK, LONGER = ISSUES["missing-mask"], ISSUES["longer-sequences"]
 CLAIMS = [claim for claim in MASK.claims if not claim.extended]
-SLOW = 240_000
-"""Milliseconds that an experiment may take on a busy machine."""
 
 
 def plot(page: Any, panel: str) -> Any:
@@ -22,7 +20,7 @@ def plot(page: Any, panel: str) -> Any:
 
 def until_drawn(page: Any, panel: str) -> None:
     plot(page, panel).scroll_into_view_if_needed()
-    page.locator(f'article[data-id="{panel}"] .plot .main-svg').first.wait_for(timeout=SLOW)
+    page.locator(f'article[data-id="{panel}"] .plot .main-svg').first.wait_for()
 
 
 def test_from_a_guess_to_the_sentence_its_curves_and_on_into_the_lab(open_page: Open, app: str) -> None:
@@ -37,7 +35,7 @@ def test_from_a_guess_to_the_sentence_its_curves_and_on_into_the_lab(open_page: 
     until_drawn(page, first)
     plot(page, first).evaluate("(plot) => { plot.marked = true }")
     page.wait_for_url(re.compile("experiment="))
-    page.get_by_text("You said").wait_for(timeout=SLOW)
+    page.get_by_text("You said").wait_for()
     page.get_by_text("What helps:").wait_for()
     page.get_by_role("radio", name="All claims").click()
     chips = page.locator('section[data-id="claims"] .chip')

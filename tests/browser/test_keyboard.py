@@ -12,8 +12,6 @@ from tests.browser.conftest import Open, nothing_is_cut_off
 ZOOM = {"150 %": {"width": 853, "height": 480}, "200 %": {"width": 640, "height": 360}}
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything."""
 STAGE = "issues?issue=missing-mask&seeds=2&first_seed=40"
-SLOW = 240_000
-"""Milliseconds that an experiment may take on a busy machine."""
 MOST_KEYS = 60
 FOCUSED = """() => {
   let node = document.activeElement
@@ -52,12 +50,10 @@ def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
 
 def focus_is_visible(page: Any) -> None:
     """What has the focus looks different once it has lost it."""
-    page.wait_for_timeout(300)  # the ring has come
     box = page.evaluate(FOCUSED)["box"]
-    focused = page.screenshot(clip=box)
+    focused = page.screenshot(clip=box, animations="disabled")  # the ring has come
     page.keyboard.press("Tab")
-    page.wait_for_timeout(300)
-    assert page.screenshot(clip=box) != focused
+    assert page.screenshot(clip=box, animations="disabled") != focused
     page.keyboard.press("Shift+Tab")
 
 
@@ -94,7 +90,7 @@ def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page:
     tab_to(page, "Run", "button")
     focus_is_visible(page)
     page.keyboard.press("Enter")
-    page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
+    page.locator(".badge").get_by_text("Finished").wait_for()
     page.get_by_text("What helps:").wait_for()
     sentence = page.locator('article[data-id="key.figure"] .words').inner_text()
     assert "ithout the causal mask" in sentence
@@ -118,7 +114,7 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.keyboard.press("3")
     chosen.get_by_text("It rises").wait_for()
     page.keyboard.press("ArrowRight")  # it leads on, although a click has left the focus on the guess
-    page.locator(".badge").get_by_text("Finished").wait_for(timeout=SLOW)
+    page.locator(".badge").get_by_text("Finished").wait_for()
     assert sentence.inner_text() == ""
     page.keyboard.press("PageDown")
     page.wait_for_timeout(2000)  # one beat after the other: two at once are one
@@ -138,10 +134,10 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
 
 
 def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> None:
-    page = open_page("", "Attention Lab", reduced_motion="reduce")
+    page = open_page("", "Attention Lab", clock=True, reduced_motion="reduce")
     page.locator("article.accuracy .main-svg").first.wait_for()
     shown = page.locator("article.accuracy .plot").get_attribute("data-step")
-    page.wait_for_timeout(1000)
+    page.clock.run_for(5000)  # a recording moves after two seconds
     assert page.locator("article.accuracy .plot").get_attribute("data-step") == shown
     assert (
         page.evaluate("document.getAnimations().filter((one) => one.effect.getComputedTiming().duration > 1).length")

@@ -49,12 +49,11 @@ def step(page: Any) -> int:
 
 
 def drawn_step(page: Any) -> int:
-    """The step of the loss plot once everything that was said is drawn."""
-    before = -1
-    while (now := step(page)) != before:
-        before = now
-        page.wait_for_timeout(400)
-    return now
+    """The step of the loss plot of a run that is paused, once everything that was said is drawn."""
+    page.locator(".board .badge").get_by_text("Paused").wait_for()
+    said = page.locator(".board .facts").inner_text().split()[1]
+    until_step(page, int(said.replace(",", "")))
+    return step(page)
 
 
 def x_range(page: Any) -> list[float]:
@@ -69,7 +68,6 @@ def until(page: Any, condition: str, argument: Any = None) -> None:
         f"?? [...document.querySelectorAll('*')].map((n) => n.shadowRoot?.querySelector('article.loss .plot')).find(Boolean); "
         f"return Boolean(plot) && ({condition}); }}",
         arg=argument,
-        timeout=60_000,
     )
 
 
@@ -91,7 +89,7 @@ def in_sight(page: Any, viewport: dict[str, int]) -> None:
 def shows_step(page: Any, number: str) -> None:
     from playwright.sync_api import expect
 
-    expect(page.locator(".board .facts")).to_have_text(re.compile(rf"^step {number} of"), timeout=60_000)
+    expect(page.locator(".board .facts")).to_have_text(re.compile(rf"^step {number} of"))
 
 
 @pytest.mark.parametrize("viewport", [PROJECTOR, PHONE], ids=["projector", "phone"])
@@ -114,7 +112,7 @@ def test_the_start_page_shows_its_example_at_once_and_tells_its_end_at_the_end(
     page.get_by_text("does the work").wait_for()
     page.get_by_role("textbox", name="Your own sequence").fill("3 1 4 1 5 9")
     page.get_by_role("button", name="Try").click()
-    page.get_by_text(re.compile(r"yours: \d of 6 right")).wait_for(timeout=60_000)
+    page.get_by_text(re.compile(r"yours: \d of 6 right")).wait_for()
     page.get_by_role("button", name="Play again").click()
     has_count(page.get_by_role("textbox", name="Your own sequence"), 0)
     has_count(page.get_by_text("does the work"), 0)
@@ -139,7 +137,7 @@ def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding
             break
     page.keyboard.press("Enter")
     until_step(page, 1)
-    page.get_by_text("Learned: held-out second-half accuracy").wait_for(timeout=60_000)
+    page.get_by_text("Learned: held-out second-half accuracy").wait_for()
     until_step(page, 120)
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.locator("article.samples").scroll_into_view_if_needed()
@@ -216,9 +214,7 @@ def test_a_bad_link_says_what_was_ignored_and_a_run_that_blows_up_says_what_woul
     has_value(page.get_by_role("spinbutton", name="Steps"), "44")
     assert page.get_by_text("Press Train").count() == 1
     press(page, "Train")
-    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for(
-        timeout=120_000
-    )
+    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for()
 
 
 def test_on_a_phone_the_controls_are_in_sight_and_a_refusal_is_one_sentence(open_lab: Open) -> None:

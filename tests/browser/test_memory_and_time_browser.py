@@ -9,8 +9,6 @@ from typing import Any
 from tests.browser.conftest import PHONE
 
 Open = Callable[..., Any]
-SLOW = 120_000
-"""Milliseconds that it may take on a busy machine."""
 SMALL = "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
 ENOUGH = """([id, enough]) => {
   const hosts = [...document.querySelectorAll('*')].filter((node) => node.shadowRoot)
@@ -24,13 +22,13 @@ ENOUGH = """([id, enough]) => {
 def test_points_come_on_the_same_nodes_and_a_reload_on_a_phone_finds_them(open_page: Open) -> None:
     page = open_page(SMALL, "Memory and time")
     plot = page.locator('article[data-id="costs.train"] .plot')
-    plot.locator(".main-svg").first.wait_for(timeout=SLOW)
+    plot.locator(".main-svg").first.wait_for()
     plot.evaluate("(plot) => { plot.marked = true }")
     page.get_by_text("Writing with keys and values kept").wait_for()
     assert no_wider_than_the_screen(page)
     page.get_by_role("button", name="Measure", exact=True).click()
-    page.get_by_role("button", name="Every visit (CSV)").wait_for(timeout=SLOW)
-    page.wait_for_function(ENOUGH, arg=["costs.train", 3], timeout=SLOW)
+    page.get_by_role("button", name="Every visit (CSV)").wait_for()
+    page.wait_for_function(ENOUGH, arg=["costs.train", 3])
     assert plot.evaluate("(plot) => plot.marked"), "the same node before the first point and after the last"
     page.get_by_text("the exponent and its 95 % interval").wait_for()
     page.wait_for_url(re.compile("sweep="))
@@ -38,7 +36,7 @@ def test_points_come_on_the_same_nodes_and_a_reload_on_a_phone_finds_them(open_p
     page.reload()
     page.get_by_text(re.compile("Measured on")).wait_for()
     page.locator('article[data-id="costs.saved"]').scroll_into_view_if_needed()  # it is drawn when it comes into sight
-    page.wait_for_function(ENOUGH, arg=["costs.saved", 3], timeout=SLOW)
+    page.wait_for_function(ENOUGH, arg=["costs.saved", 3])
     assert no_wider_than_the_screen(page)
 
 

@@ -10,8 +10,6 @@ from engine.notebooks import NOTEBOOKS
 from tests.browser.conftest import PHONE, Open
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
-SLOW = 240_000
-"""Milliseconds that a notebook may take on a busy machine."""
 
 
 def test_from_the_overview_to_green_tests_and_the_download(open_page: Open, tmp_path: Path) -> None:
@@ -28,13 +26,13 @@ def test_from_the_overview_to_green_tests_and_the_download(open_page: Open, tmp_
     page.reload()
     page.get_by_role("heading", name=NOTEBOOK.title, exact=True).wait_for()
     page.get_by_role("button", name="Run to here").nth(1).click()
-    page.get_by_text("parameters       256000 for tokens, 2560 for positions").wait_for(timeout=SLOW)
+    page.get_by_text("parameters       256000 for tokens, 2560 for positions").wait_for()
     page.wait_for_url(re.compile("play="))
     page.get_by_role("button", name="Run the rest").click()
-    page.get_by_text("15 of 15 cells passed.").wait_for(timeout=SLOW)
+    page.get_by_text("15 of 15 cells passed.").wait_for()
     page.get_by_text("IndexError: index out of range in self").wait_for()
     page.locator(".plot").first.scroll_into_view_if_needed()  # it is drawn when it comes into sight
-    page.locator(".plot .main-svg").first.wait_for(timeout=SLOW)
+    page.locator(".plot .main-svg").first.wait_for()
     with page.expect_download() as download:
         page.get_by_role("button", name="Jupyter notebook").click()
     saved = tmp_path / download.value.suggested_filename

@@ -102,8 +102,8 @@ def test_run_changes_the_screen_at_once_and_the_sentence_comes_without_scrolling
     assert (top >= 0, bottom <= viewport["height"]) == (True, True)
     before = parts(page)
     within_one_screen(page, viewport)
-    page.locator(f"{FIGURE} .words").get_by_text(re.compile("So far")).wait_for(timeout=240_000)
-    page.get_by_text("You said").wait_for(timeout=240_000)
+    page.locator(f"{FIGURE} .words").get_by_text(re.compile("So far")).wait_for()
+    page.get_by_text("You said").wait_for()
     within_one_screen(page, viewport)
     assert parts(page)["figure"] == pytest.approx(before["figure"], abs=90), "the figure does not jump away"
 

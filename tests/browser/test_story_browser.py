@@ -32,7 +32,7 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
         assert page.locator(FIGURES).count() <= 2, "the sequence, and one figure"
         page.get_by_role("radio", name=next(iter(step.question.answers.values())), exact=True).check(force=True)
         button(page, "Train").click()
-        page.locator(".st-key-story-words").get_by_text(re.compile(r"You said:")).wait_for(timeout=120_000)
+        page.locator(".st-key-story-words").get_by_text(re.compile(r"You said:")).wait_for()
         page.get_by_text(step.leads_to).wait_for()
         page.locator(".board .badge").get_by_text("Finished").wait_for()
         last = button(page, "Next" if number < len(STEPS) else "Open the lab with these settings")
@@ -64,7 +64,7 @@ def test_a_guess_among_pictures_is_there_after_a_reload_and_can_be_answered(open
     page.get_by_role("heading", name=step.title, exact=True).wait_for()
     assert page.get_by_role("radio", name=words, exact=True).is_checked()
     button(page, "Train").click()
-    page.locator(".st-key-story-words").get_by_text("You said:").wait_for(timeout=120_000)
+    page.locator(".st-key-story-words").get_by_text("You said:").wait_for()
     page.reload()
     page.locator(".st-key-story-words").get_by_text("You said:").get_by_text(words).wait_for()
 
