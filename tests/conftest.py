@@ -1,8 +1,17 @@
-"""Acceptance tests run only where ``-m`` names them: they take minutes."""
+"""Acceptance tests run only where ``-m`` names them: they take minutes. Files that start browsers or processes, and so wait, come first."""
 
 from __future__ import annotations
 
 import pytest
+
+LONGEST = (
+    "tests/test_checks",
+    "tests/browser",
+    "tests/engine/workers",
+    "tests/engine/cluster",
+    "tests/engine/notebooks",
+)
+"""The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -11,3 +20,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("acceptance")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
