@@ -11,7 +11,7 @@ from engine.workers.allowances import Allowances
 from engine.workers.errors import Refused
 from engine.workers.limits import Limits
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
-from tests.engine.foundation.test_background import Scripted, until_stopped
+from tests.engine.foundation.test_background import Scripted
 
 ME, YOU = Visitor("me"), Visitor("you")
 
@@ -23,7 +23,7 @@ def registry() -> TaskRegistry[Scripted]:
 
 def test_one_of_a_visitor_at_a_time() -> None:
     tasks: TaskRegistry[Scripted] = registry()
-    first, other = Scripted(until_stopped, ME), Scripted(visitor=YOU)
+    first, other = Scripted(Scripted.until_stopped, ME), Scripted(visitor=YOU)
     name = tasks.begin(first)
     assert (tasks.running_of(ME), tasks.running_of(YOU)) == (name, None)
     with pytest.raises(Refused, match=r"You have 1 experiment going, and this host allows 1 at once. Stop it"):
@@ -36,7 +36,7 @@ def test_one_of_a_visitor_at_a_time() -> None:
 
 def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
     tasks: TaskRegistry[Scripted] = registry()
-    first, second, third = (Scripted(until_stopped, Visitor(name)) for name in "abc")
+    first, second, third = (Scripted(Scripted.until_stopped, Visitor(name)) for name in "abc")
     assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
     assert tasks.find("same") is first
     assert tasks.running_of(Visitor("b")) == "same"
@@ -73,7 +73,7 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.Log
 
 def test_old_ones_are_forgotten_but_none_that_goes() -> None:
     tasks: TaskRegistry[Scripted] = registry()
-    running = Scripted(until_stopped, ME)
+    running = Scripted(Scripted.until_stopped, ME)
     first = tasks.begin(running)
     names = []
     for _ in range(MAX_KEPT + 10):
