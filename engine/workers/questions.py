@@ -25,6 +25,7 @@ from engine.workers.placement import worker_for_job
 from engine.workers.post import Post
 from engine.workers.process import WorkerProcess
 from engine.workers.queued import QueuedJob
+from engine.workers.supervision import START_SECONDS
 
 IDLE = 120.0
 """Seconds without a job after which a job process that does not stay is ended."""
@@ -60,17 +61,18 @@ class Questions:
     def ask(
         self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, start: Callable[[], None]
     ) -> Answer:
-        """The answer to a job; blocks. ``start`` is called to start a process where one is needed. Raises JobError with one
-        sentence."""
+        """The answer to a job; blocks. ``start`` is called to start a process where one is needed; that takes nothing of ``timeout`` (s).
+        Raises JobError with one sentence."""
         if len(protocol.write_value(job)) > LARGEST:
             raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
         with self._lock:
             if self._closed:
                 raise JobError(self._closed)
             queued = self._join(job, visitor, alone)
+            ready = any(worker.post.role == "jobs" and worker.ready for worker in self._workers())
             self.dispatch()
             start()
-        if not queued.done.wait(timeout):
+        if not queued.done.wait(timeout if ready else timeout + START_SECONDS):
             with self._lock:
                 self._leave(queued)
             raise JobError(f"{job.noun} took longer than {in_time(timeout)}.")

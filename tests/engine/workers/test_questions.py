@@ -84,6 +84,7 @@ def test_jobs_never_go_to_a_worker_that_trains(pool: Pool) -> None:
 
 def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     note = Note(str(tmp_path / "notes"), "once", 1.0)
+    assert pool.ask(Add(1)) == 1  # the process is up
     with pytest.raises(JobError, match=r"^The question took longer than "):
         pool.ask(note, timeout=0.01)
     answers = [asked(threads, pool, note, visitor) for visitor in (ANN, BOB, ANN)]
@@ -167,6 +168,10 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
         assert not waiting.done()
         wait_stopped(strict, run)
         assert waiting.result(PATIENCE) == 7
+
+
+def test_the_start_of_a_process_takes_nothing_of_a_questions_time(pool: Pool) -> None:
+    assert pool.ask(Add(2, 3), timeout=0.01) == 5
 
 
 def test_a_question_has_a_largest_size(pool: Pool) -> None:
