@@ -156,6 +156,7 @@ class Worker:
         self._runs.remove(run)
         del self._folders[run.run_id]
         self._report(protocol.RunUpdate(run.run_id, run.deliver(), "put away"))
+        self._busy_with = None  # as the pool concludes; the run may come back at once
         run.let_go()
         free_memory()
 

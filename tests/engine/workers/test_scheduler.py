@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -14,9 +15,13 @@ from engine.estimate.prediction import Prediction
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
+from engine.settings.costs import Memory
+from engine.workers import protocol
 from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, Saved, in_words
 from engine.workers.scheduler import ROUND, FairShare
+from engine.workers.worker import Worker
 from tests.engine import fake_training
+from tests.engine.workers.test_limits import prediction
 
 
 @dataclass
@@ -466,3 +471,29 @@ def test_what_has_not_begun_cannot_be_put_away(clock: Clock, tmp_path: Path) -> 
     run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, paused=True)
     with pytest.raises(OSError, match="nothing to save"):
         run.put_away(tmp_path / "state")
+
+
+def test_a_run_that_comes_back_as_soon_as_it_was_put_away_is_said_to_be_computed(tmp_path: Path) -> None:
+    """Else the pool does not know which run ended the worker, if it ends now."""
+    commands, reports = SimpleQueue[protocol.Command](), list[protocol.Report]()
+    request = RunRequest(fake_training.config(5), paused=True)
+    start = protocol.Start("run", request, prediction(Memory(1, 1, 1, 1, 0), 1.0, 0.0, peak=1), str(tmp_path))
+
+    class Enough(Exception):
+        """The run has gone on."""
+
+    def report(said: protocol.Report) -> None:
+        reports.append(said)
+        if isinstance(said, protocol.RunUpdate) and said.state == "paused":
+            commands.put(protocol.PutAway("run"))
+            commands.put(replace(start, request=replace(request, paused=False), saved_step=1))
+        if isinstance(said, protocol.RunUpdate) and said.state == "over":
+            raise Enough
+
+    commands.put(start)
+    commands.put(protocol.Step("run"))
+    with pytest.raises(Enough):
+        Worker(fake_training, commands, report).work()  # type: ignore[arg-type]
+    away = next(n for n, one in enumerate(reports) if isinstance(one, protocol.RunUpdate) and one.state == "put away")
+    running, busy, *_ = reports[away + 1 :]
+    assert (running, busy) == (protocol.RunUpdate("run", state="running"), protocol.Busy("run"))
