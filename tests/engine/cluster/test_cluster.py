@@ -167,7 +167,7 @@ def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
                     os.kill(process.pid, signal.SIGKILL)
             until(lambda: bool(pool.machines.problem))
             assert address in pool.machines.problem
-            (said,) = {line for line in caplog.messages if "cannot be reached" in line}
+            (said,) = {line for line in caplog.messages if f"{address} cannot be reached" in line}
             assert "ConnectionPool" not in said
             here = wait_end(pool.submit(RunRequest(config(5))))
             assert (here.state, here.machine) == ("finished", "")
