@@ -10,6 +10,7 @@ from engine.experiments.answer import ANSWER
 from engine.experiments.answer.statement import statements
 from engine.experiments.issues import ISSUES
 from tests.browser.conftest import PHONE, Open, has_count
+from tests.browser.test_axe import settled
 
 TITLE = "The question, answered"
 
@@ -109,6 +110,7 @@ def test_four_tabs_leave_the_glossary_in_sight_on_a_phone(open_page: Open, path:
     page = open_page(path, "", PHONE)
     button = page.get_by_role("button", name="Glossary", exact=True)
     button.wait_for()
+    settled(page)
     box = button.bounding_box()
     assert box["x"] + box["width"] <= PHONE["width"]
     links = page.get_by_role("navigation", name="What goes wrong").get_by_role("link")
