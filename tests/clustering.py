@@ -17,7 +17,7 @@ from distributed import Security
 
 from tests.serving import ROOT, free_port
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 @dataclass

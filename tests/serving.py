@@ -53,7 +53,7 @@ def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subpro
         yield process, address
         process.terminate()
         try:
-            process.wait(30)
+            process.wait(120)
         except subprocess.TimeoutExpired:
             pytest.fail("The server did not stop when it was asked to.")
     finally:
@@ -74,7 +74,7 @@ def handshake(address: str, host: str, origin: str | None) -> int:
     }
     if origin is not None:
         headers["Origin"] = origin
-    with closing(HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+    with closing(HTTPConnection(urlsplit(address).netloc, timeout=240)) as connection:
         connection.request("GET", f"{urlsplit(address).path}_stcore/stream", headers=headers)
         return connection.getresponse().status
 
@@ -87,7 +87,7 @@ def free_port() -> int:
 
 
 def _until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
         with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
             if answer.read() == b"ok":

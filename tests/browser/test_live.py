@@ -464,7 +464,7 @@ def test_under_a_configured_base_path_whose_server_stops_although_somebody_liste
         stream = urllib.request.urlopen(f"{address}live/waiting")
         assert stream.readline().startswith(b"id:")
         process.terminate()
-        assert process.wait(30) is not None
+        assert process.wait(120) is not None
         stream.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.serving import free_port, running
 
-PATIENCE = 120_000
+PATIENCE = 240_000
 """Milliseconds, on a machine that is busy with other things."""
 
 

@@ -137,7 +137,7 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     assert name == Comparison(dict(DesignedSettings()), ("nope",), ("permutation",), 2).name
     experiment = EXPERIMENTS.find(name)
     assert isinstance(experiment, ExperimentRun)
-    assert experiment.wait(60)
+    assert experiment.wait(240)
     app.run()
     assert experiment.state == "finished", experiment.problem
     assert "**In this run:** Fourier features of the position" in words(app)
@@ -163,7 +163,7 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     press(again, "Run")
     more = EXPERIMENTS.find(again.session_state["design"]["experiment"])
     assert isinstance(more, ExperimentRun)
-    assert more.wait(60)
+    assert more.wait(240)
     assert (len(more.trials), len(more.reused)) == (6, 4)
     assert more.report.claims[0].effects[:2] == claim.effects
 

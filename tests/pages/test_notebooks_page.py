@@ -74,7 +74,7 @@ def arrived(app: AppTest, players: Players) -> AppTest:
     """As the page is once the process has done what it was asked."""
     play = players.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
     assert play is not None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while play.state == "running":
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -132,7 +132,7 @@ def test_stop_keeps_what_the_cell_had_printed(
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = played.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
     assert play is not None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while first not in play.outcomes or not play.outcomes[first].text:
         assert time.monotonic() < deadline
         time.sleep(0.01)

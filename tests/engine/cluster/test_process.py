@@ -35,7 +35,7 @@ def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
     process.begin()
     process.send(protocol.Start("a" * 16, request, predict(config), str(tmp_path)))
     process.close()
-    assert told.closed.wait(30)
+    assert told.closed.wait(240)
     process.end("over")
     (body,) = [item[2] for item in told if item[0] == "send"]
     sent = protocol.read_value(body)
@@ -55,7 +55,7 @@ def test_what_follows_a_start_whose_files_are_sent_comes_after_it(tmp_path: Path
     process.send(protocol.Start("a" * 16, RunRequest(config), predict(config), str(tmp_path), saved_step=2))
     process.send(protocol.Pause("a" * 16))
     process.close()
-    assert told.closed.wait(30)
+    assert told.closed.wait(240)
     process.end("over")
     sent = [type(protocol.read_value(item[2])).__name__ if item[0] == "send" else item[0] for item in told]
     assert sent[:2] == ["start", "Ping"]
@@ -74,6 +74,6 @@ def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path
         assert not ended.wait(0.01)
     process.take("file", "a" * 16, "weights.safetensors", bytes(1000), True, False)
     process.take("file", "a" * 16, "weights.safetensors", bytes(prediction.peak + 2**20), False, True)
-    assert ended.wait(30)
+    assert ended.wait(240)
     assert ["kill", "one"] in told
     assert not (tmp_path / "weights.safetensors").exists()

@@ -26,7 +26,7 @@ class Scripted(BackgroundTask):
         self.task(self)
 
     def until_stopped(self) -> None:
-        self._stop.wait(60)
+        self._stop.wait(240)
 
 
 def raising(error: Exception) -> Callable[[BackgroundTask], None]:
@@ -48,7 +48,7 @@ def test_how_it_ends_is_a_state_and_a_sentence(task: Callable[[Scripted], object
     work, seen = Scripted(task), list[State]()
     assert work.state == "running"
     work.start(lambda: seen.append(work.state))
-    assert work.wait(60)
+    assert work.wait(240)
     assert (work.state, work.problem, seen) == (state, problem, [state])
     taken = work.seconds
     assert work.seconds == taken, "the clock stands still"
@@ -59,5 +59,5 @@ def test_a_stop_ends_it_and_waiting_waits_for_what_is_to_follow() -> None:
     work.start(lambda: seen.append("kept"))
     assert not work.wait(0.01)
     work.stop()
-    assert work.wait(60)
+    assert work.wait(240)
     assert (work.state, seen) == ("stopped", ["kept"])

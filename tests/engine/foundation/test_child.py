@@ -10,7 +10,7 @@ import pytest
 
 from engine.foundation.child import ChildProcess, child_environment
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 TELL = """
 import json, os, sys
 print(json.dumps(dict(os.environ)), flush=True)

@@ -241,7 +241,7 @@ def test_events_since_and_waiting(runs: Runs) -> None:
     writer.start()
     read: list[object] = []
     while run.live or len(read) < len(run.events):
-        run.wait_for(len(read) + 1, timeout=10)
+        run.wait_for(len(read) + 1, timeout=240)
         read += run.events_since(len(read))
     writer.join()
     assert [type(e) for e in read] == [type(e) for e in events]
@@ -381,7 +381,7 @@ def test_one_slow_folder_stops_no_other(runs: Runs, monkeypatch: pytest.MonkeyPa
 
     def read(folder: run_folder.RunFolder) -> Iterator[Event]:
         reads.append(folder.path.name)
-        assert folder.path.name != slow or go_on.wait(60)
+        assert folder.path.name != slow or go_on.wait(240)
         return read_events(folder)
 
     monkeypatch.setattr(run_folder.RunFolder, "read_events", read)
@@ -406,13 +406,13 @@ def test_nobody_waits_for_the_disk_and_the_order_there_is_right(runs: Runs, monk
 
     def write(folder: run_folder.RunFolder, events: Sequence[Event]) -> list[Event]:
         writing.set()
-        assert go_on.wait(60)
+        assert go_on.wait(240)
         return write_events(folder, events)
 
     monkeypatch.setattr(run_folder.RunFolder, "write_events", write)
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(run.append, [Progress(1, 1.0, 1.0, 0.1, 1.0)])
-        assert writing.wait(60)
+        assert writing.wait(240)
         second = threads.submit(run.append, [Ended(1, "stopped")], "paused")
         assert not run.wait_for(1, timeout=0.01), "nothing is told before it is written"
         run.wait_in_queue(None)

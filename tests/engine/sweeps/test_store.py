@@ -26,7 +26,7 @@ NAME = "a-sweep-0123"
 def result() -> Result:
     plan = read_plan({"longest": 512, "rounds": 2, "kinds": "fused,gru", "patience": 0.03})
     sweep = Sweep(plan, cast(Pool, ScriptedPool())).start()
-    assert sweep.wait(60)
+    assert sweep.wait(240)
     return sweep.result
 
 

@@ -17,7 +17,7 @@ PLAN = read_plan({"longest": 8192, "patience": 0.4, "rounds": 3})
 
 def ended(pool: ScriptedPool, **settings: Any) -> Sweep:
     sweep = Sweep(read_plan({**PLAN.model_dump(), **settings}), cast(Pool, pool)).start()
-    assert sweep.wait(60)
+    assert sweep.wait(240)
     return sweep
 
 
@@ -67,7 +67,7 @@ def test_a_stop_keeps_what_there_is() -> None:
     sweep = Sweep(PLAN, cast(Pool, pool))
     pool.on_visit = lambda count: sweep.stop() if count == 7 else None
     sweep.start()
-    assert sweep.wait(60)
+    assert sweep.wait(240)
     assert sweep.state == "stopped"
     assert len(sweep.result.visits) == 7
     assert sweep.done == 1.0
@@ -96,7 +96,7 @@ def test_time_left_counts_down_to_nothing() -> None:
     sweep = Sweep(PLAN, cast(Pool, pool))
     pool.on_visit = lambda count: left.append(sweep.seconds_left)
     sweep.start()
-    assert sweep.wait(60)
+    assert sweep.wait(240)
     assert sweep.seconds_left == 0
     half = left[len(left) // 2 :]
     assert half == sorted(half, reverse=True)

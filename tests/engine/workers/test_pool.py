@@ -51,7 +51,7 @@ from tests.engine.workers.test_limits import prediction, small
 FAKE = "tests.engine.fake_training"
 LONG = 100_000
 """Steps that no test waits for."""
-PATIENCE = 60.0
+PATIENCE = 240.0
 LARGE = 1000
 """The seed of runs that are predicted to take much of a worker's memory."""
 UNKNOWN = 7

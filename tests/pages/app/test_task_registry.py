@@ -30,7 +30,7 @@ def test_one_of_a_visitor_at_a_time() -> None:
         tasks.begin(Scripted(visitor=ME))
     tasks.begin(other)
     first.stop()
-    assert first.wait(60)
+    assert first.wait(240)
     assert tasks.running_of(ME) is None
 
 
@@ -45,19 +45,19 @@ def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
     tasks.leave("same", Visitor("a"))
     assert first.state == "running"  # b still asks for it
     tasks.leave("same", Visitor("b"))
-    assert first.wait(60)
+    assert first.wait(240)
     assert first.state == "stopped"
     tasks.begin(third, name="same")
     assert tasks.find("same") is third
     third.stop()
-    assert third.wait(60)
+    assert third.wait(240)
 
 
 def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.LogCaptureFixture) -> None:
     tasks: TaskRegistry[Scripted] = registry()
     work, kept = Scripted(), list[str]()
     name = tasks.begin(work, keep=kept.append)
-    assert work.wait(60)
+    assert work.wait(240)
     assert kept == [name]
 
     def full(_: str) -> None:
@@ -65,7 +65,7 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.Log
 
     again = Scripted()
     tasks.begin(again, keep=full)
-    assert again.wait(60)
+    assert again.wait(240)
     assert (work.unsaved, again.state) == ("", "finished")
     assert again.unsaved == "The experiment is over, and its result cannot be saved: No space left on device."
     assert "What a task found could not be kept: No space left on device" in caplog.text
@@ -79,9 +79,9 @@ def test_old_ones_are_forgotten_but_none_that_goes() -> None:
     for _ in range(MAX_KEPT + 10):
         work = Scripted()
         names.append(tasks.begin(work))
-        assert work.wait(60)
+        assert work.wait(240)
     assert tasks.find(names[0]) is None
     assert tasks.find(names[-1]) is not None
     assert tasks.find(first) is running
     running.stop()
-    assert running.wait(60)
+    assert running.wait(240)

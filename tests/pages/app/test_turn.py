@@ -75,7 +75,7 @@ def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
 
     def script_run(_: int) -> None:
         with turn.in_turn(), turn.out_of_turn():
-            all_wait.wait(timeout=5)
+            all_wait.wait(timeout=240)
 
     with ThreadPoolExecutor(all_wait.parties) as threads:
         list(threads.map(script_run, range(all_wait.parties)))  # raises where they are not there together
@@ -107,7 +107,7 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     def script_run(_: int) -> None:
         with turn.in_turn():
             with turn.out_of_turn():
-                all_wait.wait(timeout=60)
+                all_wait.wait(timeout=240)
             began.append(now[0] - 1000.0)
 
     with ThreadPoolExecutor(number) as threads:
@@ -128,14 +128,14 @@ def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]
     def asking() -> None:
         of_thread.name = names[0]
         with turn.in_turn(), turn.out_of_turn():
-            all_away.wait(5)
-            assert answered.wait(30)
+            all_away.wait(240)
+            assert answered.wait(240)
 
     def first() -> None:
         of_thread.name = "first"
         with turn.in_turn():
             first_began.set()
-            assert others_wait.wait(30)
+            assert others_wait.wait(240)
 
     def script_run(name: str) -> None:
         of_thread.name = name
@@ -144,9 +144,9 @@ def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]
 
     with ThreadPoolExecutor(len(names) + away + 1) as threads:
         waiting = [threads.submit(asking) for _ in range(away)]
-        all_away.wait(5)
+        all_away.wait(240)
         done = [threads.submit(first)]
-        assert first_began.wait(5)
+        assert first_began.wait(240)
         for name in names:
             done.append(threads.submit(script_run, name))
             Event().wait(0.05)  # until it stands in its line
@@ -190,7 +190,7 @@ def test_nobody_waits_for_ever(visitors: int, monkeypatch: Any) -> None:
     def script_run(_: int) -> bool:
         try:
             with turn.in_turn():
-                together.wait(timeout=5)
+                together.wait(timeout=240)
         except BrokenBarrierError:
             return False
         return True
@@ -205,13 +205,13 @@ def test_who_lets_others_go_goes_on_after_them() -> None:
     def first() -> None:
         with turn.in_turn():
             first_began.set()
-            assert others_wait.wait(5)
+            assert others_wait.wait(240)
             order.append("the board")
             turn.let_others_go()
             order.append("the rest")
 
     def second() -> None:
-        assert first_began.wait(5)
+        assert first_began.wait(240)
         Timer(0.1, others_wait.set).start()  # when this one stands in the line
         with turn.in_turn():
             order.append("another")
