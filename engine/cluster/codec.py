@@ -100,7 +100,7 @@ def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _fields_of(kind: type) -> dict[str, TypeAdapter[tuple[Any]]]:
-    """What checks each field, in a tuple: an adapter takes no settings for a dataclass itself."""
+    """The validators of the fields, in a tuple: an adapter takes no settings for a dataclass itself."""
     hints, arrays_too = get_type_hints(kind), ConfigDict(arbitrary_types_allowed=True)
     return {
         one.name: TypeAdapter(cast(Any, tuple)[hints[one.name]], config=arrays_too) for one in fields(cast(Any, kind))

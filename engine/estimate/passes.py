@@ -46,7 +46,7 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
 
 
 def encoding_bound(config: RunConfig, rows: int, length: int) -> int:
-    """What the encoding holds in one layer on [rows, length]."""
+    """The bytes that the encoding holds in one layer on [rows, length], at most."""
     stack = StackShape(config.model_copy(update={"batch_size": rows}), length, config.causal)
     own = config.encoding_settings
     return own.layer_bytes_bound(stack) + own.stack_activation_bytes(stack)

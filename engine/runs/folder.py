@@ -101,7 +101,7 @@ class RunFolder:
 
     @property
     def put_away(self) -> Path:
-        """What was asked for when a run that is put away, or saved, was submitted."""
+        """The file with the request of a run that is put away or saved."""
         return self.path / "put_away.json"
 
     def read_put_away(self) -> dict[str, Any]:

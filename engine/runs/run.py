@@ -50,7 +50,7 @@ class Run:
         self.unsaved = ""
         """One sentence where the events could not be written to disk; the run continues in memory, and they are tried again."""
         self.setback = ""
-        """What is said where the run's worker or the app has ended: from where it goes on, or that it waits for its owner. Empty
+        """The sentence where the run's worker or the app has ended: from where it goes on, or that it waits for its owner. Empty
         once there is a new event."""
         self.elsewhere = False
         """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
