@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.report import Report, report, seeds_done
+from engine.experiments.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
-from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers.errors import NoRoom
 from engine.workers.pool import Pool
 
 POLL_SECONDS = 0.02
 """Seconds between two checks of the running trials."""
-TIMEOUT = 30.0
-"""Seconds to wait for the ends of the trials that were told to stop; the pool ends them by force sooner."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,11 @@ class RunningTrial:
 
     arm: Arm
     seed: int
-    run: Run
+    shared: SharedRun
+
+    @property
+    def run(self) -> Run:
+        return self.shared.run
 
     @property
     def events(self) -> list[Event]:
@@ -54,11 +56,13 @@ class ExperimentRun(BackgroundTask):
         *,
         extended: bool = False,
         visitor: Visitor = PROGRAM,
-        stored: Iterable[Trial] = (),
+        find: Callable[[Arm, int], Trial | None] = lambda arm, seed: None,
         save: Callable[[Trial], object] = lambda trial: None,
+        shared: SharedTrials | None = None,
     ) -> None:
-        """``stored`` trials that are asked for and had finished are not trained again: the same settings and seed give the same
-        numbers. Where an arm and seed is stored twice, the first counts. ``save`` is called with each trial that ends.
+        """``find`` gives the stored trial of an arm at a seed; if it had finished, it is not trained again: the same settings and seed
+        give the same numbers. ``save`` is called with each trial that ends. ``shared``: the trials under way that this experiment
+        may follow, instead of training the same once more.
 
         Raises ConfigError where an arm's settings do not go together.
         """
@@ -68,16 +72,12 @@ class ExperimentRun(BackgroundTask):
         self.arms = experiment.arms_of(extended)
         self._steps = {arm.name: experiment.config(arm).steps for arm in self.arms}
         self.running_trials: tuple[RunningTrial, ...] = ()
-        asked = {(arm.name, seed) for arm in self.arms for seed in self.seeds}
-        found: dict[tuple[str, int], Trial] = {}
-        for trial in stored:
-            if (trial.arm, trial.seed) in asked and not trial.outcome:
-                found.setdefault((trial.arm, trial.seed), trial)
-        self.reused = tuple(found.values())
+        self._find, self._save, self._shared = find, save, shared or SharedTrials()
+        self.reused = tuple(filter(None, (self._found(arm, seed) for seed in self.seeds for arm in self.arms)))
         """The stored trials that are not trained again."""
         self.report: Report = report(experiment, (), self.seeds, extended=extended)
         """The report on the trials so far."""
-        self._pool, self._save = pool, save
+        self._pool = pool
         self._trials = list(self.reused)
         self._lost_once: set[tuple[str, int]] = set()
         self._lock = RLock()
@@ -116,12 +116,11 @@ class ExperimentRun(BackgroundTask):
 
     def _stop_trials(self) -> None:
         stopped, self.running_trials = self.running_trials, ()
-        for trial in stopped:
-            self._pool.stop(trial.run.id)
-        deadline = time.monotonic() + TIMEOUT
-        for trial in stopped:
-            trial.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
-            self._pool.runs.delete(trial.run.id)
+        self._shared.leave(self._pool, [trial.shared for trial in stopped])
+
+    def _found(self, arm: Arm, seed: int) -> Trial | None:
+        trial = self._find(arm, seed)
+        return trial if trial is not None and not trial.outcome else None
 
     def _run_trials(self) -> None:
         reused = {(trial.arm, trial.seed) for trial in self.reused}
@@ -133,38 +132,44 @@ class ExperimentRun(BackgroundTask):
                 time.sleep(POLL_SECONDS)
 
     def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
-        """Start a trial as soon as there is room for it."""
+        """Start a trial as soon as there is room for it, or take it in where somebody else has trained it meanwhile."""
+        find = partial(self._found, arm, seed)
         while not self._stop.is_set():
             try:
-                config, record = self.experiment.config(arm, seed), self.experiment.record(arm)
-                run = self._pool.submit(RunRequest(config, self.visitor, trial=True, alone=arm.alone, record=record))
+                got = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)
             except NoRoom:
                 self._collect(waiting)
                 time.sleep(10 * POLL_SECONDS)
                 continue
-            self.running_trials = (*self.running_trials, RunningTrial(arm, seed, run))
+            if isinstance(got, Trial):
+                self.reused = (*self.reused, got)
+                self._take_in([got])
+            else:
+                self.running_trials = (*self.running_trials, RunningTrial(arm, seed, got))
             return
 
     def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
         """Take in the trials that have ended; returns whether there were any. One that was lost with its worker waits again, once:
         the same settings and seed give the same trial."""
-        ended = [trial for trial in self.running_trials if not trial.run.live]
+        ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
             place = (trial.arm.name, trial.seed)
             if trial.run.state == "lost" and place not in self._lost_once:
                 self._lost_once.add(place)
                 waiting.appendleft((trial.arm, trial.seed))
-                self._pool.runs.delete(trial.run.id)
-                continue
-            read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.experiment.curves)
-            with self._lock:
-                self._trials.append(read)
-            self._save(read)
-            self._pool.runs.delete(trial.run.id)
+            else:
+                read.append(read_trial(*place, trial.run.events, self.experiment.curves))
+                self._save(read[-1])
+        self._take_in(read)
         self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
-        if ended and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
-            self._weigh()
+        self._shared.leave(self._pool, [trial.shared for trial in ended])
         return bool(ended)
+
+    def _take_in(self, trials: Sequence[Trial]) -> None:
+        with self._lock:
+            self._trials += trials
+        if trials and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
+            self._weigh()
 
     def _weigh(self) -> None:
         self.report = report(self.experiment, self.trials, self.seeds, extended=self.extended, seconds=self.seconds)

@@ -35,10 +35,23 @@ def save(experiment: Experiment, trial: Trial) -> None:
     arm = experiment.arm(trial.arm)
     if trial.outcome or arm.alone:
         return
+    file = file_of(experiment.identity(arm), trial.seed)
+    if find(experiment, arm, trial.seed):  # another experiment waited for the same one
+        return
     try:
-        write(file_of(experiment.identity(arm), trial.seed), {"format": FORMAT, "trial": asdict(trial)})
+        write(file, {"format": FORMAT, "trial": asdict(trial)})
     except OSError as error:
         LOG.warning("A trial could not be kept: %s", error.strerror or type(error).__name__)
+
+
+def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
+    """The stored trial of an arm of the experiment at a seed; None where there is none, or the arm measures time."""
+    if arm.alone:
+        return None
+    with suppress(KeyError, TypeError, ValueError):
+        row = read(file_of(experiment.identity(arm), seed)) or {}
+        return replace(trial_of(row["trial"]), arm=arm.name, seed=seed)
+    return None
 
 
 def stored_trials(experiment: Experiment, extended: bool = False) -> list[Trial]:
@@ -48,12 +61,7 @@ def stored_trials(experiment: Experiment, extended: bool = False) -> list[Trial]
 
 def stored_trials_of(experiment: Experiment, arm: Arm) -> Iterator[Trial]:
     """The stored trials of one arm, seed by seed; each is read when it is asked for."""
-    if arm.alone:
-        return
-    identity = experiment.identity(arm)
-    for seed in experiment.seed_range:
-        with suppress(KeyError, TypeError, ValueError):
-            yield replace(trial_of((read(file_of(identity, seed)) or {})["trial"]), arm=arm.name, seed=seed)
+    return (trial for seed in experiment.seed_range if (trial := find(experiment, arm, seed)))
 
 
 def delete_oldest() -> None:

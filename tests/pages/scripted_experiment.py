@@ -36,7 +36,7 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
         Arm(
             f"arm {n}" if n % 3 else f"arm {n} with a long name: residual branches scaled",
             ROLES[n % 4],
-            {"n_layers": 1 + n} if n != 1 else {},
+            {"n_layers": 2 + n} if n != 1 else {},
             "accuracy",
             line=f"line {n % 3}" if lines and n < arms - 2 else "",
             x=float(2 ** (n // 3)) if lines else None,

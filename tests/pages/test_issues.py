@@ -16,7 +16,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
-from engine.config.run_config import RunConfig
 from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
@@ -41,16 +40,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> tuple[Issue, Scr
     issue = issue_of(4, 3, published=(PUBLISHED,), notes=("How it is measured.",))
     monkeypatch.setitem(ISSUES, issue.slug, issue)
     by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
-    # Arm 0 and the control have the same settings: the first of a seed is arm 0.
-    calls: dict[int, int] = {}
-
-    def value(config: RunConfig) -> float:
-        calls[config.seed] = calls.get(config.seed, -1) + 1
-        return value_of(
-            issue.arms[calls[config.seed] % 4] if config.n_layers == 1 else by_depth[config.n_layers], config.seed
-        )
-
-    pool = ScriptedPool(value)
+    pool = ScriptedPool(lambda config: value_of(by_depth[config.n_layers], config.seed))
     monkeypatch.setattr(server, "pool", lambda: pool)
     return issue, pool
 

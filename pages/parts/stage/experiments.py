@@ -7,14 +7,17 @@ from functools import partial
 
 from engine.experiments import store, trial_cache
 from engine.experiments.comparison import Comparison
-from engine.experiments.experiment import Experiment
+from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.running import ExperimentRun
+from engine.experiments.shared_trials import SharedTrials
 from engine.experiments.trial import Trial
 from pages.parts.app import server
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
 
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
+SHARED = SharedTrials()
+"""The trials under way: who presses Run beside others follows theirs."""
 
 
 def begin(
@@ -29,9 +32,14 @@ def begin(
     A ``comparison`` goes by its own name, by which it is also stored, and that after a stop too; if it is running already, no
     second one is started. Raises Refused where the visitor has another experiment running, ConfigError for its settings.
     """
+    known = {(trial.arm, trial.seed): trial for trial in stored}
+
+    def find(arm: Arm, seed: int) -> Trial | None:
+        return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
+
     run = ExperimentRun(
         experiment, server.pool(), extended=extended, visitor=visitor(),
-        stored=[*stored, *trial_cache.stored_trials(experiment, extended)], save=partial(trial_cache.save, experiment),
+        find=find, save=partial(trial_cache.save, experiment), shared=SHARED,
     )  # fmt: skip
 
     def save(_: str) -> None:

@@ -92,7 +92,10 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
 def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Pool) -> None:
     first, kept = ended(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
     broken = replace(first.trials[0], outcome="The worker was ended.")
-    more = ExperimentRun(fake_issue(seeds=3), pool, stored=(*first.trials[1:], broken), save=kept.append)
+    stored = {(trial.arm, trial.seed): trial for trial in (*first.trials[1:], broken)}
+    more = ExperimentRun(
+        fake_issue(seeds=3), pool, find=lambda arm, seed: stored.get((arm.name, seed)), save=kept.append
+    )
     assert more.done > 0
     assert more.seconds_left is None, "no pace is known yet"
     ended(more)

@@ -56,13 +56,14 @@ TABLE = Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2)
 
 def trials_of(asked: Comparison) -> list[Trial]:
     arms = asked.experiment.arms
-    return [Trial(arm.name, seed, {"accuracy": 0.5 + 0.1 * seed}) for arm in arms for seed in range(asked.seeds)]
+    return [Trial(arm.name, seed, {"accuracy": 0.5 + 0.1 * seed}) for seed in range(asked.seeds) for arm in arms]
 
 
 def test_a_comparison_is_found_again_by_what_was_compared() -> None:
     assert store.find_comparison(TABLE.name) is None
     trials = trials_of(TABLE)
-    run = ExperimentRun(TABLE.experiment, Pool, stored=trials)  # type: ignore[arg-type]  # never started
+    by_name = {(trial.arm, trial.seed): trial for trial in trials}
+    run = ExperimentRun(TABLE.experiment, Pool, find=lambda arm, seed: by_name.get((arm.name, seed)))  # type: ignore[arg-type]  # never started
     run.report = report(TABLE.experiment, trials, range(2))
     file = store.save(run, TABLE)
     assert (file.parent.name, file.name) == ("designs", f"{TABLE.name}.json")

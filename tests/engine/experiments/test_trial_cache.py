@@ -31,8 +31,8 @@ def trained(experiment: Experiment, pool: Pool, *, extended: bool = False) -> tu
         saved.add(trial.arm)
         trial_cache.save(experiment, trial)
 
-    stored = trial_cache.stored_trials(experiment, extended)
-    run = ExperimentRun(experiment, pool, extended=extended, stored=stored, save=save).start()
+    find = partial(trial_cache.find, experiment)
+    run = ExperimentRun(experiment, pool, extended=extended, find=find, save=save).start()
     assert run.wait(600)
     assert run.state == "finished", run.problem
     return run, saved

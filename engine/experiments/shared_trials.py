@@ -1,0 +1,90 @@
+"""The trials under way: the same arm, seed and code is trained once for all experiments that wait for it.
+
+A class that presses Run together waits as long as one reader would. A trial that measures time is trained for each who asks.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.trial import Trial
+from engine.foundation.visitor import Visitor
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.workers.pool import Pool
+
+TIMEOUT = 30.0
+"""Seconds to wait for the ends of runs that were told to stop; the pool ends them by force sooner."""
+
+
+@dataclass(eq=False)
+class SharedRun:
+    """The run of a trial, and the number of experiments that follow it. Each stores the trial when it has ended, and
+    then calls :meth:`SharedTrials.leave` once."""
+
+    run: Run
+    followers: int = 1
+
+
+class SharedTrials:
+    """The trials under way of all experiments of a program. All methods may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._under_way: dict[str, SharedRun] = {}  # by settings and seed
+
+    def follow(
+        self,
+        pool: Pool,
+        experiment: Experiment,
+        arm: Arm,
+        seed: int,
+        visitor: Visitor,
+        find: Callable[[], Trial | None],
+    ) -> SharedRun | Trial:
+        """The run of an arm at a seed where one is under way, else the stored trial that ``find`` gives, else a new run in the
+        visitor's name.
+
+        Raises Refused, and NoRoom where it may be tried again.
+        """
+        request = RunRequest(
+            experiment.config(arm, seed), visitor, trial=True, alone=arm.alone, record=experiment.record(arm)
+        )
+        if arm.alone:
+            return SharedRun(pool.submit(request))
+        key = json.dumps([experiment.identity(arm), seed], sort_keys=True)
+        with (
+            self._lock
+        ):  # also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it
+            shared = self._under_way.get(key)
+            if shared is not None and shared.run.state != "lost":
+                shared.followers += 1
+                return shared
+            if (found := find()) is not None:
+                return found
+            self._under_way[key] = new = SharedRun(pool.submit(request))
+            return new
+
+    def leave(self, pool: Pool, runs: Sequence[SharedRun]) -> None:
+        """One experiment follows these runs no more. What nobody follows then is stopped where it has not ended, and deleted."""
+        left = [shared for shared in runs if self._is_last(shared)]
+        for shared in left:
+            if shared.run.live:
+                pool.stop(shared.run.id)
+        deadline = time.monotonic() + TIMEOUT
+        for shared in left:
+            shared.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
+            pool.runs.delete(shared.run.id)
+
+    def _is_last(self, shared: SharedRun) -> bool:
+        with self._lock:
+            shared.followers -= 1
+            if not shared.followers:
+                self._under_way = {key: other for key, other in self._under_way.items() if other is not shared}
+            return not shared.followers
