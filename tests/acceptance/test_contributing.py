@@ -39,7 +39,7 @@ class Addition:
     @property
     def files(self) -> list[str]:
         folder = ADDITIONS / self.section
-        return [str(file.relative_to(folder)) for file in folder.rglob("*.py")]
+        return [str(file.relative_to(folder)) for file in folder.rglob("*.*")]
 
     def put_into(self, project: Project) -> None:
         for file in self.files:

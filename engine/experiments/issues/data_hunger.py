@@ -6,7 +6,8 @@ from typing import Any
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 BASE: dict[str, Any] = {
@@ -80,24 +81,7 @@ LONG = SISTER_STEPS + BASE["steps"]
 ISSUE = Issue(
     slug="data-hunger",
     group="attention",
-    title="Does attention need more data?",
-    summary=(
-        "A recurrent network reads a sequence step by step and keeps a state; attention may look at every place at once and has to learn "
-        "where to look. Here both train on few sequences and on more, in three tasks, and we measure how well they answer new ones."
-    ),
-    mechanism=r"""
-A recurrent network such as a GRU computes $h_t = f(h_{t-1}, x_t)$. Here $x_t$ is the token at position $t$ and $h_t$ is the state after
-it. The same function $f$ works at every position, so every position of every sequence is an example for it. A rule that updates a small
-state at each step has just this form. The number of open brackets is such a state.
-
-Attention computes $z_i = \sum_j \alpha_{ij} v_j$ at position $i$. This is a weighted mean of the values $v_j$ of *all* positions that it
-may read, and the model must learn the weights $\alpha_{ij}$. A count that may not fall below 0 or rise above 4 is no such mean. The model
-has to put it together from several parts, for one position after another.
-
-For a *look-up* the two change places. Attention compares a query with all keys at once. The recurrent network has to keep all pairs of
-key and value in its state of $d$ numbers until the question comes. A form that suits a task can save examples (an *inductive bias*).
-How many it saves, and on which task, has to be measured.
-""",
+    **written(__file__),
     base=BASE,
     arms=(
         *(_arm(*key, role) for key, role in LIVE.items()),
@@ -234,46 +218,5 @@ How many it saves, and on which task, has to be measured.
         remedy="With few sequences and a running count, take a recurrent network.",
         also=(1, 3),
     ),
-    remedies=(
-        "Train first on plenty of related sequences, then on the few sequences of the task itself (fine-tuning).",
-        "Build nearness into the model: relative positions, local windows, or a convolution or a recurrent layer among the blocks.",
-        "Where sequences are few and the answer follows a running state, use a recurrent or a convolutional network instead.",
-    ),
-    sources=(
-        Source(
-            "Ezen-Can 2020, A Comparison of LSTM and BERT for Small Corpus: recurrence ahead on a small data set",
-            "https://arxiv.org/abs/2009.05451",
-        ),
-        Source(
-            "Tran et al. 2018, The Importance of Being Recurrent for Modeling Hierarchical Structure",
-            "https://arxiv.org/abs/1803.03585",
-        ),
-        Source(
-            "Bhattamishra et al. 2020, On the Ability and Limitations of Transformers to Recognize Formal Languages",
-            "https://arxiv.org/abs/2009.11264",
-        ),
-        Source(
-            "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models: parity",
-            "https://arxiv.org/abs/1906.06755",
-        ),
-        Source(
-            "Dosovitskiy et al. 2021, An Image is Worth 16x16 Words, section 4.3: attention overtakes convolution with more data",
-            "https://arxiv.org/abs/2010.11929",
-        ),
-        Source(
-            "Arora et al. 2024, Zoology: Measuring and Improving Recall in Efficient Language Models",
-            "https://arxiv.org/abs/2312.04927",
-        ),
-    ),
     x_label="Training sequences",
-    notes=(
-        "In each task all models have the transformer's number of parameters to within 3 %. They see the same sequences for as many steps.",
-        "Accuracy is measured on sequences that were never trained on.",
-        "Bracket depth is counted from 0 to 4: a closing bracket at 0 and an opening bracket at 4 change nothing.",
-        "Associative recall shows pairs of a key and a value and then asks for the value of one key. Parity asks whether the number of "
-        "ones is odd.",
-        "On parity, learning by heart can give an accuracy below one half: the trained sequences most like a new one differ from it in "
-        "one bit and so have the other answer.",
-        "The sister task has symbols of its own for questions and answers. Its sequences are drawn afresh at each step.",
-    ),
 )  # fmt: skip

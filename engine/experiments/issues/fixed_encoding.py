@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 Settings = Mapping[str, object]
@@ -23,30 +24,7 @@ def _arm(
 ISSUE = Issue(
     slug="fixed-encoding",
     group="encoding",
-    title="Sinusoids and a fixed shuffle",
-    summary=(
-        "Sinusoids are made for looking a fixed number of places back, the same number at every position. Here we ask how well they serve "
-        "where each position has to look at a place of its own, as in a fixed shuffle."
-    ),
-    mechanism=r"""
-Let $P_i$ be the encoding of position $i$, and let the matrices $W_Q$ and $W_K$ make the queries and keys. As far as positions decide,
-query $i$ looks at the key $j$ with the largest score $P_i^\top M P_j$, where $M = W_Q^\top W_K$.
-
-**Three back.** Sinusoids satisfy $P_{i-k} = R_k P_i$ with one rotation $R_k$ for all $i$ (Vaswani et al. 2017, section 3.5). So one
-matrix, $M = R_k^\top$, is right at every position: the score is then $P_{i-k}^\top P_j$, which is largest at $j = i - k$.
-
-**A fixed shuffle.** A shuffle (permutation) $\pi$ asks for $y_i = x_{\pi(i)}$: the answer at position $i$ is the symbol at position
-$\pi(i)$. Now $M$ has to satisfy for all $i$ at once
-$$P_i^\top M P_{\pi(i)} > P_i^\top M P_j \qquad \text{for every } j \ne \pi(i).$$
-Neighbouring sinusoids are alike: their cosine is .957 at width 32. Positions that must look at quite different places therefore
-start from nearly the same query, and training is slow. The rows of a learned table start nearly orthogonal and can move. An encoding of
-offsets alone (RoPE, T5's bias, Shaw's vectors) does not hand the model the position $i$ that it needs to find $\pi(i)$. The model can
-only guess $i$ from the ends of the sequence.
-
-**An offset told by the content.** In a third task each token says how far back to look: $y_i = c_{i - o_i}$, where $c_i$ is the symbol
-and $o_i$ the offset at position $i$. Here an encoding that puts the offset into the score fits best, because the query can choose among
-offsets.
-""",
+    **written(__file__),
     base={
         "family": "encoder",
         "vocab_size": 8,
@@ -165,26 +143,5 @@ offsets.
         ),
         remedy="Use a learned table where each position has a role of its own, or train with a higher learning rate.",
         also=(1, 4),
-    ),
-    remedies=(
-        "If each position has a role of its own (the fields of a record, the squares of a board), use a learned table.",
-        "If the answer stands at an offset, fixed or told by the content, use RoPE.",
-        "Before you blame a fixed encoding, train it with a higher learning rate or for three times as many steps.",
-    ),
-    sources=(
-        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.5", "https://arxiv.org/abs/1706.03762"),
-        Source(
-            "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
-            "https://arxiv.org/abs/1705.03122",
-        ),
-        Source(
-            "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding",
-            "https://arxiv.org/abs/2104.09864",
-        ),
-    ),
-    notes=(
-        "The shuffle orders 16 symbols and is the same in all runs. Seeds differ in the first weights and in the sequences. The setting "
-        "“Permutation” of the lab gives another shuffle.",
-        "The embeddings of the symbols, the sinusoids and the learned table have the same scale at the start.",
     ),
 )

@@ -1,7 +1,8 @@
 """interpretability: with depth, which explanations still point at the token that the answer came from?"""
 
 from engine.experiments.experiment import Arm, Claim, difference, rise
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 SHALLOW, DEEP = "1 layer", "6 layers"
@@ -10,29 +11,7 @@ SHALLOW, DEEP = "1 layer", "6 layers"
 ISSUE = Issue(
     slug="interpretability",
     group="depth",
-    title="Does attention show where answers come from?",
-    summary=(
-        "Attention is often shown as an explanation: the answer came from where the model looked. Here we know where each answer comes "
-        "from, so we can count how often attention and other explanations point at the right place in models of one and of six layers."
-    ),
-    mechanism=r"""
-The task has a known truth. The model reads eight pairs of a key and a value, one pair a token, and then the asked key. The answer stands
-in exactly one of the pairs, the right pair. An explanation gives each pair a score, and it points at the pair with the highest score.
-
-The first layer attends to the tokens themselves. Layer $\ell$ attends to vectors $x^{(\ell-1)}_j$, the outputs of the layer before
-at position $j$. These are mixtures of several tokens, so a large weight on position $j$ need not mean that token $j$ mattered. A model
-may also find the pair in one layer and then only carry the answer along the skip connections. The explanations differ in what they
-use. $A^{(\ell)}$ is the attention pattern of layer $\ell$, averaged over heads, and $L$ is the number of layers.
-
-- **The last layer** uses $A^{(L)}$ alone. It leaves out all that the earlier layers did.
-- **The average** uses the mean of all $A^{(\ell)}$.
-- **Attention roll-out** counts the skip connection as half of each layer and multiplies the layers, the last one first:
-  $R = \tfrac12(A^{(L)} + I) \cdots \tfrac12(A^{(1)} + I)$, where $I$ is the identity. The entry
-  $R_{ij}$ is the share of token $j$ in the last output at position $i$.
-- **The gradient's norm** says how strongly the score of the answer changes with the embedding of a pair. **Gradient times input**
-  multiplies this gradient by the embedding.
-- **Leaving out one pair** says how far the probability of the answer falls when no position may read that pair.
-""",
+    **written(__file__),
     base={
         "task": "lookup",
         "family": "encoder",
@@ -145,31 +124,6 @@ use. $A^{(\ell)}$ is the attention pattern of layer $\ell$, averaged over heads,
         remedy="Look at the attention of every layer, and check it by taking a token away.",
         also=(1, 7),
     ),
-    remedies=(
-        "Do not read the last layer alone. Look at every layer, and check what you see by taking the token away.",
-        "Where there is time, prefer methods that change something (leaving a token out, or patching in another vector) to methods that "
-        "only look.",
-        "Remove the heads that the model does not need before you read the other heads.",
-    ),
-    sources=(
-        Source("Jain and Wallace 2019, Attention is not Explanation", "https://arxiv.org/abs/1902.10186"),
-        Source("Wiegreffe and Pinter 2019, Attention is not not Explanation", "https://arxiv.org/abs/1908.04626"),
-        Source(
-            "Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3", "https://arxiv.org/abs/2005.00928"
-        ),
-        Source("Shrikumar et al. 2016, Not Just a Black Box (gradient times input)", "https://arxiv.org/abs/1605.01713"),
-        Source(
-            "Li et al. 2016, Understanding Neural Networks through Representation Erasure (leaving out)",
-            "https://arxiv.org/abs/1612.08220",
-        ),
-        Source("Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4", "https://arxiv.org/abs/1905.10650"),
-    ),
     x_label="Layers",
-    notes=(
-        "Attention is averaged over heads. The position that asks is no candidate, so guessing points at the right pair one time in eight.",
-        "The best layer is chosen on the samples on which it is scored. The best of six layers therefore looks a little too good.",
-        "A head is removed by setting its output to zero. Its importance is how strongly the loss changes with the size of its output; "
-        "importance and accuracy are measured on different samples.",
-    ),
     evaluations=6,
 )  # fmt: skip

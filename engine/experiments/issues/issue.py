@@ -47,8 +47,8 @@ class Issue(Experiment):
     """The claim in one or two plain sentences."""
     mechanism: str
     """The explanation of the effect: Markdown with TeX between dollar signs."""
-    remedies: tuple[str, str, str]
-    """The usual remedies in practice."""
+    remedies: tuple[str, ...]
+    """The three usual remedies in practice."""
     sources: tuple[Source, ...]
     key_figure: KeyFigure
     """The question and the figure of the page's first screen."""

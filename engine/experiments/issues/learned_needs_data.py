@@ -1,7 +1,8 @@
 """learned-needs-data: a learned encoding needs vast data. Which: sequences, or visits to each position?"""
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 OFTEN, RARELY = "accuracy_seen_3000_to_10000", "accuracy_seen_30_to_100"
@@ -31,27 +32,7 @@ def _few(label: str, encoding: str, size: int) -> Arm:
 ISSUE = Issue(
     slug="learned-needs-data",
     group="encoding",
-    title="What data does a learned table need?",
-    summary=(
-        "It is often said that a learned positional encoding needs much data, but this can mean two things: many different sequences, or "
-        "many visits to each position. Here each of the two is made scarce while the other is not."
-    ),
-    mechanism=r"""
-A learned table has one row $P_i$ for each position $i$, counted from 0. The row gets a gradient only from sequences that are long enough
-to reach it:
-$$\frac{\partial L}{\partial P_i} = \sum_{s\,:\,n_s > i} \frac{\partial L_s}{\partial h_{s,i}},$$
-where $L$ is the loss, $L_s$ the part of it that comes from sequence $s$, $n_s$ the length of that sequence, and $h_{s,i}$ what the model
-reads at its position $i$.
-
-In the training data with mostly short sequences, each length is less probable than the one before it by a factor of .8, from 4 symbols
-up to 24. With $B$ sequences in a batch and $S$ steps, position $i$ is visited
-$$B \cdot S \cdot \Pr(n > i)$$
-times, where $\Pr(n > i)$ is the probability that a sequence is longer than $i$. This is thousands of times at the front and only dozens
-of times or fewer at the end. What the model learned about row 3 says nothing about row 23.
-
-With a relative encoding, "the symbol two places back" is one rule for all positions. What the model learns at the front then holds at the
-end. Sinusoids are in between: their rows need no learning, but the model has to learn to use them.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "k": 2,
@@ -155,30 +136,5 @@ end. Sinusoids are in between: their rows need no learning, but the model has to
         remedy="Use a relative encoding, or make sure that training visits every position often.",
         also=(1, 2),
     ),
-    remedies=(
-        "Use a relative encoding (RoPE, Shaw's vectors or T5's bias): it has one rule for all positions.",
-        "Pack short texts together to full length, or shift the positions of short ones, so that every row is visited.",
-        "Report the accuracy by position. A mean over a test set of mostly short sequences hides the end.",
-    ),
-    sources=(
-        Source(
-            "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
-            "https://arxiv.org/abs/1705.03122",
-        ),
-        Source(
-            "Kiyono et al. 2021, SHAPE: Shifted Absolute Position Embedding for Transformers",
-            "https://arxiv.org/abs/2109.05644",
-        ),
-        Source(
-            "Shaw et al. 2018, Self-Attention with Relative Position Representations",
-            "https://arxiv.org/abs/1803.02155",
-        ),
-    ),
     x_label="Different training sequences",
-    notes=(
-        "The numbers of visits are expected numbers, computed from the probabilities of the lengths. All sequences of a batch have one "
-        "length, so a position with 80 visits took part in about five training steps.",
-        "The accuracy at full length is measured on new sequences of 24 symbols.",
-        "The models trained on 32 to 4,096 different sequences see sequences of one length only, 12 symbols.",
-    ),
 )

@@ -6,7 +6,8 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference, rise
 from engine.experiments.issues import longer_text
-from engine.experiments.issues.issue import Issue, Published, Source
+from engine.experiments.issues.issue import Issue, Published
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 TRAINED = 12
@@ -53,30 +54,7 @@ def _losses(encoding: str) -> tuple[tuple[str, str], ...]:
 ISSUE = Issue(
     slug="longer-sequences",
     group="encoding",
-    title="Sequences longer than in training",
-    summary=(
-        "A model is often used on sequences that are longer than all sequences of its training, and so it meets positions it has never "
-        "seen. Here models with different positional encodings train on at most 12 symbols and are tested on up to 48."
-    ),
-    mechanism=r"""
-The answer at each position is the symbol three places back. A model with an *absolute* encoding reads the sum $E_{x_i} + P_i$ of the
-symbol's embedding and the encoding of its position $i$. It has to learn for each $i$ that the query at position $i$ fits the key at
-position $i - 3$. Beyond the trained length $L$ this sum is an input that the model has never met. A *learned* table has no $P_i$ there
-at all.
-
-A *relative* encoding puts the offset $i - j$ between query $i$ and key $j$ into their score $s_{ij}$:
-$$s_{ij} = f(q_i, k_j, i - j),$$
-where $q_i$ is the query, $k_j$ the key and $f$ the rule of the encoding. What the model learned about the offset 3 then holds at every
-position. RoPE turns $q_i$ and $k_j$ so that their product depends on positions through $i - j$ alone. Shaw's vectors and T5's bias are
-looked up in a table by $i - j$.
-
-Even so, two things are new in a longer sequence: the attention weights $e^{s_{ij}} / \sum_k e^{s_{ik}}$ are shared among more keys, and
-there are offsets larger than $L$. A relative encoding can therefore lose accuracy too.
-
-**Position interpolation** squeezes the $n$ positions of a longer sequence into the trained range: it uses $i\,L/n$ in place of $i$. Now
-all positions lie in the trained range, but neighbours stand closer together than any in training. "Three back" is found where less
-than three back was in training.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "seq_len": TRAINED,
@@ -218,38 +196,6 @@ than three back was in training.
         remedy="Choose a relative encoding that fits the task, and test at the length that you need.",
         also=(2, 3),
     ),
-    remedies=(
-        "Choose a relative encoding that fits the task: RoPE or Shaw's vectors if exact offsets count, ALiBi if near tokens matter most.",
-        "Stretch a trained model with RoPE to its new length by YaRN or NTK scaling, and train it there for a few hundred steps more.",
-        "Train on some sequences of the length that you need, and measure at that length before you rely on the model.",
-    ),
-    sources=(
-        Source("Press et al. 2022, Train Short, Test Long, section 2 and table 2", "https://arxiv.org/abs/2108.12409"),
-        Source(
-            "Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization in Transformers, figure 1",
-            "https://arxiv.org/abs/2305.19466",
-        ),
-        Source(
-            "Shaw et al. 2018, Self-Attention with Relative Position Representations",
-            "https://arxiv.org/abs/1803.02155",
-        ),
-        Source(
-            "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding",
-            "https://arxiv.org/abs/2104.09864",
-        ),
-        Source(
-            "Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer (T5), section 2.1",
-            "https://arxiv.org/abs/1910.10683",
-        ),
-        Source(
-            "Chen et al. 2023, Extending Context Window of Large Language Models via Positional Interpolation",
-            "https://arxiv.org/abs/2306.15595",
-        ),
-        Source(
-            "Peng et al. 2023, YaRN: Efficient Context Window Extension of Large Language Models",
-            "https://arxiv.org/abs/2309.00071",
-        ),
-    ),
     x_label="length relative to the trained one",
     published=(
         Published(
@@ -303,15 +249,5 @@ than three back was in training.
                 "rotary encoding explodes beyond the trained length, while ALiBi and NoPE (no encoding) hold to about 1.8 times it."
             ),
         ),
-    ),
-    notes=(
-        "The training sequences have 5 to 12 symbols (5 to 48 where the model is trained on up to 48). Longer ones are tested without "
-        "further training.",
-        "Position interpolation slows every rotation of RoPE by the ratio of tested to trained length. Up to the trained length it is "
-        "off.",
-        "Not every encoding learns this task in so few steps. If an encoding is not accurate at the trained length, its numbers at other "
-        "lengths tell nothing about length.",
-        "YaRN leaves pairs of numbers alone that turn often enough over the trained length: 32 times as published, 4 times in the "
-        "copying task here. There the fastest pair turns only 2.4 times over the 15 trained positions.",
     ),
 )

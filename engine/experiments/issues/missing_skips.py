@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 CHANCE = 1 / 10
@@ -32,27 +33,7 @@ def _along_training(values: Values) -> np.ndarray:
 ISSUE = Issue(
     slug="missing-skips",
     group="depth",
-    title="Do deep models need skip connections?",
-    summary=(
-        "A skip connection adds the input of a part of the model to its output, so that signal and gradient have a direct way through "
-        "all layers. Here we take the skip connections away, and look at what a deep model still learns and which gradients vanish."
-    ),
-    mechanism=r"""
-With a skip connection a block computes $x + f(x)$ from its input $x$. Its derivative is $I + f'(x)$, where $I$ is the identity.
-However many blocks are stacked, one way back for the gradient leads through identities only. Without skip connections the gradient is
-multiplied by $f_l'(x)$ in each block $l$, and only the product $\prod_l f_l'(x)$ is left. Two different things can then go wrong:
-
-- **The tokens become alike.** Attention takes a weighted mean of the tokens. Many means, one after another, make all tokens of a
-  sequence nearly equal to one vector $x$: the matrix of the tokens goes to $\mathbf{1} x^\top$, doubly exponentially in the number of
-  layers (Dong et al. 2021). Queries and keys only choose which token is read. Where all tokens are alike, this choice makes no
-  difference, so the gradients of the matrices $W_Q$ and $W_K$ go to zero. The gradient of the values' matrix $W_V$ need not.
-- **The signal shrinks.** Where each of $L$ blocks multiplies the size of its input by $c < 1$, gradients fall as $c^L$. Layer
-  normalisation divides by the size of what it reads, and so it multiplies the gradient by the inverse of that size. This undoes the
-  decay, which therefore shows only in a model without layer normalisation.
-
-"The gradients vanish before they reach the first layers" is the usual short explanation. It describes the second case. In a
-transformer with layer normalisation the first case is the one to look for, and the norm of all gradients together can hide it.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "k": 1,
@@ -190,26 +171,5 @@ transformer with layer normalisation the first case is the one to look for, and 
         remedy="Keep the skip connection around every attention and every MLP.",
         also=(3, 4),
     ),
-    remedies=(
-        "Keep the skip connection around every attention and every MLP. To check it, set the output of both to zero: the stack must "
-        "then pass its input on unchanged.",
-        "Log the gradient norms part by part, and queries and keys apart from values. The norm of all gradients can look healthy while "
-        "the attention cannot learn.",
-        "Where skip connections must go, for example to make the model faster in use, let the attention start near the identity "
-        "(He et al. 2023).",
-    ),
-    sources=(
-        Source("He et al. 2016, Deep Residual Learning for Image Recognition, section 3", "https://arxiv.org/abs/1512.03385"),
-        Source("Dong et al. 2021, Attention Is Not All You Need, theorem 2.2", "https://arxiv.org/abs/2103.03404"),
-        Source("Noci et al. 2022, Signal Propagation in Transformers, section 3", "https://arxiv.org/abs/2206.03126"),
-        Source("He et al. 2023, Deep Transformers without Shortcuts", "https://arxiv.org/abs/2302.10322"),
-    ),
     x_label="Layers",
-    notes=(
-        "Models of 24 layers are not trained. They are measured with their first weights, on the first training batch.",
-        "Gradient norms during training are taken before clipping. Each is a mean over ten moments of a run.",
-        "An effect of -1 power of ten means a tenth, -2 means a hundredth, and +1 means ten times as much.",
-        "The share in which the tokens differ is what is left of the tokens' matrix when their mean is taken away, as in Dong et al. "
-        "2021, section 2.",
-    ),
 )  # fmt: skip

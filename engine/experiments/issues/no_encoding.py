@@ -7,7 +7,8 @@ from math import factorial
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 LENGTH, SYMBOLS = 12, 10
@@ -46,30 +47,7 @@ def _own(name: str, *, extended: bool = False, **settings: object) -> Arm:
 ISSUE = Issue(
     slug="no-encoding",
     group="encoding",
-    title="No positional encoding",
-    summary=(
-        "Attention compares tokens by what they are; their order is told to the model by a positional encoding. Here we measure what an "
-        "encoder and a causal decoder can still do without one."
-    ),
-    mechanism=r"""
-**An encoder.** Let $X$ be the matrix of tokens, one row each, and let $\Pi$ be a matrix that puts the rows in another order. Without a
-positional encoding, every part $f$ of an encoder gives the same outputs in that other order,
-$$f(\Pi X) = \Pi f(X).$$
-For attention with the matrices of queries $Q$, keys $K$ and values $V$ this holds because
-$$\mathrm{softmax}(\Pi Q K^\top \Pi^\top)\, \Pi V = \Pi\, \mathrm{softmax}(Q K^\top) V.$$
-Equal symbols therefore get equal answers, wherever they stand. When such an encoder reverses a sequence, little more is left than to
-name the commonest symbol of the sequence everywhere.
-
-An encoding of offsets alone (RoPE, T5's bias, ALiBi) is not enough in a single layer either. To reverse, each position needs an offset
-of its own, so the model has to know the position itself.
-
-**A causal decoder.** The causal mask treats positions differently: query $i$, counted from 0, averages over $i + 1$ keys. If all tokens
-are the same, every average is the same and tells nothing. It is different if the first token is special, such as a begin-of-sequence
-token. Query $i$ gives it the attention weight
-$$\alpha_{i0} = \frac{e^{a}}{e^{a} + i\, e^{b}},$$
-where $a$ is the score of the first token and $b$ the score of each other one. This weight falls as $i$ grows, so the position can be
-read off from it (Kazemnejad et al. 2023, theorem 1).
-""",
+    **written(__file__),
     base={
         "task": "reverse",
         "family": "encoder",
@@ -192,28 +170,5 @@ read off from it (Kazemnejad et al. 2023, theorem 1).
         ),
         remedy="Give an encoder a positional encoding, and an absolute one where each position has a task of its own.",
         also=(2, 8),
-    ),
-    remedies=(
-        "Always give an encoder a positional encoding. For tasks like reversing, give it an absolute one.",
-        "Give a decoder a begin-of-sequence token, even if it has a positional encoding.",
-        "Test your model: shuffle the input. If the outputs are only shuffled in the same way, the model does not know the order.",
-    ),
-    sources=(
-        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.5", "https://arxiv.org/abs/1706.03762"),
-        Source(
-            "Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization in Transformers, section 5",
-            "https://arxiv.org/abs/2305.19466",
-        ),
-        Source(
-            "Haviv et al. 2022, Transformer Language Models without Positional Encodings Still Learn Positional Information",
-            "https://arxiv.org/abs/2203.16634",
-        ),
-    ),
-    notes=(
-        "The accuracy of naming the commonest symbol is computed exactly: the mean count of the commonest of 12 symbols, drawn from 10, "
-        "divided by 12.",
-        "An encoder without positional encoding can do better than that by about .007 at most: where two symbols are equally common, "
-        "each of them names the other one.",
-        "In the task of naming positions there are 16 of them, so chance is 1/16.",
     ),
 )

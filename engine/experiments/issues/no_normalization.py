@@ -6,7 +6,8 @@ from math import log
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 SYMBOLS = 10
@@ -57,29 +58,7 @@ def _not_finite(arm: str, other: str, sentence: str, condition: str) -> Claim:
 ISSUE = Issue(
     slug="no-normalization",
     group="depth",
-    title="Do deep models need layer normalisation?",
-    summary=(
-        "Layer normalisation brings the numbers of each token back to one size, before every attention and every MLP. Here we leave it "
-        "out of a deep model, and look at whether training survives, with which optimizer, and what else helps."
-    ),
-    mechanism=r"""
-A block has two branches, attention and MLP. Each branch computes some $f(x)$ from its input $x$, and the skip connection adds the two:
-$x + f(x)$. Without normalisation $f(x)$ is the larger, the larger $x$ is. Let the variance of $f(x)$ be $c$ times
-the variance of $x$, and let the two be uncorrelated. Then $L$ blocks turn the variance of the embedding $x_0$ into
-$$\mathrm{Var}(x_L) = (1 + c)^{2L}\, \mathrm{Var}(x_0),$$
-where $x_L$ is the output of the last block, and the gradient grows in the same way on its road back. Three changes prevent this:
-
-- **Layer normalisation before each branch (pre-LN).** Every branch then reads a vector of fixed size and adds about the same variance.
-  So the variance of the sum grows only in proportion to $L$, and the gradient in the last block shrinks as $1/\sqrt{L}$
-  (Xiong et al. 2020).
-- **Layer normalisation after each sum (post-LN).** It brings the sum $x + f(x)$ itself back to one size.
-- **Smaller branches.** If each branch is multiplied by $1/\sqrt{2L}$, the variance grows at most by the factor
-  $(1 + c/2L)^{2L} \le e^c$, however large $L$ is. This holds for the first weights; training can change it.
-
-A step of SGD is proportional to the gradient. One very large gradient can therefore throw the weights so far off that the next loss is
-not a finite number (it is NaN or infinite). Adam divides each gradient by its own usual size. Its steps stay near the learning rate
-however large the gradient is, as long as the number format can hold it. To stay finite is not yet to learn.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "k": 1,
@@ -224,29 +203,6 @@ however large the gradient is, as long as the number format can hold it. To stay
         ),
         remedy="Put layer normalisation before every attention and every MLP.",
         also=(1, 2),
-    ),
-    remedies=(
-        "Put layer normalisation (or RMSNorm) before every branch, and once more before the output. Most deep language models do so today.",
-        "Without normalisation, let each branch start near zero. Multiply it by one over the root of twice the number of blocks, or by a "
-        "learned number that starts at zero.",
-        "Use gradient clipping and warm-up in addition to normalisation, and not in its place. Compute in bfloat16, but keep the weights "
-        "in float32.",
-    ),
-    sources=(
-        Source("Ba et al. 2016, Layer Normalization", "https://arxiv.org/abs/1607.06450"),
-        Source(
-            "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, theorem 1",
-            "https://arxiv.org/abs/2002.04745",
-        ),
-        Source("Zhang et al. 2019, Fixup Initialization, section 2", "https://arxiv.org/abs/1901.09321"),
-        Source("Bachlechner et al. 2021, ReZero is All You Need", "https://arxiv.org/abs/2003.04887"),
-        Source("Micikevicius et al. 2018, Mixed Precision Training, section 3", "https://arxiv.org/abs/1710.03740"),
-    ),
-    notes=(
-        "A run ends at the first number that is not finite. The lab names the step, the layer and the tensor in which it appeared.",
-        "The model with pre-LN also has one layer normalisation before the output. The model without normalisation lacks this one too.",
-        "Each remedy changes one thing against SGD without normalisation.",
-        "Guessing means giving each of the ten symbols the same probability; its loss is ln 10 = 2.30 nats.",
     ),
     curves=("grad.0.v", "grad.7.v"),
 )

@@ -1,7 +1,8 @@
 """overfitting-depth: do more layers learn the training sequences by heart?"""
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 FEW, MANY = 128, 1024
@@ -25,25 +26,7 @@ def _line(n: int, depth: int, role: str = "comparison", extended: bool = False) 
 ISSUE = Issue(
     slug="overfitting-depth",
     group="depth",
-    title="Do more layers overfit more?",
-    summary=(
-        "A model overfits when it learns its training sequences by heart and does worse on new sequences. Here models of one to six "
-        "layers train on few sequences and on many, and we measure how far the two losses lie apart."
-    ),
-    mechanism=r"""
-The sequences come from a random source with a fixed table. The table says how probable each next symbol $x_t$ is after the two
-symbols before it, $p(x_t \mid x_{t-2}, x_{t-1})$. Because the next symbol is random, no model can be sure of it. The lowest loss
-that any model can reach on new sequences is the entropy rate of the source,
-$$H = -\sum_{a,b} \pi_{ab} \sum_c p(c \mid a, b) \ln p(c \mid a, b).$$
-Here $a$, $b$ and $c$ are symbols, and $\pi_{ab}$ is how often $b$ follows $a$. A training loss well below $H$ shows that
-training sequences were learned by heart.
-
-Each block adds about $8 d^2$ parameters, where $d$ is the width of the model: $4 d^2$ in the attention, and $2 d\, d_{ff} = 4 d^2$
-in an MLP with $d_{ff} = 2d$ hidden units. More parameters give the model more ways to tell one training sequence from another. The gap
-$$L_\text{validation} - L_\text{training}$$
-measures how much of what was learned helps on the training sequences only. This gap grows while training goes on. The moment at
-which training stops therefore matters as well as the number of layers.
-""",
+    **written(__file__),
     base={
         "task": "markov",
         "vocab_size": 6,
@@ -187,32 +170,6 @@ which training stops therefore matters as well as the number of layers.
         unit="nats",
         also=(2, 3),
     ),
-    remedies=(
-        "Get more data first. More data can lower the best loss that a model reaches, and not only the gap.",
-        "Watch the validation loss during training, and keep the weights from the moment at which it is lowest (early stopping).",
-        "Hold a deep model back with dropout or with decoupled weight decay. Choose their strength on validation data.",
-    ),
-    sources=(
-        Source(
-            "Zhang et al. 2017, Understanding Deep Learning Requires Rethinking Generalization, section 2",
-            "https://arxiv.org/abs/1611.03530",
-        ),
-        Source(
-            "Hestness et al. 2017, Deep Learning Scaling Is Predictable, Empirically",
-            "https://arxiv.org/abs/1712.00409",
-        ),
-        Source(
-            "Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
-            "https://jmlr.org/papers/v15/srivastava14a.html",
-        ),
-        Source("Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization", "https://arxiv.org/abs/1711.05101"),
-    ),
     x_label="Layers",
-    notes=(
-        "All seeds share one source. Each seed draws its own training sequences, validation sequences and first weights.",
-        "The training loss is measured on the training batches, with dropout switched on and with the answers as the model was given "
-        "them. Remedies are therefore compared by the validation loss and not by the gap.",
-        "Early stopping picks its moment on the same validation sequences that measure the loss, so it looks a little too good.",
-    ),
     evaluations=20,
 )

@@ -1,7 +1,8 @@
 """overlapping-windows: windows that share text, within the training text and across the split."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
@@ -12,27 +13,7 @@ APART = {"windows": "non_overlapping"}
 ISSUE = Issue(
     slug="overlapping-windows",
     group="attention",
-    title="Do overlapping windows overfit more?",
-    summary=(
-        "To train on a text, one cuts it into windows. Windows that overlap show the same words several times, and here we measure what "
-        "this does within the training text and between training and validation."
-    ),
-    mechanism=r"""
-A text of $T$ characters is cut into windows of $L$ characters that start every $s$ characters. This gives about $W = (T - L)/s$
-windows. Side by side means $s = L$; with a smaller $s$ the windows overlap.
-
-**The same text.** With overlap, each character stands in about $L/s$ windows, at another position in each. Every training step reads
-equally many characters, so each character is read as often as without overlap. But there are $L/s$ times as many windows, so each
-single window is read less often. A character comes back at other positions and after other beginnings. This works like data
-augmentation: more varied examples from the same data.
-
-**The same number of windows.** $W$ windows side by side hold $L W$ characters of text. $W$ overlapping windows hold only about
-$s W + L$, so there is less text to learn from.
-
-**Split after cutting.** Suppose that overlapping windows are dealt at random to training and validation. A window shares a part
-$1 - s/L$ of its characters with the next window, which is probably a training window. The validation loss then partly measures what
-was learned by heart, and it looks better than the loss on other plays.
-""",
+    **written(__file__),
     base={
         "task": "shakespeare_chars",
         "text_tokens": 4096,
@@ -121,27 +102,6 @@ was learned by heart, and it looks better than the loss on other plays.
         unit="nats",
         also=(2, 3),
     ),
-    remedies=(
-        "Split the text first, by whole books, authors or days. Then cut the windows on each side.",
-        "Within the training text, let windows start anywhere. Compare runs by the number of tokens read, not by the number of windows.",
-        "Validate on windows that do not overlap. Give the size of a text in tokens and not in windows.",
-    ),
-    sources=(
-        Source(
-            "Kaufman et al. 2012, Leakage in Data Mining: Formulation, Detection, and Avoidance",
-            "https://doi.org/10.1145/2382577.2382579",
-        ),
-        Source(
-            "Press et al. 2021, Shortformer: Better Language Modeling Using Shorter Inputs, section 2",
-            "https://arxiv.org/abs/2012.15832",
-        ),
-    ),
     x_label="characters from the start of one window to the next",
-    notes=(
-        "The model predicts the next character of plays by Shakespeare. The seed chooses the stretch of four plays that is the training "
-        "text. Validation is on four other plays, except where windows are dealt out at random.",
-        "All models take the same number of steps on batches of 32 windows of 32 characters, so they read equally many characters.",
-        "The plays come with this program.",
-    ),
     evaluations=12,
 )  # fmt: skip

@@ -3,8 +3,9 @@
 from typing import Any
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 DEPTHS = (1, 2, 4, 8)
@@ -32,26 +33,7 @@ BLOCKS, TIME = "parameters.blocks", "train_ms"
 ISSUE = Issue(
     slug="parameter-growth",
     group="attention",
-    title="What do depth and width cost?",
-    summary=(
-        "A transformer grows in two ways: it gets more blocks (depth), or its vectors get longer (width). Training has to store several "
-        "numbers for each parameter and to compute with it, so here we count parameters, bytes and milliseconds for both ways."
-    ),
-    mechanism=r"""
-Let $d$ be the width of a block whose heads share the width among them, and let its MLP have $fd$ hidden units. The block then has
-$$\underbrace{4d^2 + 4d}_{\text{attention}} + \underbrace{2f d^2 + (f + 1)\,d}_{\text{MLP}} + \underbrace{4d}_{\text{two norms}}$$
-parameters. This is $8d^2 + 11d$ with $f = 2$, as here, and $12d^2 + 13d$ with $f = 4$. Twice as many blocks have twice as many parameters,
-but twice the width gives nearly four times as many. The number of heads does not appear. Embedding and head together have about
-$2Vd$ parameters for $V$ different tokens, a larger share of all the narrower the model is.
-
-Training with AdamW keeps four numbers for each parameter: the weight, its gradient, and two running means (of the gradient and of its
-square). A training step on $N$ tokens takes about $6N$ additions and multiplications for each parameter of the blocks: $2N$ on the way
-forward and $4N$ on the way back. The time need not follow this count: small matrices do not use a processor fully, so the time
-of a small model can grow less than its computation.
-
-While it writes, a decoder of $L$ blocks keeps $2 L d$ numbers for each token, the keys and values of the *key-value cache*. With the
-cache it need not compute the earlier tokens again.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "k": 1,
@@ -205,32 +187,6 @@ cache it need not compute the earlier tokens again.
         scale="log",
         also=(2, 4),
     ),
-    remedies=(
-        "Train in mixed precision, and divide weights, gradients and the optimizer's numbers among several accelerators (ZeRO, FSDP).",
-        "Fine-tune a few low-rank numbers in place of all weights (LoRA), or keep the optimizer's numbers in 8 bits.",
-        "Spend parameters where they cost little: experts of which each token uses only a few, shared blocks, or one table for "
-        "embedding and head.",
-    ),
-    sources=(
-        Source("Vaswani et al. 2017, Attention Is All You Need, table 3", "https://arxiv.org/abs/1706.03762"),
-        Source("Kaplan et al. 2020, Scaling Laws for Neural Language Models, table 1", "https://arxiv.org/abs/2001.08361"),
-        Source(
-            "Rajbhandari et al. 2020, ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, section 3",
-            "https://arxiv.org/abs/1910.02054",
-        ),
-        Source("Hu et al. 2022, LoRA: Low-Rank Adaptation of Large Language Models", "https://arxiv.org/abs/2106.09685"),
-        Source(
-            "Shazeer 2019, Fast Transformer Decoding: One Write-Head is All You Need, section 2.4",
-            "https://arxiv.org/abs/1911.02150",
-        ),
-    ),
     x_label="Layers, width or tokens",
-    notes=(
-        "Parameters and bytes are counted. Every seed gives the same count; only times differ from seed to seed.",
-        "An exponent says how a cost grows: with 1 in proportion, with 2 with the square. One doubling of the time means twice as long, "
-        "two doublings mean four times as long.",
-        "A time is the shortest of several repetitions on batches of 16 sequences of 32 tokens, measured while nothing else runs in the "
-        "same worker.",
-    ),
     evaluations=1,
 )  # fmt: skip

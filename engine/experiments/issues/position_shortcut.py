@@ -1,7 +1,8 @@
 """position-shortcut: a model that can answer by position need not read the data."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 LACKING = "decorrelated_accuracy"
@@ -17,31 +18,7 @@ def _arm(name: str, role: str, encoding: str, rho: float, extended: bool = False
 ISSUE = Issue(
     slug="position-shortcut",
     group="encoding",
-    title="The position as a shortcut",
-    summary=(
-        "Sometimes the right answer in the training data can be told from the position alone, without reading the data: a shortcut. A "
-        "model that takes it looks good as long as the shortcut is there, so we also test without it."
-    ),
-    mechanism=r"""
-A key $K_j$ stands somewhere among the symbols $x_i$, which are 0 to 3. The answer at position $i$ is $y_i = (x_i + j) \bmod 4$. The
-shortcut: in training the answer is also $y_i = g(i)$ with probability $\rho$ at each position, where $g$ is one fixed list of answers.
-With $\rho = 1/4$ the position says nothing, because any answer is right that often by chance.
-
-Two ways lead to a low training loss:
-
-- **Read the data.** Find the key, take its value $j$ and add it to the symbol.
-- **Use the position.** Answer $g(i)$ directly. Or let the positions vote for the key: each position suggests $j = g(i) - x_i$ (modulo
-  4), and each is right with probability $\rho$. Then the symbols are still read, but the key is not.
-
-With an absolute encoding, position $i$ reads $h_i = E_{x_i} + P_i$: the embedding of its symbol plus the encoding of its position. To
-answer by position, the model only has to turn $P_i$ into $g(i)$. This is easier than finding the key, so training tends to find it
-first. A relative encoding tells attention only the offset between two positions. The position itself then has to be worked out from
-the ends of the sequence.
-
-Two measurements tell which way a model took. In the first, all symbols are drawn anew. A model that answers by position keeps all its
-predictions; a model that reads the data keeps about a quarter, by chance. In the second, the positions are shuffled. A model that reads
-the data keeps all its predictions; a model that uses the position loses many.
-""",
+    **written(__file__),
     base={
         "task": "key_token",
         "family": "encoder",
@@ -176,27 +153,5 @@ the data keeps all its predictions; a model that uses the position loses many.
         remedy="Break the shortcut in the data, or use a relative encoding, and always test without the shortcut.",
         also=(1, 4),
     ),
-    remedies=(
-        "Break the shortcut in the data: shuffle, shift or crop the sequences, so that no answer belongs to a position.",
-        "Use a relative encoding, such as RoPE or T5's bias. Randomized positions or position dropout in training can help too.",
-        "Test on data without the shortcut. Also shuffle the positions, or draw the symbols anew, and see how many predictions change.",
-    ),
-    sources=(
-        Source("Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks", "https://arxiv.org/abs/2004.07780"),
-        Source(
-            "Sinha et al. 2022, The Curious Case of Absolute Position Embeddings", "https://arxiv.org/abs/2210.12574"
-        ),
-        Source(
-            "Ruoss et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers",
-            "https://arxiv.org/abs/2305.16843",
-        ),
-    ),
     x_label="How often the shortcut is right in training (ρ)",
-    notes=(
-        "The list g(i) of answers by position is drawn once and is the same in every run. The validation data have the same shortcut as "
-        "the training data. The data without the shortcut are drawn apart.",
-        "Randomized positions: in training, the positions of a sequence are drawn from a range four times as long. In the test they are "
-        "spread evenly over this range.",
-        "Position dropout: half of the training sequences are read without any position.",
-    ),
 )

@@ -8,8 +8,9 @@ import numpy as np
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, Values
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 LENGTHS = (128, 256, 512)
@@ -73,25 +74,7 @@ def _share_that_agrees(values: Values) -> np.ndarray:
 ISSUE = Issue(
     slug="quadratic-cost",
     group="attention",
-    title="What does a long text cost?",
-    summary=(
-        "Attention compares every token with every other token, while a recurrent network (GRU) or a convolution does a fixed amount of "
-        "work per token. Here we measure how memory and time of a training step grow with the length of the text."
-    ),
-    mechanism=r"""
-For a sequence of $T$ tokens, the scores of one head are a matrix $QK^\top$ with $T$ rows and $T$ columns. It takes $T^2 d_h$
-multiplications, where $d_h$ is the width of a head. If the matrix is stored for the backward pass, it takes $4T^2$ bytes a head in float32.
-A block reads a batch of $B$ sequences, so $N = BT$ tokens. Let $d$ be the width of the model, $h$ the number of heads and $fd$ the hidden
-width of the MLP. With GELU and with layer normalisation before each branch, the block keeps
-$$\text{saved bytes} = 4\big[(8 + 2f)\,N d + 4N + B\,h\,T^2\big].$$
-The first two terms grow in proportion to the length, the last one with its square. Twice the length therefore means between two and four
-times the memory, and the factor comes nearer to four the longer the text is. The number of computations grows in the same way.
-
-*Fused* attention computes the scores in pieces. It keeps only one number for each query (the logarithm of the softmax's denominator) and
-computes the scores again in the backward pass. In the formula $T$ then takes the place of $T^2$. The multiplications stay, so the time of
-this part still grows with the square of the length. A GRU keeps a fixed number of values for each token, but each of its $T$ steps
-has to wait for the step before.
-""",
+    **written(__file__),
     base=BASE,
     arms=(
         *_line(WRITTEN, "fault", {"attention_impl": "materialised"}),
@@ -206,31 +189,6 @@ has to wait for the step before.
         unit="bytes",
         also=(1, 3),
     ),
-    remedies=(
-        "Use fused attention (FlashAttention, PyTorch's scaled_dot_product_attention). Check that bias and dropout still allow it.",
-        "Compare fewer pairs of tokens: use a sliding window with a few global tokens, or a linear or state-space layer in most blocks.",
-        "Keep less for the backward pass: use fewer heads for keys and values (grouped queries) or lower precision, or compute blocks "
-        "a second time in the backward pass.",
-    ),
-    sources=(
-        Source("Vaswani et al. 2017, Attention Is All You Need, table 1", "https://arxiv.org/abs/1706.03762"),
-        Source(
-            "Dao et al. 2022, FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness, theorems 1 and 2",
-            "https://arxiv.org/abs/2205.14135",
-        ),
-        Source("Rabe and Staats 2021, Self-attention Does Not Need O(n²) Memory", "https://arxiv.org/abs/2112.05682"),
-        Source("Tay et al. 2022, Efficient Transformers: A Survey", "https://arxiv.org/abs/2009.06732"),
-    ),
     x_label="Tokens",
-    notes=(
-        "Memory means the bytes that one training step saves for the backward pass, each counted once, without parameters and masks. "
-        "The highest memory during a step is larger, because some numbers are needed only for a moment.",
-        "The saved bytes do not depend on the seed, so every seed gives the same number.",
-        "An exponent says how a cost grows with the length: with 1 in proportion to it, with 2 with its square. One doubling of the time "
-        "means twice as long, two doublings mean four times as long.",
-        "A time is the shortest of several repetitions, measured while nothing else runs in the same worker.",
-        "GRU and CNN have as many parameters as the transformer; the CNN has two layers. The time of a GRU also depends on the library, "
-        "which on a CPU runs it in a loop over the tokens.",
-    ),
     evaluations=1,
 )  # fmt: skip

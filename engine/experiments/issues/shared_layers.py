@@ -1,7 +1,8 @@
 """shared-layers: are the MLPs different in each block, and what does it cost to use one block at every depth?"""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 OWN, SHARED, WIDE, ONCE = (
@@ -22,25 +23,7 @@ DIFFERENCE = ("dense_difference",)
 ISSUE = Issue(
     slug="shared-layers",
     group="depth",
-    title="Does every block need its own weights?",
-    summary=(
-        "In a usual transformer every block has attention and an MLP with weights of its own. Here one block is used at every depth, "
-        "which needs fewer parameters, and we measure what this costs and whether the MLPs of different blocks do different things."
-    ),
-    mechanism=r"""
-A stack of $L$ blocks computes $x_{l+1} = x_l + f_{\theta_l}(x_l)$, where $x_l$ is the input of block $l$ and $\theta_l$ are its weights.
-Usually each block has its own $\theta_l$: the MLP is the same at each *position* but different in each *block*. Sharing sets
-$\theta_1 = \dots = \theta_L = \theta$, as in the Universal Transformer and in ALBERT. The stack then repeats one function, like a
-recurrent network whose steps are the depths and not the positions.
-
-Sharing changes the number of parameters from about $L \cdot 8 d^2$ to $8 d^2$, where $d$ is the width of the model. The computation
-stays the same. With as many parameters as the $L$ blocks together, the shared block can be $\sqrt{L}$ times as wide, and then it takes
-$L$ times the computation.
-
-To see whether the MLPs $f_i$ and $f_j$ of two blocks do the same, we give both the same input $x$ and compute
-$$\frac{\lVert f_i(x) - f_j(x) \rVert}{\sqrt{\lVert f_i(x) \rVert^2 + \lVert f_j(x) \rVert^2}}.$$
-This relative difference is 0 for equal outputs and 1 for outputs at right angles, as unrelated functions have them.
-""",
+    **written(__file__),
     base={
         "task": "markov",
         "seq_len": 16,
@@ -144,23 +127,5 @@ This relative difference is 0 for equal outputs and 1 for outputs at right angle
         remedy="Give each block its own weights, or make the shared block wider.",
         unit="nats",
         also=(1, 3),
-    ),
-    remedies=(
-        "Give each block its own weights. Share weights only where the memory for them is scarce.",
-        "If you share a block, make it wider with the parameters that you saved, and expect to pay for this in computation.",
-        "Between the two, you can share only the attention or only the MLP, or share among neighbouring blocks (Lan et al. 2020).",
-    ),
-    sources=(
-        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.3", "https://arxiv.org/abs/1706.03762"),
-        Source("Dehghani et al. 2019, Universal Transformers, section 2", "https://arxiv.org/abs/1807.03819"),
-        Source("Lan et al. 2020, ALBERT, section 3.1 and table 4", "https://arxiv.org/abs/1909.11942"),
-    ),
-    notes=(
-        "All models of one task train with the same learning rate and on the same sequences, drawn afresh at every step. On the Markov "
-        "source the learning rates 0.003, 0.005, 0.01 and 0.02 were tried on three seeds; 0.02 was the best for every model.",
-        "The four own blocks have 9,382 parameters with embedding and head. The wide shared block has 9,510; the shared block and the "
-        "single block have 2,710.",
-        "The MLPs of own blocks differ before training too, because each starts with random weights of its own. With one shared block "
-        "the difference is always 0.",
     ),
 )

@@ -1,7 +1,8 @@
 """stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
 
 from engine.experiments.experiment import Arm, Claim, difference, rise
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 
@@ -20,28 +21,7 @@ def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:
 ISSUE = Issue(
     slug="stacking-does-not-help",
     group="encoding",
-    title="More layers or another encoding?",
-    summary=(
-        "When a model uses its positions badly, one can add layers or change the positional encoding. Here up to four layers with "
-        "sinusoids compete with a single layer with RoPE."
-    ),
-    mechanism=r"""
-**Using the position.** The answer is the symbol two places back. With sinusoids, the score of query $i$ and key $j$ contains the term
-$$P_i^\top W_Q^\top W_K\, P_j,$$
-where $P_i$ is the encoding of position $i$, and the matrices $W_Q$ and $W_K$ make the queries and keys. This term has to be largest at
-$j = i - 2$. Such matrices exist, because $P_{i-2} = R\,P_i$ with one rotation $R$ for all $i$. But training has to find them, while the
-embedding of the symbol, which is as large as $P_i$, is added to it. More layers do not make this step easier: each of them has the same
-thing to find, or works with the output of a layer that did not find it. RoPE has the offset in the score from the first step,
-$$q_i^\top R_{j-i}\, k_j,$$
-where $q_i$ is the query, $k_j$ the key, and the rotation $R_{j-i}$ depends on the offset alone.
-
-**Telling neighbours apart.** One could suspect another reason: that neighbouring sinusoids become alike as sequences grow. But their
-cosine is
-$$\cos(P_i, P_{i+1}) = \frac{2}{d} \sum_{m=0}^{d/2-1} \cos\big(b^{-2m/d}\big)$$
-for a model of width $d$ and waves with the base $b = 10\,000$. It contains neither the position $i$ nor the length $n$ of the
-sequence. It would be different if the $n$ positions were squeezed into a fixed range of length $L$, so that $i$ becomes $i L / n$. Then
-the cosine is $\frac{2}{d} \sum_m \cos(b^{-2m/d} L / n)$, which goes to 1 as $n$ grows.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "k": 2,
@@ -149,27 +129,5 @@ the cosine is $\frac{2}{d} \sum_m \cos(b^{-2m/d} L / n)$, which goes to 1 as $n$
         remedy="Before you add layers, try another encoding, and try a higher learning rate.",
         also=(2, 4),
     ),
-    remedies=(
-        "Change the encoding before you add layers: use RoPE, or another encoding that puts the offset into the score.",
-        "Tune the learning rate and the warm-up for the encoding that you have before you call it unable.",
-        "Probe the position layer by layer. If it can be read, the model has the position and only fails to use it.",
-    ),
-    sources=(
-        Source("Vaswani et al. 2017, Attention Is All You Need, section 3.5", "https://arxiv.org/abs/1706.03762"),
-        Source(
-            "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, section 3",
-            "https://arxiv.org/abs/2104.09864",
-        ),
-        Source(
-            "Alain and Bengio 2016, Understanding Intermediate Layers Using Linear Classifier Probes",
-            "https://arxiv.org/abs/1610.01644",
-        ),
-    ),
     x_label="layer (0 is the embedding)",
-    notes=(
-        "The probe is a linear classifier that reads the position from the output of a layer. It is fitted on 192 new sequences and "
-        "tested on 64 others. Chance is 1/64.",
-        "The training is short: 200 steps with batches of 8 sequences of 64 symbols. With more training the numbers can differ.",
-        "How alike two encodings are is the cosine between them: 1 means the same direction. The fixed range is that of 8 positions.",
-    ),
 )

@@ -1,7 +1,8 @@
 """table-scale: what a learned table shows depends on how it began, and so may what the model learns."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 CHANCE = 1 / 10
@@ -20,28 +21,7 @@ def _three_back(name: str, **settings: object) -> Arm:
 ISSUE = Issue(
     slug="table-scale",
     group="encoding",
-    title="Do neighbouring positions become alike?",
-    summary=(
-        "Pictures of a learned table often show that near positions have similar rows, and this order is taken as a proof that the model "
-        "learned the order of the tokens. Here we ask how far it depends on the scale of the numbers with which the table starts."
-    ),
-    mechanism=r"""
-The row $P_i$ of position $i$ starts with random numbers of standard deviation $\sigma_P$. The embedding $E_x$ of symbol $x$ starts with
-standard deviation $\sigma_E$, which is 1 here except in one model (.02).
-
-**A table that starts at the scale of the tokens** ($\sigma_P = \sigma_E$). Random rows of many numbers are nearly at right angles to each
-other, so the model can tell any two positions apart from the first step. Training has little reason to make the rows of neighbours
-similar, and the random first values stay larger than what training adds.
-
-**A table that starts small** ($\sigma_P$ far below $\sigma_E$, or 0). The rows are then almost entirely what training made of them. The
-normalisation before attention divides by the size of $E_x + P_i$, so positions make up a share of
-$$\frac{\sigma_P}{\sqrt{\sigma_E^2 + \sigma_P^2}}$$
-of what attention reads. With $\sigma_P = .02$ and $\sigma_E = 1$ this is a fiftieth. The rows must grow first, and with AdamW each of
-their numbers moves by at most about one learning rate a step.
-
-**Order in the table** is a correlation over all pairs of positions $i$ and $j$: between how alike their rows are, $\cos(P_i, P_j)$, and
-how near the positions are, $-|i - j|$. It is 1 if nearer positions always have more similar rows in proportion, and 0 without order.
-""",
+    **written(__file__),
     base={
         "task": "k_back",
         "seq_len": 24,
@@ -130,21 +110,5 @@ how near the positions are, $-|i - j|$. It is 1 if nearer positions always have 
         remedy="Start the table at the scale of the tokens, and judge it by the accuracy, not by its looks.",
         also=(2, 4),
     ),
-    remedies=(
-        "Start the table at the scale of the token embeddings, and report the ratio of the two scales.",
-        "Before you say that a learned table is worse, rule out the scale: try several scales, and several learning rates with them.",
-        "Judge a table by how accurate the model is without it (shuffle its rows), and not by how smooth it looks.",
-    ),
-    sources=(
-        Source(
-            "Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1",
-            "https://arxiv.org/abs/1705.03122",
-        ),
-        Source("Wang and Chen 2020, What Do Position Embeddings Learn?", "https://arxiv.org/abs/2010.04903"),
-    ),
     x_label="Standard deviation at which the table starts",
-    notes=(
-        "Nothing here is a fault. The models are set side by side.",
-        "The scale of a table is the standard deviation of its first random numbers. The tokens' scale is 1; .02 is 50 times smaller.",
-    ),
 )

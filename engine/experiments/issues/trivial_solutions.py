@@ -1,7 +1,8 @@
 """trivial-solutions: does a model learn the rule if one token gives the answer away?"""
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import written
 from engine.experiments.key_figure import KeyFigure, Row
 
 BALANCED = "decorrelated_accuracy"
@@ -12,25 +13,7 @@ GAINED = "accuracy gained on sequences with a random cue"
 ISSUE = Issue(
     slug="trivial-solutions",
     group="attention",
-    title="When one token gives the answer away",
-    summary=(
-        "Sometimes one token in the training data, a cue, almost always agrees with the answer. Here we measure whether a model then "
-        "learns the rule or only the cue, and whether its accuracy on validation data tells which."
-    ),
-    mechanism=r"""
-The rule asks whether most of eleven symbols are high (5 to 9). The last position answers. In front of the symbols stands a cue, which
-agrees with the answer with probability $\rho$. At $\rho = \tfrac12$ it says nothing. The model can use two ways to lower its loss:
-
-- **Counting** needs weight on all eleven symbols. The output of attention at the last position $n$ is
-  $z_n = \sum_j \alpha_{nj} v_j$, where $v_j$ is the value of position $j$ and the weights must be $\alpha_{nj} \approx \tfrac{1}{11}$ on
-  every symbol. The answer stays uncertain where the count is close.
-- **The cue** stands at position 0. It needs one large weight, $\alpha_{n0} \to 1$, and answers a share $\rho$ of all sequences correctly
-  at once.
-
-The cue is the easier way. When it has lowered the loss, less gradient is left to teach counting, and at $\rho = 1$ in the end none.
-Validation data with the same cue reward the cue in the same way. This is not special to attention: every model can take such a shortcut,
-and here no model without attention is tested. Attention makes it short, since every token is one step away.
-""",
+    **written(__file__),
     base={
         "task": "cue_majority",
         "family": "encoder",
@@ -143,23 +126,5 @@ and here no model without attention is tested. Attention makes it short, since e
         remedy="Randomise the cue in the training data.",
         also=(2, 3),
     ),
-    remedies=(
-        "Randomise what may give the answer away, or balance the data so that it agrees with no answer.",
-        "Keep a test set that was collected in another way, and believe its result.",
-        "Take the suspected token away and look: if the accuracy falls far, the model has learned this token.",
-    ),
-    sources=(
-        Source("Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks", "https://arxiv.org/abs/2004.07780"),
-        Source(
-            "McCoy et al. 2019, Right for the Wrong Reasons: Diagnosing Syntactic Heuristics in Natural Language Inference",
-            "https://arxiv.org/abs/1902.01007",
-        ),
-    ),
     x_label="How often the cue is right in training (ρ)",
-    notes=(
-        "A random cue means new sequences whose cue is drawn without regard to the answer: it is right in about half of them.",
-        "Randomising keeps the cue in its place but draws it anew; blanking puts a blank in its place.",
-        "How much weight goes to the first token without need (an attention sink) differs much from seed to seed, so no claim is made "
-        "about it.",
-    ),
 )
