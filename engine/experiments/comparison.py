@@ -78,6 +78,7 @@ def comparison(
     design_config(design)
     arms = [_arm(task, name, design if name == DESIGN else {}) for task in tasks for name in (DESIGN, *rivals)]
     overall = Claim(
+        "overall",
         "Over the tasks together, your design does better than the best of the others.",
         over_the_best(tasks, rivals),
         "accuracy",
@@ -86,6 +87,7 @@ def comparison(
     )
     pairs = [
         Claim(
+            f"{task}.{name}",
             f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
             difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
             "accuracy",

@@ -49,6 +49,8 @@ class Arm:
 class Claim:
     """A statement, and the number that decides it."""
 
+    id: str
+    """The name by which the claim is found: in stored evidence, in texts and figures. It stays when the sentence changes."""
     sentence: str
     effect: Callable[[Values], np.ndarray]
     """The effect of each seed, [seed]; NaN where it is not known."""
@@ -112,6 +114,10 @@ class Experiment:
 
     def claims_of(self, extended: bool = False) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if extended or not claim.extended)
+
+    def claim(self, name: str) -> Claim:
+        """The claim of that id. Raises KeyError."""
+        return {claim.id: claim for claim in self.claims}[name]
 
     def arm(self, name: str) -> Arm:
         return next(arm for arm in self.arms if arm.name == name)

@@ -60,10 +60,10 @@ class KeyFigure:
     scale: Literal["linear", "log"] = "linear"
     unit: str = ""
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
-    claim: int = 0
-    """The place of the claim that decides the answer."""
-    also: tuple[int, ...] = ()
-    """The places of the other claims that stand on the first screen, at most two."""
+    claim: str
+    """The id of the claim that decides the answer."""
+    also: tuple[str, ...] = ()
+    """The ids of the other claims that stand on the first screen, at most two."""
 
     @property
     def rows(self) -> tuple[Row, ...]:

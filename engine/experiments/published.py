@@ -56,7 +56,7 @@ def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult |
     reports = shipped_reports(experiment)
     if not reports:
         return None
-    finding = agreed([report.claims[figure.claim].finding for report in reports])
+    finding = agreed([report.claim(figure.claim).finding for report in reports])
     seeds = [seed for report in reports for seed in report.seeds]
     trials = (trial for report in reports for trial in trials_of(report))
     outcome = outcome_of(figure, values_of(trials, seeds), finding)

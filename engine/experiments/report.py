@@ -17,6 +17,7 @@ from engine.experiments.trial import Trial
 
 @dataclass(frozen=True)
 class ClaimReport:
+    id: str
     claim: str
     condition: str
     about: str
@@ -33,6 +34,7 @@ class ClaimReport:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "id": self.id,
             "claim": self.claim,
             **to_json(self.weighed),
             "unit": self.unit,
@@ -48,7 +50,7 @@ class ClaimReport:
     def from_json(cls, row: dict[str, Any]) -> ClaimReport:
         """The claim report that :meth:`to_json` wrote, its effects weighed again: earlier versions had other words for findings."""
         weighed = weigh(np.array(row["effects"], dtype=float), row["smallest_effect"], row["direction"])
-        told = ("claim", "condition", "about", "unit", "smallest_effect", "direction", "effects")
+        told = ("id", "claim", "condition", "about", "unit", "smallest_effect", "direction", "effects")
         return cls(weighed=weighed, **{name: row[name] for name in told})
 
 
@@ -93,6 +95,10 @@ class Report:
     claims: list[ClaimReport]
     arms: list[ArmReport]
     seconds: float
+
+    def claim(self, name: str) -> ClaimReport:
+        """The report on the claim of that id. Raises KeyError."""
+        return {claim.id: claim for claim in self.claims}[name]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data, with the first claim's numbers at the top, as in the command line's last line."""
@@ -148,22 +154,21 @@ def report(
 def in_todays_words(experiment: Experiment, found: Report) -> Report | None:
     """A stored report with the sentences of the experiment's claims of today; None where it has other arms, or other claims.
 
-    Claims are the same by their place, subject, direction and smallest effect: their words may become better, their evidence stays.
+    Claims are the same by id, subject, direction and smallest effect: their words may become better, their evidence stays.
     """
-    claims = experiment.claims_of(found.extended)
+    claims, stored = experiment.claims_of(found.extended), {claim.id: claim for claim in found.claims}
     if [arm.name for arm in experiment.arms_of(found.extended)] != [arm.name for arm in found.arms]:
         return None
-    if [_tested(claim) for claim in claims] != [_tested(claim) for claim in found.claims]:
+    if {_tested(claim) for claim in claims} != {_tested(claim) for claim in found.claims}:
         return None
     reworded = [
-        replace(before, claim=now.sentence, condition=now.condition, unit=now.unit)
-        for before, now in zip(found.claims, claims, strict=True)
+        replace(stored[claim.id], claim=claim.sentence, condition=claim.condition, unit=claim.unit) for claim in claims
     ]
     return replace(found, claims=reworded)
 
 
-def _tested(claim: Claim | ClaimReport) -> tuple[str, str, float]:
-    return claim.about, claim.direction, claim.smallest_effect
+def _tested(claim: Claim | ClaimReport) -> tuple[str, str, str, float]:
+    return claim.id, claim.about, claim.direction, claim.smallest_effect
 
 
 def seeds_done(arms: Sequence[Arm], trials: Sequence[Trial], seeds: Sequence[int]) -> int:
@@ -195,6 +200,7 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
 def _claim_report(claim: Claim, values: Values) -> ClaimReport:
     effects = np.asarray(claim.effect(values), dtype=float)
     return ClaimReport(
+        id=claim.id,
         claim=claim.sentence,
         condition=claim.condition,
         about=claim.about,

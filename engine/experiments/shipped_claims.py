@@ -38,7 +38,7 @@ def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
     values = values_of((trial for report in reports for trial in trials_of(report)), seeds)
     found = []
     for claim in experiment.claims:
-        same = [row for report in reports for row in report.claims if row.claim == claim.sentence]
+        same = [row for report in reports for row in report.claims if row.id == claim.id]
         effects = _effects(same)
         if len(effects):
             mean = float(effects.mean())

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.experiments.answer import ANSWER
-from engine.experiments.answer.statement import statements
+from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
 from tests.browser.conftest import PHONE, Open, has_count
 from tests.browser.test_axe import settled

@@ -54,6 +54,7 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
         arms=made,
         claims=tuple(
             Claim(
+                f"claim-{n}",
                 LONG if n % 2 else f"Claim {n} holds.",
                 difference(first, second, "accuracy") if arms > 1 else lambda values: values(first, "accuracy"),
                 "accuracy",
@@ -65,6 +66,7 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
             for n in range(claims)
         ),
         key_figure=KeyFigure(
+            claim="claim-0",
             sample="reads 3 1 4, must write · 3 1",
             question="Change one thing: what happens to the accuracy?",
             answers=("It falls", "It stays", "It rises"),

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.experiments.answer import ANSWER, QUESTION
-from engine.experiments.answer.statement import Told, claim_of, statements
+from engine.experiments.answer import ANSWER, QUESTION, Told, claim_of, statements
 from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.shipped_claims import shipped_claims

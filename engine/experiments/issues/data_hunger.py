@@ -102,6 +102,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "brackets",
             "From 32 training sequences, a GRU learns to count open brackets better than a transformer with as many parameters.",
             difference(_name("brackets", "gru", 32), _name("brackets", "decoder", 32), "accuracy"),
             "accuracy (GRU minus transformer)",
@@ -109,6 +110,7 @@ ISSUE = Issue(
             condition="bracket depth, 32 training sequences",
         ),
         Claim(
+            "recall",
             "From 512 training sequences, a transformer learns associative recall, a look-up, better than a GRU with as many parameters.",
             difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"),
             "accuracy (transformer minus GRU)",
@@ -117,6 +119,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "recall-more-data",
             "A transformer learns associative recall better from 512 training sequences than from 128.",
             difference(_name("recall", "decoder", 512), _name("recall", "decoder", 128), "accuracy"),
             "accuracy (512 minus 128 sequences)",
@@ -125,6 +128,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "parity",
             "From 128 training sequences, a GRU learns the parity of eight bits better than a transformer with as many parameters.",
             difference(_name("parity", "gru", 128), _name("parity", "decoder", 128), "accuracy"),
             "accuracy (GRU minus transformer)",
@@ -133,6 +137,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "parity-training",
             "On parity, a transformer ends with a higher loss on its own 128 training sequences than a GRU with as many parameters.",
             difference(_name("parity", "decoder", 128), _name("parity", "gru", 128), "train_loss"),
             "nats, training loss (transformer minus GRU)",
@@ -141,6 +146,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "sister-task",
             "On associative recall, a transformer is more accurate after a sister task (same rule, other symbols) than without it.",
             difference(
                 "recall, transformer, 128, after a sister task", _name("recall", "decoder", 128), "accuracy"
@@ -151,6 +157,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "sister-over-own",
             "On associative recall, a transformer is more accurate after a sister task than after as many steps on its own task alone.",
             difference(
                 "recall, transformer, 128, after a sister task", f"recall, transformer, 128, {LONG} steps", "accuracy"
@@ -162,6 +169,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "sister-over-next-token",
             "On associative recall, a transformer is more accurate after a sister task than after learning to name next tokens.",
             difference(
                 "recall, transformer, 128, after a sister task", "recall, transformer, 128, after next tokens", "accuracy"
@@ -173,6 +181,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "sister-helps-transformer",
             "On associative recall, the sister task raises the accuracy of the transformer more than the accuracy of the GRU.",
             lambda values: (
                 values("recall, transformer, 128, after a sister task", "accuracy")
@@ -187,6 +196,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "brackets-own-task",
             "On brackets, a transformer is more accurate after as many steps on its own task alone than after a sister task.",
             difference(
                 "brackets, transformer, 128, as many steps", "brackets, transformer, 128, after a sister task", "accuracy"
@@ -199,6 +209,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="brackets",
         sample="( ( ) ( → 1 2 1 2: how many brackets are open",
         question=(
             "With 32 training sequences and as many parameters, use a GRU in place of the transformer: what happens to the accuracy?"
@@ -216,7 +227,7 @@ ISSUE = Issue(
             Row("recall, GRU, 512 sequences", _name("recall", "gru", 512), "accuracy"),
         ),
         remedy="With few sequences and a running count, take a recurrent network.",
-        also=(1, 3),
+        also=("recall", "parity"),
     ),
     x_label="Training sequences",
 )  # fmt: skip

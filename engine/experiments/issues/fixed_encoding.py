@@ -56,6 +56,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "sinusoidal",
             "A model with sinusoids is less accurate on a fixed shuffle than on looking three places back.",
             difference("sinusoidal", "3 back, sinusoidal", "accuracy"),
             "accuracy",
@@ -63,6 +64,7 @@ ISSUE = Issue(
             "less",
         ),
         Claim(
+            "learned-table",
             "On a fixed shuffle, a model with a learned table is more accurate than a model with sinusoids.",
             difference("learned table", "sinusoidal", "accuracy"),
             "accuracy",
@@ -70,6 +72,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "rope",
             "On a fixed shuffle, a model with RoPE, which encodes offsets only, is less accurate than a model with a learned table.",
             difference("RoPE", "learned table", "accuracy"),
             "accuracy",
@@ -78,6 +81,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "t5-bias",
             "On a fixed shuffle, a model with T5's bias, which encodes offsets only, is less accurate than one with a learned table.",
             difference("T5 bias", "learned table", "accuracy"),
             "accuracy",
@@ -87,6 +91,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "higher-rate",
             "On a fixed shuffle, a model with sinusoids is more accurate with twice the learning rate.",
             difference("sinusoidal, rate .01", "sinusoidal", "accuracy"),
             "accuracy",
@@ -95,6 +100,7 @@ ISSUE = Issue(
             condition="learning rate .01 instead of .005",
         ),
         Claim(
+            "learned-table-offset",
             "A model with a learned table is less accurate on a fixed shuffle than on looking three places back.",
             difference("learned table", "3 back, learned table", "accuracy"),
             "accuracy",
@@ -104,6 +110,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "content-offset-rope",
             "Where the content tells how far back to look, a model with RoPE is more accurate than a model with a learned table.",
             difference("content offset, RoPE", "content offset, learned table", "accuracy"),
             "accuracy",
@@ -111,6 +118,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "content-offset-sinusoidal",
             "Where the content tells how far back to look, a model with sinusoids is more accurate than a model with a learned table.",
             difference("content offset, sinusoidal", "content offset, learned table", "accuracy"),
             "accuracy",
@@ -118,6 +126,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "more-steps",
             "On a fixed shuffle, a model with sinusoids is more accurate after three times as many training steps.",
             difference("sinusoidal, 900 steps", "sinusoidal", "accuracy"),
             "accuracy",
@@ -128,6 +137,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="sinusoidal",
         sample="reads 7 5 4, must write 4 7 5: always third, first, second",
         question="A model with sinusoids learns to look three places back. Give it a fixed shuffle instead: what happens to the accuracy?",
         answers=("It falls", "It stays", "It rises"),
@@ -142,6 +152,6 @@ ISSUE = Issue(
             Row("Fixed shuffle, sinusoids, twice the learning rate", "sinusoidal, rate .01", "accuracy"),
         ),
         remedy="Use a learned table where each position has a role of its own, or train with a higher learning rate.",
-        also=(1, 4),
+        also=("learned-table", "higher-rate"),
     ),
 )

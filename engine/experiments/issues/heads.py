@@ -34,6 +34,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "narrow-heads",
             "With 32 heads of one number each, a model finds the right one of 16 keys less often than with 8 heads of four numbers.",
             difference("one look-up, 32 heads", "one look-up, 8 heads", "accuracy"),
             "accuracy",
@@ -42,6 +43,7 @@ ISSUE = Issue(
             "one look-up, 16 keys, model width 32",
         ),
         Claim(
+            "one-head-four-lookups",
             "With one head, a model is less accurate on four look-ups at once than with four heads.",
             difference("four look-ups, 1 head", "four look-ups, 4 heads", "accuracy"),
             "accuracy, all four values right",
@@ -51,6 +53,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "one-wide-head",
             "On a single look-up, one head of 32 numbers is less accurate than 8 heads of four numbers each.",
             difference("one look-up, 1 head", "one look-up, 8 heads", "accuracy"),
             "accuracy",
@@ -60,6 +63,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "wider-heads",
             "With 32 heads of four numbers each, a model finds the right one of 16 keys more often than with 32 heads of one number.",
             difference("one look-up, 32 heads of 4", "one look-up, 32 heads", "accuracy"),
             "accuracy",
@@ -68,6 +72,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="narrow-heads",
         sample="reads 16 pairs such as c1 a0 b3, then b?; must answer 3",
         question=(
             "The width is 32. Split it into 32 heads of one number instead of 8 heads of four: what happens to the accuracy?"
@@ -85,7 +90,7 @@ ISSUE = Issue(
             Row("Four look-ups: 4 heads", "four look-ups, 4 heads", "accuracy"),
         ),
         remedy="Give each head enough numbers, and let the number of heads grow with the width of the model.",
-        also=(1, 2),
+        also=("one-head-four-lookups", "one-wide-head"),
     ),
     x_label="heads",
     evaluations=8,

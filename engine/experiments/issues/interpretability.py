@@ -35,6 +35,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "last-layer",
             "The attention of the last layer points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.last"),
             "share of samples",
@@ -43,6 +44,7 @@ ISSUE = Issue(
             "both models answer correctly",
         ),
         Claim(
+            "roll-out",
             "Attention roll-out, which multiplies all layers, points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.rollout"),
             "share of samples",
@@ -51,6 +53,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "gradient-times-input",
             "Gradient times input points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.gradient_x_input"),
             "share of samples",
@@ -59,6 +62,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "gradient-norm",
             "The norm of the gradient points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.gradient_norm"),
             "share of samples",
@@ -67,6 +71,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "mean-of-layers",
             "Attention averaged over all layers points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.average"),
             "share of samples",
@@ -75,6 +80,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "leave-one-out",
             "The method that leaves out one pair at a time points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.leave_one_out"),
             "share of samples",
@@ -83,6 +89,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "accuracy",
             "A model of six layers answers less accurately than a model of one layer.",
             difference(DEEP, SHALLOW, "accuracy"),
             "accuracy",
@@ -91,6 +98,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "best-layer",
             "With six layers, attention of the best single layer points at the pair with the answer more often than attention of the last.",
             rise(DEEP, "pointing.best_layer", "pointing.last"),
             "share of samples",
@@ -98,6 +106,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "mean-over-last",
             "With six layers, attention averaged over all layers points at the pair with the answer more often than attention of the last.",
             rise(DEEP, "pointing.average", "pointing.last"),
             "share of samples",
@@ -105,6 +114,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "head-removal",
             "A model of six layers that loses half of its heads is more accurate if the least important heads go than if random heads go.",
             rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"),
             "accuracy with 12 of 24 heads removed",
@@ -113,6 +123,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="last-layer",
         sample="c1 a0 b3 f5 d2 g7 e4 h6 b? → 3, the value of b",
         question="Go from one layer to six: how often does the attention of the last layer point at the right pair, b3?",
         answers=("Less often", "As often", "More often"),
@@ -122,7 +133,7 @@ ISSUE = Issue(
         before=Row("1 layer, attention of the last layer", SHALLOW, "pointing.last"),
         after=Row("6 layers, attention of the last layer", DEEP, "pointing.last"),
         remedy="Look at the attention of every layer, and check it by taking a token away.",
-        also=(1, 7),
+        also=("roll-out", "best-layer"),
     ),
     x_label="Layers",
     evaluations=6,

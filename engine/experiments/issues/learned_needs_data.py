@@ -57,6 +57,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "mostly-short",
             "At full length, a learned table is less accurate after training on mostly short sequences than on all lengths alike.",
             difference("learned, all lengths alike", "learned, mostly short", "accuracy"),
             "accuracy lost at full length",
@@ -64,6 +65,7 @@ ISSUE = Issue(
             condition="equally many training sequences, 4 to 24 symbols",
         ),
         Claim(
+            "visits",
             "Within a model with a learned table, accuracy is higher at positions visited often in training than at those visited seldom.",
             lambda values: values("learned, mostly short", OFTEN) - values("learned, mostly short", RARELY),
             "accuracy at 3,000 to 10,000 visits minus at 30 to 100 visits",
@@ -71,6 +73,7 @@ ISSUE = Issue(
             condition="mostly short training sequences",
         ),
         Claim(
+            "few-sequences",
             "Trained on only 128 different sequences, a model with a learned table is less accurate than a model with sinusoids.",
             difference("sinusoidal, 128 sequences", "learned, 128 sequences", "accuracy"),
             "accuracy, sinusoids minus learned table",
@@ -79,6 +82,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "seldom-visited",
             "At positions visited 30 to 100 times in training, sinusoids are more accurate than a learned table.",
             difference("sinusoidal, mostly short", "learned, mostly short", RARELY),
             "accuracy gained at 30 to 100 visits",
@@ -86,6 +90,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "shaw",
             "After training on mostly short sequences, Shaw's relative vectors are more accurate at full length than a learned table.",
             difference("Shaw, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
@@ -93,6 +98,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "rope",
             "After training on mostly short sequences, RoPE is more accurate at full length than a learned table.",
             difference("RoPE, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
@@ -100,6 +106,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "t5-bias",
             "After training on mostly short sequences, T5's bias is more accurate at full length than a learned table.",
             difference("T5 bias, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
@@ -108,6 +115,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "fewest-sequences",
             "Trained on only 32 different sequences, a model with a learned table is less accurate than a model with sinusoids.",
             difference("sinusoidal, 32 sequences", "learned, 32 sequences", "accuracy"),
             "accuracy, sinusoids minus learned table",
@@ -118,6 +126,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="mostly-short",
         sample="reads 5 8 1 6 3, must write · · 5 8 1",
         question=(
             "There are as many training sequences as before, but most are short: what happens to a learned table's accuracy at full length?"
@@ -134,7 +143,7 @@ ISSUE = Issue(
             Row("Shaw's vectors, mostly short", "Shaw, mostly short", "accuracy"),
         ),
         remedy="Use a relative encoding, or make sure that training visits every position often.",
-        also=(1, 2),
+        also=("visits", "few-sequences"),
     ),
     x_label="Different training sequences",
 )

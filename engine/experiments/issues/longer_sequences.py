@@ -88,6 +88,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "sinusoidal",
             "At 48 symbols, a model with sinusoids that was trained on at most 12 symbols is less accurate than one trained on up to 48.",
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
             "accuracy at 4 times the trained length",
@@ -95,6 +96,7 @@ ISSUE = Issue(
             "less",
         ),
         Claim(
+            "rope",
             "Trained on at most 12 symbols, a model with RoPE is more accurate at 48 symbols than one with sinusoids.",
             difference("RoPE", "sinusoidal", FAR),
             "accuracy at 4 times the trained length",
@@ -102,6 +104,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "shaw",
             "Trained on at most 12 symbols, a model with Shaw's relative vectors is more accurate at 48 symbols than one with sinusoids.",
             difference("Shaw relative", "sinusoidal", FAR),
             "accuracy at 4 times the trained length",
@@ -109,6 +112,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "t5-bias",
             "A model with T5's bias, a relative encoding, is less accurate at 48 symbols than at 12, the longest length of its training.",
             rise("T5 bias", FAR, AT[1.0]),
             "accuracy at 4 times the trained length minus at 1",
@@ -117,6 +121,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "learned-table",
             "A model with a learned table cannot run on longer sequences than in training: its table has no row for the new positions.",
             _has_no_row,
             "share of models that cannot run at 18 symbols",
@@ -124,6 +129,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "alibi-trained-length",
             "At the trained length, a model with sinusoids is more accurate than a model with ALiBi after the same training.",
             difference("sinusoidal", "ALiBi", AT[1.0]),
             "accuracy at the trained length, sinusoids minus ALiBi",
@@ -131,6 +137,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "no-encoding-trained-length",
             "At the trained length, a model with sinusoids is more accurate than a model without encoding after the same training.",
             difference("sinusoidal", "no encoding", AT[1.0]),
             "accuracy at the trained length, sinusoids minus no encoding",
@@ -138,6 +145,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "interpolation",
             "At twice the trained length, position interpolation without further training makes a model with RoPE less accurate.",
             difference("RoPE, interpolated", "RoPE", AT[2.0]),
             "accuracy at twice the trained length",
@@ -146,6 +154,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "copy-order",
             "In a copying task at 1.5 times the trained length, ALiBi, T5's bias and no encoding are all more accurate than RoPE.",
             _relative_over_rope,
             "accuracy at 1.5 times the trained length, the lowest of the three minus RoPE",
@@ -154,6 +163,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "copy-interpolation",
             "In a copying task, position interpolation makes a model with RoPE more accurate at 1.5 times the trained length.",
             difference("copy, RoPE, interpolated", "copy, RoPE", COPY_FAR),
             "accuracy at 1.5 times the trained length",
@@ -162,6 +172,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "copy-rope",
             "In a copying task at 1.5 times the trained length, a model with RoPE is more accurate than a model with sinusoids.",
             difference("copy, RoPE", "copy, sinusoidal", COPY_FAR),
             "accuracy at 1.5 times the trained length",
@@ -170,6 +181,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "copy-no-encoding",
             "In a copying task at 1.5 times the trained length, a model without encoding is more accurate than a model with ALiBi.",
             difference("copy, no encoding", "copy, ALiBi", COPY_FAR),
             "accuracy at 1.5 times the trained length",
@@ -180,6 +192,7 @@ ISSUE = Issue(
         *longer_text.CLAIMS,
     ),
     key_figure=KeyFigure(
+        claim="sinusoidal",
         sample="reads 7 2 9 4 1, must write · · · 7 2",
         question="A model with sinusoids reads 48 symbols. In training it saw at most 12, instead of 48: what happens to the accuracy?",
         answers=("It falls", "It stays", "It rises"),
@@ -194,7 +207,7 @@ ISSUE = Issue(
             Row("T5's bias, at most 12", "T5 bias", FAR),
         ),
         remedy="Choose a relative encoding that fits the task, and test at the length that you need.",
-        also=(2, 3),
+        also=("shaw", "t5-bias"),
     ),
     x_label="length relative to the trained one",
     published=(

@@ -49,6 +49,7 @@ def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
 
 CLAIMS = (
     Claim(
+        "text-yarn",
         "On text at twice the trained length, a model with RoPE has a lower loss with YaRN (without further training) than without YaRN.",
         difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]),
         "nats at twice the trained length",
@@ -58,6 +59,7 @@ CLAIMS = (
         extended=True,
     ),
     Claim(
+        "text-sinusoidal",
         "On text, the loss rises more from length 32 to 128 with sinusoids than with ALiBi (as in Press et al. 2022).",
         rise_beyond("sinusoidal", "ALiBi"),
         "nats, rise from length 32 to 128, sinusoids minus ALiBi",
@@ -66,6 +68,7 @@ CLAIMS = (
         extended=True,
     ),
     Claim(
+        "text-alibi",
         "On text, the loss of a model with ALiBi is higher at length 128 than at length 32, its trained length.",
         rise("text, ALiBi", FAR, AT[1.0]),
         "nats, rise from length 32 to 128",
@@ -74,6 +77,7 @@ CLAIMS = (
         extended=True,
     ),
     Claim(
+        "text-rope",
         "On text, the loss rises more from length 32 to 128 with RoPE than with sinusoids.",
         rise_beyond("RoPE", "sinusoidal"),
         "nats, rise from length 32 to 128, RoPE minus sinusoids",

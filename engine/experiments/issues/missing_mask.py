@@ -32,24 +32,28 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "missing",
             "Without the mask, the model predicts the random first half of the sequence more accurately than with the causal mask.",
             difference("no mask", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
+            "transposed",
             "With a transposed mask, the model predicts the random first half of the sequence more accurately than with the causal mask.",
             difference("transposed mask", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
+            "off-by-one",
             "With a mask that is off by one, the model predicts the random first half more accurately than with the causal mask.",
             difference("mask off by one", "causal mask", FIRST),
             "accuracy, first half",
             0.2,
         ),
         Claim(
+            "missing-writing",
             "When the model writes the second half itself, it is less accurate without the mask than with the causal mask.",
             difference("causal mask", "no mask", WRITTEN),
             "accuracy lost, second half written by the model",
@@ -57,6 +61,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "transposed-writing",
             "When the model writes the second half itself, it is less accurate with a transposed mask than with the causal mask.",
             difference("causal mask", "transposed mask", WRITTEN),
             "accuracy lost, second half written by the model",
@@ -64,6 +69,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "off-by-one-writing",
             "When the model writes the second half itself, it is less accurate with a mask that is off by one than with the causal mask.",
             difference("causal mask", "mask off by one", WRITTEN),
             "accuracy lost, second half written by the model",
@@ -71,6 +77,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "learns",
             "With the causal mask, the model learns the second half: its accuracy there is far above chance.",
             above("causal mask", SECOND, CHANCE),
             "accuracy above chance, second half",
@@ -78,6 +85,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "at-chance",
             "With the causal mask, the accuracy on the random first half stays within .05 of chance.",
             lambda values: 0.05 - abs(values("causal mask", FIRST) - CHANCE),
             "accuracy, distance to the limit of chance ± .05, first half",
@@ -86,6 +94,7 @@ ISSUE = Issue(
         ),
         *(
             Claim(
+                name,
                 f"Under the causal mask, one layer with {label} is less accurate on the second half than one layer with a learned table.",
                 difference("causal mask", f"causal mask, {label}", SECOND),
                 "accuracy lost, second half",
@@ -94,10 +103,11 @@ ISSUE = Issue(
                 about="condition",
                 extended=True,
             )
-            for label in ("RoPE", "ALiBi", "no encoding")
+            for name, label in (("rope", "RoPE"), ("alibi", "ALiBi"), ("no-encoding", "no encoding"))
         ),
     ),
     key_figure=KeyFigure(
+        claim="missing",
         sample="reads 2 9 1 8 8 3, then writes 3 8 8 1 9 2",
         question=(
             "Nobody can know the first six symbols in advance. Take the causal mask away: what happens to the accuracy on them?"
@@ -113,6 +123,6 @@ ISSUE = Issue(
             Row("Mask off by one", "mask off by one", FIRST),
         ),
         remedy="Train once on a task with a part that nobody can know: if the model knows that part, the mask is wrong.",
-        also=(3, 6),
+        also=("missing-writing", "learns"),
     ),
 )

@@ -66,6 +66,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "accuracy",
             "A model of eight layers learns to repeat the previous symbol less well without skip connections than with them.",
             difference(WITHOUT, WITH, "accuracy"),
             "accuracy",
@@ -74,6 +75,7 @@ ISSUE = Issue(
             condition="8 layers, 150 training steps",
         ),
         Claim(
+            "first-block-gradient",
             "Without skip connections, the gradient of the whole first block vanishes: it is at least ten times smaller than with them.",
             decades(BARE, "first_grad.first", BARE_SKIPS),
             "powers of ten",
@@ -82,6 +84,7 @@ ISSUE = Issue(
             condition="24 layers with layer normalisation, before training",
         ),
         Claim(
+            "whole-gradient",
             "Without skip connections, the gradient of the whole model vanishes: its norm is at least ten times smaller than with them.",
             decades(BARE, "first_grad", BARE_SKIPS),
             "powers of ten",
@@ -91,6 +94,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "last-query-gradient",
             "Without skip connections, the queries' gradient in the last block vanishes: it is at least ten times smaller than with them.",
             decades(BARE, "first_grad.last.q", BARE_SKIPS),
             "powers of ten",
@@ -99,6 +103,7 @@ ISSUE = Issue(
             condition="24 layers with layer normalisation, before training",
         ),
         Claim(
+            "last-value-gradient",
             "Without skip connections, the values' gradient in the last block vanishes: it is at least ten times smaller than with them.",
             decades(BARE, "first_grad.last.v", BARE_SKIPS),
             "powers of ten",
@@ -107,6 +112,7 @@ ISSUE = Issue(
             condition="24 layers with layer normalisation, before training",
         ),
         Claim(
+            "queries-in-training",
             "In training without skip connections, the queries' gradient is smaller relative to the values' gradient than with them.",
             _along_training,
             "powers of ten",
@@ -115,6 +121,7 @@ ISSUE = Issue(
             condition="8 layers with layer normalisation, last block, mean over the training",
         ),
         Claim(
+            "same-direction",
             "Without skip connections, the tokens of a sequence point more nearly in one direction after the last block than with them.",
             difference(BARE, BARE_SKIPS, "init_token_cosine"),
             "mean cosine of two tokens",
@@ -122,6 +129,7 @@ ISSUE = Issue(
             condition="24 layers with layer normalisation, before training",
         ),
         Claim(
+            "tokens-alike",
             "Without skip connections, the tokens of a sequence differ at least ten times less after the last block than with them.",
             decades(BARE, "init_token_residual", BARE_SKIPS),
             "powers of ten, of the share in which the tokens differ",
@@ -130,6 +138,7 @@ ISSUE = Issue(
             condition="24 layers with layer normalisation, before training",
         ),
         Claim(
+            "layer-norm-keeps-gradient",
             "Without skip connections, the first block's gradient is at least ten times smaller without layer normalisation than with it.",
             decades(TEXTBOOK, "first_grad.first", BARE),
             "powers of ten",
@@ -139,6 +148,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "one-layer",
             "One layer learns to repeat the previous symbol without skip connections.",
             above("1 layer, no skips", "accuracy", CHANCE),
             "accuracy above chance",
@@ -147,6 +157,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "skips-learn",
             "Eight layers with skip connections learn to repeat the previous symbol.",
             above(WITH, "accuracy", CHANCE),
             "accuracy above chance",
@@ -155,6 +166,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="accuracy",
         sample="reads 7 2 9 4, must write · 7 2 9: the symbol before",
         question="Eight layers learn this task. Take their skip connections away: what happens to the accuracy?",
         answers=("It falls", "It stays", "It rises"),
@@ -169,7 +181,7 @@ ISSUE = Issue(
             Row("1 layer without", "1 layer, no skips", "accuracy"),
         ),
         remedy="Keep the skip connection around every attention and every MLP.",
-        also=(3, 4),
+        also=("last-query-gradient", "last-value-gradient"),
     ),
     x_label="Layers",
 )  # fmt: skip

@@ -76,6 +76,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "learned-table",
             "Without a positional encoding, an encoder is less accurate at reversing a sequence than with a learned table.",
             difference("no encoding", "learned table", "accuracy"),
             "accuracy",
@@ -83,6 +84,7 @@ ISSUE = Issue(
             "less",
         ),
         Claim(
+            "sinusoidal",
             "With sinusoids, an encoder is more accurate at reversing a sequence than without a positional encoding.",
             difference("sinusoidal", "no encoding", "accuracy"),
             "accuracy",
@@ -90,6 +92,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "commonest-symbol",
             "Without a positional encoding, an encoder reverses more accurately than by naming the sequence's commonest symbol everywhere.",
             above("no encoding", "accuracy", bag_bound(LENGTH, SYMBOLS)),
             "accuracy above naming the commonest symbol",
@@ -97,6 +100,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "rope",
             "In one layer, an encoder with RoPE is less accurate at reversing a sequence than an encoder with a learned table.",
             difference("RoPE", "learned table", "accuracy"),
             "accuracy",
@@ -105,6 +109,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "t5-bias",
             "In one layer, an encoder with T5's bias is less accurate at reversing a sequence than an encoder with a learned table.",
             difference("T5 bias", "learned table", "accuracy"),
             "accuracy",
@@ -113,6 +118,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "alibi",
             "In one layer, an encoder with ALiBi is less accurate at reversing a sequence than an encoder with a learned table.",
             difference("ALiBi", "learned table", "accuracy"),
             "accuracy",
@@ -121,6 +127,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "encoder-positions",
             "An encoder without positional encoding names the positions of its tokens better than chance.",
             above("own position, encoder", "accuracy", 1 / PLACES),
             "accuracy above chance",
@@ -128,6 +135,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "decoder-same-symbols",
             "When all symbols are the same, a causal decoder without positional encoding names positions better than chance.",
             above("own position, causal, one symbol", "accuracy", 1 / PLACES),
             "accuracy above chance",
@@ -135,6 +143,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "begin-token",
             "When all symbols are the same, a causal decoder without encoding names positions better with a begin token than without it.",
             difference("own position, causal, one symbol, begin token", "own position, causal, one symbol", "accuracy"),
             "accuracy",
@@ -142,6 +151,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "decoder-random-symbols",
             "When the symbols are random, a causal decoder without positional encoding names positions better than chance.",
             above("own position, causal, random symbols", "accuracy", 1 / PLACES),
             "accuracy above chance",
@@ -151,6 +161,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="learned-table",
         sample="reads 2 9 1 8, must write 8 1 9 2",
         question=(
             "An encoder without any positional encoding reverses 12 symbols. Add a learned table of positions: "
@@ -169,6 +180,6 @@ ISSUE = Issue(
             Row("ALiBi", "ALiBi", "accuracy"),
         ),
         remedy="Give an encoder a positional encoding, and an absolute one where each position has a task of its own.",
-        also=(2, 8),
+        also=("commonest-symbol", "begin-token"),
     ),
 )

@@ -33,8 +33,9 @@ def below_guessing(arm: str) -> Callable[[Values], np.ndarray]:
     return lambda values: log(SYMBOLS) - values(arm, "loss")
 
 
-def _stays_finite(arm: str, sentence: str, other: str = NONE, extended: bool = False) -> Claim:
+def _stays_finite(name: str, arm: str, sentence: str, other: str = NONE, extended: bool = False) -> Claim:
     return Claim(
+        name,
         sentence,
         difference(arm, other, "finite"),
         SHARE,
@@ -44,13 +45,13 @@ def _stays_finite(arm: str, sentence: str, other: str = NONE, extended: bool = F
     )
 
 
-def _learns(arm: str, sentence: str) -> Claim:
-    return Claim(sentence, below_guessing(arm), "nats below the loss of guessing", 0.1, about="remedy")
+def _learns(name: str, arm: str, sentence: str) -> Claim:
+    return Claim(name, sentence, below_guessing(arm), "nats below the loss of guessing", 0.1, about="remedy")
 
 
-def _not_finite(arm: str, other: str, sentence: str, condition: str) -> Claim:
+def _not_finite(name: str, arm: str, other: str, sentence: str, condition: str) -> Claim:
     return Claim(
-        sentence, difference(arm, other, "finite"), SHARE, 0.5, "less", condition,
+        name, sentence, difference(arm, other, "finite"), SHARE, 0.5, "less", condition,
         "condition", extended=True,
     )  # fmt: skip
 
@@ -97,6 +98,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "sgd-finite",
             "With SGD, fewer runs stay finite without normalisation than with layer normalisation before each branch (pre-LN).",
             difference(NONE, PRE, "finite"),
             SHARE,
@@ -105,6 +107,7 @@ ISSUE = Issue(
             condition="SGD, learning rate 0.1, 8 layers, float32",
         ),
         Claim(
+            "adamw-finite",
             "With AdamW, fewer runs stay finite without normalisation than with layer normalisation before each branch (pre-LN).",
             difference(ADAM_NONE, ADAM_PRE, "finite"),
             SHARE,
@@ -114,6 +117,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "adamw-accuracy",
             "With AdamW, a model without normalisation reaches a lower accuracy than a model with pre-LN.",
             difference(ADAM_NONE, ADAM_PRE, "accuracy"),
             "accuracy",
@@ -123,50 +127,64 @@ ISSUE = Issue(
             about="condition",
         ),
         _stays_finite(
-            WARM_UP, "With SGD and no normalisation, more runs stay finite if the learning rate warms up over 20 steps."
+            "warm-up",
+            WARM_UP,
+            "With SGD and no normalisation, more runs stay finite if the learning rate warms up over 20 steps.",
         ),
-        _stays_finite(CLIP, "With SGD and no normalisation, more runs stay finite if gradients are clipped at norm 1."),
+        _stays_finite(
+            "clipping", CLIP, "With SGD and no normalisation, more runs stay finite if gradients are clipped at norm 1."
+        ),
         _learns(
+            "clipped-learns",
             CLIP,
             "With SGD, no normalisation and gradients clipped at norm 1, a model ends with a lower loss than guessing.",
         ),
         _stays_finite(
-            GELU, "With SGD and no normalisation, more runs stay finite if the activation is GELU and not ReLU."
+            "gelu", GELU, "With SGD and no normalisation, more runs stay finite if the activation is GELU and not ReLU."
         ),
         _stays_finite(
-            DROPOUT, "With SGD and no normalisation, more runs stay finite with dropout of 0.2 than without dropout."
+            "dropout",
+            DROPOUT,
+            "With SGD and no normalisation, more runs stay finite with dropout of 0.2 than without dropout.",
         ),
         _stays_finite(
+            "weight-decay",
             DECAY,
             "With SGD and no normalisation, more runs stay finite with weight decay of 0.1 than without weight decay.",
         ),
         _stays_finite(
+            "scaled-branches",
             SCALED,
             "With SGD and no normalisation, more runs stay finite if the output of each branch is multiplied by 0.25.",
         ),
         _learns(
+            "scaled-learns",
             SCALED,
             "With SGD, no normalisation and branches multiplied by 0.25, a model ends with a lower loss than guessing.",
         ),
         _stays_finite(
+            "post-norm",
             POST,
             "With SGD, more runs stay finite with layer normalisation after each sum (post-LN) than without normalisation.",
         ),
-        _learns(POST, "With SGD and post-LN, a model ends with a lower loss than guessing."),
-        _learns(PRE, "With SGD and pre-LN, a model ends with a lower loss than guessing."),
+        _learns("post-norm-learns", POST, "With SGD and post-LN, a model ends with a lower loss than guessing."),
+        _learns("pre-norm-learns", PRE, "With SGD and pre-LN, a model ends with a lower loss than guessing."),
         _not_finite(
+            "float16",
             HALF,
             SINGLE,
             "With AdamW and no normalisation, fewer runs stay finite in float16 than in float32.",
             "16 layers, 20 steps, no loss scaling",
         ),
         _not_finite(
+            "bfloat16",
             BRAIN,
             SINGLE,
             "With AdamW and no normalisation, fewer runs stay finite in bfloat16 than in float32.",
             "16 layers, 20 steps",
         ),
         Claim(
+            "higher-rate",
             "With AdamW at ten times the learning rate, a model without normalisation reaches a lower accuracy than a model with pre-LN.",
             difference(FAST_NONE, FAST_PRE, "accuracy"),
             "accuracy",
@@ -177,6 +195,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "no-warm-up",
             "With AdamW and no warm-up, a model with pre-LN reaches a higher accuracy than a model with post-LN.",
             difference(ADAM_PRE, ADAM_POST, "accuracy"),
             "accuracy",
@@ -187,6 +206,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="sgd-finite",
         sample="reads 7 2 9 4, must write · 7 2 9: the symbol before",
         question="SGD trains eight layers. Take layer normalisation away: how many runs keep a finite loss, without NaN?",
         answers=("Fewer runs", "As many runs", "More runs"),
@@ -202,7 +222,7 @@ ISSUE = Issue(
             Row("layer normalisation after each sum (post-LN)", POST, "finite"),
         ),
         remedy="Put layer normalisation before every attention and every MLP.",
-        also=(1, 2),
+        also=("adamw-finite", "adamw-accuracy"),
     ),
     curves=("grad.0.v", "grad.7.v"),
 )

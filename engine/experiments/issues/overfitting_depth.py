@@ -64,6 +64,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "gap",
             "With 128 training sequences, the gap between validation loss and training loss is larger with six layers than with one.",
             difference(DEEP, SHALLOW, "gap"),
             "nats",
@@ -71,6 +72,7 @@ ISSUE = Issue(
             condition=f"{FEW} training sequences",
         ),
         Claim(
+            "final-loss",
             "With 128 training sequences, a model of six layers ends with a higher loss on new sequences than a model of one layer.",
             difference(DEEP, SHALLOW, "loss"),
             "nats, validation loss",
@@ -78,6 +80,7 @@ ISSUE = Issue(
             condition=f"{FEW} training sequences",
         ),
         Claim(
+            "gap-more-data",
             "With 1,024 training sequences too, the gap between validation and training loss is larger with six layers than with one.",
             difference(DEEP_MANY, SHALLOW_MANY, "gap"),
             "nats",
@@ -86,6 +89,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "best-loss",
             "Where each model is stopped at its lowest validation loss, six layers are still worse on new sequences than one layer.",
             difference(DEEP, SHALLOW, "best_loss"),
             "nats, lowest validation loss",
@@ -94,6 +98,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "more-data",
             "A model of six layers ends with a lower validation loss after training on 1,024 sequences than on 128.",
             difference(DEEP_MANY, DEEP, "loss"),
             "nats, validation loss",
@@ -102,6 +107,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "early-stopping",
             "A model of six layers has a lower validation loss at its best moment (early stopping) than at the end of training.",
             lambda values: values(DEEP, "best_loss") - values(DEEP, "loss"),
             "nats, validation loss",
@@ -111,6 +117,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "dropout",
             "Dropout of 0.2 lowers the validation loss of a model of six layers.",
             difference(DROPOUT, DEEP, "loss"),
             "nats, validation loss",
@@ -120,6 +127,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "weight-decay",
             "Weight decay of 1 lowers the validation loss of a model of six layers.",
             difference(DECAY, DEEP, "loss"),
             "nats, validation loss",
@@ -129,6 +137,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "wrong-answers",
             "Going from one layer to six raises the validation loss more where some training answers are wrong than where all are right.",
             lambda values: (
                 (values(NOISE, "loss") - values(f"{NOISE}, 1 layer", "loss"))
@@ -141,6 +150,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "wide-model",
             "In a wider model with 32 training sequences, the gap between the losses is also larger with six layers than with one.",
             difference(WIDE_DEEP, WIDE_SHALLOW, "gap"),
             "nats",
@@ -151,6 +161,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="gap",
         sample="reads 5 5 2 4, must write · 2 4 5: the next symbol",
         question=(
             "With 128 training sequences, go from one layer to six: what happens to the gap between validation loss and training loss?"
@@ -168,7 +179,7 @@ ISSUE = Issue(
         ),
         remedy="Train on more sequences, or keep the weights from the moment of the lowest validation loss.",
         unit="nats",
-        also=(2, 3),
+        also=("gap-more-data", "best-loss"),
     ),
     x_label="Layers",
     evaluations=20,

@@ -43,6 +43,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "gap",
             "Cut from one text, overlapping windows leave a larger gap between validation and training loss than windows side by side.",
             difference(SAME_TEXT, SIDE, "gap"),
             "nats, validation loss minus training loss",
@@ -50,6 +51,7 @@ ISSUE = Issue(
             condition="4,096 characters; windows of 32 that start every 8 or every 32",
         ),
         Claim(
+            "best-loss",
             "With overlapping windows, the lowest validation loss during training is lower than with windows side by side.",
             difference(SAME_TEXT, SIDE, "best_loss"),
             "nats, lowest validation loss",
@@ -58,6 +60,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "equal-number",
             "Equally many windows leave a larger gap between validation and training loss if they overlap than if they stand side by side.",
             difference(AS_MANY, SIDE, "gap"),
             "nats, validation loss minus training loss",
@@ -66,12 +69,14 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "dealt-at-random",
             "If overlapping windows are dealt at random to training and validation, validation loss is lower than the loss on other plays.",
             above(LEAK, "other_text.flattery"),
             "nats, loss on other plays minus validation loss",
             0.1,
         ),
         Claim(
+            "leak",
             "Dealt out at random, overlapping windows put validation loss further below the loss on other plays than windows side by side.",
             difference(LEAK, CLEAN, "other_text.flattery"),
             "nats, loss on other plays minus validation loss",
@@ -79,6 +84,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "quarter-of-text",
             "Overlapping windows from a quarter of the text leave a larger gap between the losses than overlapping windows from all of it.",
             difference(AS_MANY, SAME_TEXT, "gap"),
             "nats, validation loss minus training loss",
@@ -87,6 +93,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="gap",
         sample="reads “To be, or not to b”, must write the next character: “e”",
         question=(
             "Windows of 32 characters start every 8 instead of every 32: what happens to the gap between validation and training loss?"
@@ -100,7 +107,7 @@ ISSUE = Issue(
         others=(Row("Overlapping, 127 windows", AS_MANY, "gap"),),
         remedy="Let windows overlap within the training text, but split the text before you cut it.",
         unit="nats",
-        also=(2, 3),
+        also=("equal-number", "dealt-at-random"),
     ),
     x_label="characters from the start of one window to the next",
     evaluations=12,

@@ -58,6 +58,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "width",
             "The number of parameters in the blocks grows nearly with the square of the width.",
             exponent(WIDE, BLOCKS),
             "exponent of parameters over width",
@@ -65,6 +66,7 @@ ISSUE = Issue(
             condition=f"width {WIDTHS[0]} to {WIDTHS[-1]}, {DEPTH} layers",
         ),
         Claim(
+            "depth",
             "The number of parameters in the blocks grows in proportion to the number of layers.",
             exponent(DEEP, BLOCKS),
             "exponent of parameters over layers",
@@ -72,6 +74,7 @@ ISSUE = Issue(
             condition=f"1 to {DEPTHS[-1]} layers of width {WIDTH}",
         ),
         Claim(
+            "adamw-state",
             "Training with AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.",
             above("width 128", "numbers_per_parameter", 1.0),
             "numbers kept for each parameter, beside the weight",
@@ -79,6 +82,7 @@ ISSUE = Issue(
             condition="AdamW",
         ),
         Claim(
+            "depth-time",
             "The time of a training step grows with the number of layers.",
             exponent(DEEP, TIME),
             "exponent of time over layers",
@@ -86,6 +90,7 @@ ISSUE = Issue(
             condition=f"1 to {DEPTHS[-1]} layers of width {WIDTH}, one CPU core",
         ),
         Claim(
+            "width-time",
             "When the model gets wider, the time of a training step grows less than the number of parameters.",
             minus(exponent(WIDE, BLOCKS), exponent(WIDE, TIME)),
             "exponent of parameters minus exponent of time, over width",
@@ -94,6 +99,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "embedding-share",
             "Embedding and head hold a larger share of all parameters in a model of width 16 than in a model of width 128.",
             lambda values: (
                 values("width 16", "share.embedding") + values("width 16", "share.head")
@@ -105,6 +111,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "mlp-share",
             "An MLP whose hidden layer is twice the width has about as many parameters as the attention of its block.",
             lambda values: values("width 128", "parameters.mlp") / values("width 128", "parameters.attention"),
             "parameters of the MLP divided by those of the attention",
@@ -112,6 +119,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "training-pass",
             "A training step takes more than twice as long as a pass without gradient on the same batch.",
             log2_ratio("width 128", "width 128", "train_ms", "inference_ms"),
             "doublings of the time (training step over pass)",
@@ -120,6 +128,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "cached-token",
             "After 512 tokens, the next token takes less time with a key-value cache than without one.",
             log2_ratio("tokens 512", "tokens 512", "recomputed_ms", "cached_ms"),
             "doublings of the time (without over with the cache)",
@@ -128,6 +137,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "shared-parameters",
             "The number of parameters grows less with depth where one block is used at every depth than where each depth has its own.",
             minus(exponent(_along("depth", (1, 8)), BLOCKS), exponent(SHARED, BLOCKS)),
             "difference of two exponents of parameters over layers",
@@ -135,6 +145,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "shared-time",
             "The time of a training step grows with depth where one block is used at every depth, too.",
             exponent(SHARED, TIME),
             "exponent of time over layers, shared block",
@@ -142,6 +153,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "sgd-state",
             "Training with plain SGD keeps two numbers fewer for each parameter than training with AdamW.",
             difference("width 128", "SGD, width 128", "numbers_per_parameter"),
             "numbers kept for each parameter (AdamW minus SGD)",
@@ -149,6 +161,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "cache-size",
             "The key-value cache grows in proportion to the number of tokens.",
             exponent(TOKENS, "kv_cache_bytes"),
             "exponent of bytes over tokens",
@@ -157,6 +170,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "cached-growth",
             "As the text grows, the time of the next token grows more without a key-value cache than with one.",
             minus(
                 exponent(TOKENS, "recomputed_ms"),
@@ -170,6 +184,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="width",
         sample="2 blocks of width 32 have 2 × 8,544 = 17,088 parameters",
         question="Double the width of this model instead of its depth: does that give the blocks fewer or more parameters?",
         answers=("Fewer", "As many", "More"),
@@ -185,7 +200,7 @@ ISSUE = Issue(
         ),
         remedy="Use one block at every depth where memory for parameters is scarce.",
         scale="log",
-        also=(2, 4),
+        also=("adamw-state", "width-time"),
     ),
     x_label="Layers, width or tokens",
     evaluations=1,

@@ -49,6 +49,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "accuracy",
             "On data without the shortcut, a learned table is less accurate if it was trained with the shortcut than without it.",
             difference("learned, ρ .25", "learned, ρ .9", LACKING),
             "accuracy lost on data without the shortcut",
@@ -56,6 +57,7 @@ ISSUE = Issue(
             condition="shortcut right 9 times out of 10 (ρ .9), or by chance only (ρ .25)",
         ),
         Claim(
+            "shuffled",
             "When positions are shuffled, a learned table keeps fewer predictions if it was trained with the shortcut than without it.",
             difference("learned, ρ .25", "learned, ρ .9", "unchanged_by_positions"),
             "share of predictions that stay, ρ .25 minus ρ .9",
@@ -63,6 +65,7 @@ ISSUE = Issue(
             condition="shortcut right 9 times out of 10 (ρ .9), or by chance only (ρ .25)",
         ),
         Claim(
+            "redrawn",
             "When symbols are drawn anew, a learned table keeps more predictions if its shortcut was always right than without a shortcut.",
             difference("learned, ρ 1", "learned, ρ .25", "unchanged_by_content"),
             "share of predictions that stay, ρ 1 minus ρ .25",
@@ -71,6 +74,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "exceptions",
             "When symbols are drawn anew, a learned table keeps more predictions if its shortcut was always right than if it had "
             "exceptions.",
             difference("learned, ρ 1", "learned, ρ .9", "unchanged_by_content"),
@@ -80,6 +84,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "with-shortcut",
             "On data with the same shortcut as in training, a learned table is far more accurate than chance.",
             above("learned, ρ .9", "accuracy", 0.25),
             "accuracy above chance, on data with the shortcut",
@@ -88,6 +93,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "sinusoidal",
             "Trained with the shortcut and tested without it, sinusoids are more accurate than a learned table.",
             difference("sinusoidal, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
@@ -95,6 +101,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "rope",
             "Trained with the shortcut and tested without it, RoPE is more accurate than a learned table.",
             difference("RoPE, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
@@ -102,6 +109,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "randomized-positions",
             "Trained with the shortcut and tested without it, a learned table is more accurate with randomized positions in training.",
             difference("learned, randomized positions, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
@@ -109,6 +117,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "position-dropout",
             "Trained with the shortcut and tested without it, a learned table is more accurate with position dropout in training.",
             difference("learned, position dropout, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
@@ -116,6 +125,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "rope-always-right",
             "On data without the shortcut, RoPE is less accurate if it was trained with a shortcut that is always right than without one.",
             difference("RoPE, ρ .25", "RoPE, ρ 1", LACKING),
             "accuracy lost on data without the shortcut",
@@ -125,6 +135,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "t5-bias",
             "Trained with the shortcut and tested without it, T5's bias is more accurate than a learned table.",
             difference("T5 bias, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
@@ -134,6 +145,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="accuracy",
         sample="reads 3 1 K2, must write 1 3: each symbol plus 2, modulo 4",
         question=(
             "In training, the position alone now gives the answer 9 times out of 10: what happens to the accuracy without this shortcut?"
@@ -151,7 +163,7 @@ ISSUE = Issue(
             Row("Position dropout, shortcut", "learned, position dropout, ρ .9", LACKING),
         ),
         remedy="Break the shortcut in the data, or use a relative encoding, and always test without the shortcut.",
-        also=(1, 4),
+        also=("shuffled", "with-shortcut"),
     ),
     x_label="How often the shortcut is right in training (ρ)",
 )

@@ -91,6 +91,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "memory-over-gru",
             "The memory of attention that stores all its scores grows faster with the length of the text than the memory of a GRU.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(GRU), MEMORY)),
             GROWTH_OF_MEMORY,
@@ -98,6 +99,7 @@ ISSUE = Issue(
             condition=f"{LENGTHS[0]} to {LONGEST} tokens, as many parameters",
         ),
         Claim(
+            "time-written-out",
             "The time of a training step grows faster than in proportion to the length where attention stores all its scores.",
             minus(exponent(_along(WRITTEN), TIME), 1.0),
             GROWTH_OF_TIME,
@@ -105,6 +107,7 @@ ISSUE = Issue(
             condition=f"{LENGTHS[0]} to {LONGEST} tokens, one CPU core",
         ),
         Claim(
+            "memory-over-convolution",
             "The memory of attention that stores all its scores grows faster with the length than the memory of a dilated convolution.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(CNN), MEMORY)),
             GROWTH_OF_MEMORY,
@@ -112,6 +115,7 @@ ISSUE = Issue(
             condition=f"{LENGTHS[0]} to {LONGEST} tokens, as many parameters",
         ),
         Claim(
+            "gru-slower",
             "At 512 tokens, a training step of a GRU takes longer than a training step of fused attention.",
             log2_ratio(_name(GRU, LONGEST), _name(FUSED, LONGEST), TIME),
             DOUBLINGS,
@@ -120,6 +124,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "time-fused",
             "The time of a training step grows faster than in proportion to the length with fused attention, too.",
             minus(exponent(_along(FUSED), TIME), 1.0),
             GROWTH_OF_TIME,
@@ -128,6 +133,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "learned-bias",
             "The memory of fused attention grows faster with the length where a learned bias is added to the scores than without a bias.",
             minus(exponent(_along(BIASED, ENDS), MEMORY), exponent(_along(FUSED, ENDS), MEMORY)),
             GROWTH_OF_MEMORY,
@@ -136,6 +142,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "attention-dropout",
             "The memory of fused attention grows faster with the length where dropout acts on the attention weights than without dropout.",
             minus(exponent(_along(DROPPED, ENDS), MEMORY), exponent(_along(FUSED, ENDS), MEMORY)),
             GROWTH_OF_MEMORY,
@@ -144,6 +151,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "bytes",
             "The formula for the saved bytes gives exactly the number of bytes that PyTorch keeps for the backward pass.",
             _share_that_agrees,
             "share of six models in which both agree to the byte",
@@ -151,6 +159,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "fused-memory",
             "The memory of fused attention grows more slowly with the length than the memory of attention that stores all its scores.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(FUSED), MEMORY)),
             GROWTH_OF_MEMORY,
@@ -158,6 +167,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "fused-time",
             "At 512 tokens, a training step takes less time with fused attention than with attention that stores all its scores.",
             log2_ratio(_name(WRITTEN, LONGEST), _name(FUSED, LONGEST), TIME),
             DOUBLINGS,
@@ -167,6 +177,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="memory-over-gru",
         sample="reads 512 symbols, 7 2 9 4 …, must write · 7 2 9 …",
         question=(
             "Replace a GRU by an equally large transformer that stores its scores, at 512 tokens: what happens to the memory a training "
@@ -187,7 +198,7 @@ ISSUE = Issue(
         remedy="Use fused attention, which does not store the scores.",
         scale="log",
         unit="bytes",
-        also=(1, 3),
+        also=("time-written-out", "gru-slower"),
     ),
     x_label="Tokens",
     evaluations=1,

@@ -48,6 +48,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "blocks-differ",
             "After training, the MLPs of different blocks give different outputs for the same input.",
             above(OWN, "dense_difference"),
             "relative difference (0: the same, 1: unrelated)",
@@ -55,6 +56,7 @@ ISSUE = Issue(
             condition="4 blocks, Markov source",
         ),
         Claim(
+            "loss",
             "One block used at all four depths ends with a higher loss on new sequences than four blocks with weights of their own.",
             difference(SHARED, OWN, "loss"),
             "nats, validation loss",
@@ -62,6 +64,7 @@ ISSUE = Issue(
             condition="Markov source; the shared block has 29 % of the parameters",
         ),
         Claim(
+            "loss-equal-parameters",
             "One wide block used at all four depths ends with a higher loss on new sequences than four blocks with as many parameters.",
             difference(WIDE, OWN, "loss"),
             "nats, validation loss",
@@ -70,6 +73,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "loss-over-one-use",
             "One block used four times in a row ends with a lower loss on new sequences than one block used once.",
             difference(SHARED, ONCE, "loss"),
             "nats, validation loss",
@@ -79,6 +83,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "three-back",
             "On the task 3 back, one block used at all four depths is less accurate than four blocks with weights of their own.",
             difference(BACK_SHARED, BACK_OWN, "accuracy"),
             "accuracy",
@@ -87,6 +92,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "fewer-parameters",
             "One block used at all four depths saves more than half of the parameters of four blocks.",
             lambda values: 1 - values(SHARED, "parameters") / values(OWN, "parameters"),
             "share of the parameters",
@@ -94,6 +100,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "smaller-gap",
             "With 128 training sequences, one shared block has a smaller gap between validation and training loss than four own blocks.",
             difference(FEW_SHARED, FEW_OWN, "gap"),
             "nats",
@@ -104,6 +111,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "more-steps",
             "After three times as many steps, one block used at all four depths still ends with a higher loss than four own blocks.",
             difference(LONG_SHARED, LONG_OWN, "loss"),
             "nats, validation loss",
@@ -114,7 +122,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
-        claim=1,
+        claim="loss",
         sample="reads 5 5 2 4, must write · 2 4 5: the next symbol",
         question="Use one block at all four depths in place of four own blocks: what happens to the loss on new sequences?",
         answers=("It falls", "It stays", "It rises"),
@@ -126,6 +134,6 @@ ISSUE = Issue(
         others=(Row("one wide block at four depths", WIDE, "loss"), Row("one block, used once", ONCE, "loss")),
         remedy="Give each block its own weights, or make the shared block wider.",
         unit="nats",
-        also=(1, 3),
+        also=("loss", "loss-over-one-use"),
     ),
 )

@@ -46,6 +46,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "four-against-rope",
             "Four layers with sinusoids are less accurate than a single layer with RoPE.",
             difference("4 sinusoidal layers", "one RoPE layer", "accuracy"),
             "accuracy",
@@ -53,6 +54,7 @@ ISSUE = Issue(
             "less",
         ),
         Claim(
+            "rope",
             "A single layer with RoPE is more accurate than a single layer with sinusoids.",
             difference("one RoPE layer", "one sinusoidal layer", "accuracy"),
             "accuracy",
@@ -60,6 +62,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "four-layers",
             "Four layers with sinusoids are much more accurate than a single layer with sinusoids.",
             difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"),
             "accuracy",
@@ -67,6 +70,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "four-over-two",
             "Four layers with sinusoids are more accurate than two layers with sinusoids.",
             difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"),
             "accuracy",
@@ -74,6 +78,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "higher-rate",
             "With a higher learning rate and nothing else changed, a single layer with sinusoids is more accurate.",
             difference("one sinusoidal layer, rate .01", "one sinusoidal layer", "accuracy"),
             "accuracy",
@@ -82,6 +87,7 @@ ISSUE = Issue(
             condition="learning rate .01 instead of .003",
         ),
         Claim(
+            "probe",
             "A linear probe reads the position less accurately after the last of four layers with sinusoids than at the embedding.",
             rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"),
             "accuracy of the probe, after the last layer minus at the embedding",
@@ -90,6 +96,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "neighbours",
             "The sinusoids of neighbouring positions are more alike in sequences of length 512 than of length 8.",
             rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"),
             "cosine at length 512 minus at 8",
@@ -97,6 +104,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "squeezed",
             "If positions are squeezed into a fixed range, the sinusoids of neighbours are more alike at length 512 than at length 8.",
             rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"),
             "cosine at length 512 minus at 8",
@@ -104,6 +112,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "six-over-four",
             "Six layers with sinusoids are more accurate than four layers with sinusoids.",
             difference("6 sinusoidal layers", "4 sinusoidal layers", "accuracy"),
             "accuracy",
@@ -113,6 +122,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="four-against-rope",
         sample="reads 5 8 1 6 3, must write · · 5 8 1",
         question="Replace four layers with sinusoids by a single layer with RoPE: what happens to the accuracy?",
         answers=("It falls", "It stays", "It rises"),
@@ -127,7 +137,7 @@ ISSUE = Issue(
             Row("1 layer with sinusoids, higher learning rate", "one sinusoidal layer, rate .01", "accuracy"),
         ),
         remedy="Before you add layers, try another encoding, and try a higher learning rate.",
-        also=(2, 4),
+        also=("four-layers", "higher-rate"),
     ),
     x_label="layer (0 is the embedding)",
 )

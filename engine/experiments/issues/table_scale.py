@@ -46,6 +46,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "small-start",
             "A learned table started small ends with more order (near positions, similar rows) than one started at the tokens' scale.",
             difference("previous token, table .02", "previous token, table 1", STRUCTURE),
             "order in the table (correlation of nearness and likeness of rows)",
@@ -53,6 +54,7 @@ ISSUE = Issue(
             condition="previous token; table starts at .02 or at 1, tokens at 1",
         ),
         Claim(
+            "zero-start",
             "A learned table started at zero ends with more order (near positions, similar rows) than one started at the tokens' scale.",
             difference("previous token, table 0", "previous token, table 1", STRUCTURE),
             "order in the table (correlation of nearness and likeness of rows)",
@@ -60,6 +62,7 @@ ISSUE = Issue(
             condition="previous token; table starts at 0 or at 1, tokens at 1",
         ),
         Claim(
+            "solves",
             "A model whose learned table started at the scale of the tokens solves its task: its accuracy is far above chance.",
             above("previous token, table 1", "accuracy", CHANCE),
             "accuracy above chance",
@@ -68,6 +71,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "three-back-order",
             "On looking three places back too, a table that starts small ends with more order than one started at the tokens' scale.",
             difference("3 back, table .02", "3 back, table 1", STRUCTURE),
             "order in the table (correlation of nearness and likeness of rows)",
@@ -76,6 +80,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "three-back-accuracy",
             "On looking three places back, a model is less accurate if its table starts far below the tokens' scale than at that scale.",
             difference("3 back, table 1", "3 back, table .02", "accuracy"),
             "accuracy lost",
@@ -83,6 +88,7 @@ ISSUE = Issue(
             condition="three back; table starts at .02 or at 1, tokens at 1",
         ),
         Claim(
+            "small-tokens",
             "On looking three places back, a model whose table starts small is more accurate if its tokens start equally small.",
             difference("3 back, table and tokens .02", "3 back, table .02", "accuracy"),
             "accuracy gained",
@@ -90,6 +96,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "higher-rate",
             "On looking three places back, a model whose table starts small is more accurate with twice the learning rate.",
             difference("3 back, table .02, twice the learning rate", "3 back, table .02", "accuracy"),
             "accuracy gained",
@@ -98,6 +105,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="small-start",
         sample="reads 3 1 4 1, must write · 3 1 4",
         question="Near positions may get similar rows. Start the learned table 50 times smaller: what happens to this order?",
         answers=("Less order", "Equally much", "More order"),
@@ -108,7 +116,7 @@ ISSUE = Issue(
         after=Row("Table starts 50 times smaller", "previous token, table .02", STRUCTURE),
         others=(Row("Table starts at zero", "previous token, table 0", STRUCTURE),),
         remedy="Start the table at the scale of the tokens, and judge it by the accuracy, not by its looks.",
-        also=(2, 4),
+        also=("solves", "three-back-accuracy"),
     ),
     x_label="Standard deviation at which the table starts",
 )

@@ -50,6 +50,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "nearly-always-right",
             "Training with a cue that is right nine times of ten costs a model accuracy on sequences with a random cue.",
             difference("cue says nothing", "cue right 9 of 10", BALANCED),
             LOST,
@@ -57,6 +58,7 @@ ISSUE = Issue(
             condition="against training with a random cue",
         ),
         Claim(
+            "always-right",
             "Training with a cue that is always right costs a model much accuracy on sequences with a random cue.",
             difference("cue says nothing", "cue always right", BALANCED),
             LOST,
@@ -64,6 +66,7 @@ ISSUE = Issue(
             condition="against training with a random cue",
         ),
         Claim(
+            "looks-better",
             "On validation data like its training data, a model looks better if its cue was always right than if its cue was random.",
             difference("cue always right", "cue says nothing", "accuracy"),
             "accuracy gained on validation data like the training data",
@@ -71,6 +74,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "random-cue",
             "Drawing the cue of every training sequence at random makes a model more accurate on sequences with a random cue.",
             difference("cue randomised", "cue right 9 of 10", BALANCED),
             GAINED,
@@ -78,6 +82,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "blanked-cue",
             "Blanking the cue in half of the training sequences makes a model more accurate on sequences with a random cue.",
             difference("cue blanked half the time", "cue right 9 of 10", BALANCED),
             GAINED,
@@ -85,6 +90,7 @@ ISSUE = Issue(
             about="remedy",
         ),
         Claim(
+            "blanked-below-random",
             "A model is less accurate on sequences with a random cue if the cue was blanked in half of its training than if it was random.",
             difference("cue randomised", "cue blanked half the time", BALANCED),
             LOST,
@@ -92,6 +98,7 @@ ISSUE = Issue(
             about="condition",
         ),
         Claim(
+            "half-blanked",
             "Training with a cue that is always right costs accuracy on sequences with a random cue even if half of the cues are blanked.",
             difference("cue says nothing", "cue always right, blanked half the time", BALANCED),
             LOST,
@@ -100,6 +107,7 @@ ISSUE = Issue(
             extended=True,
         ),
         Claim(
+            "more-sequences",
             "Training with a cue that is always right costs accuracy on sequences with a random cue even with many more sequences.",
             difference("cue says nothing", "cue always right, fresh sequences", BALANCED),
             LOST,
@@ -110,6 +118,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="nearly-always-right",
         sample="↑ 3 7 1 4 2 8 0 6 1 9 3: most are low",
         question="In training the cue (↑ or ↓) is right nine times of ten, not five: what happens to accuracy with a random cue?",
         answers=("It falls", "It stays", "It rises"),
@@ -124,7 +133,7 @@ ISSUE = Issue(
             Row("cue always right", "cue always right", BALANCED),
         ),
         remedy="Randomise the cue in the training data.",
-        also=(2, 3),
+        also=("looks-better", "random-cue"),
     ),
     x_label="How often the cue is right in training (ρ)",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from engine.experiments.answer.statement import Paragraph, Section, Sentence, Told, claim_of
+from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of
 from engine.experiments.finding import in_words
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from engine.experiments.answer.statement import Section, Told, statements
+from engine.experiments.answer import Section, Told, statements
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from pages.parts.answer.prose import found_for, found_of, mark

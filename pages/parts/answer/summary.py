@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.experiments.answer.statement import Section, claim_of, statements
+from engine.experiments.answer import Section, claim_of, statements
 from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.shipped_claims import ShippedClaim, counted_findings

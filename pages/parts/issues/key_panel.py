@@ -27,7 +27,7 @@ TALL_ROW, TALL_LOWEST = 54, 330
 
 def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
     values = values_of(shown.trials, shown.seeds)
-    return outcome_of(figure, values, shown.report.claims[figure.claim].finding)
+    return outcome_of(figure, values, shown.report.claim(figure.claim).finding)
 
 
 def key_sections(

@@ -99,7 +99,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
 def _also(issue: Issue, shown: Shown) -> None:
     """What was found about the other claims that matter most."""
     with st.container(key="stage-also", gap="xsmall"):
-        for claim in (shown.report.claims[place] for place in issue.key_figure.also):
+        for claim in (shown.report.claim(name) for name in issue.key_figure.also):
             words = in_words(claim.finding, claim.weighed.seeds)
             condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
             st.markdown(f"{badge(claim.finding, words)} {claim.claim}{condition}")

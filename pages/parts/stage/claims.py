@@ -13,7 +13,7 @@ ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
 def claims_section(shown: Shown, remember: Remember) -> Plain:
-    panels = [_claim_panel(shown, place, claim, remember) for place, claim in enumerate(shown.report.claims)]
+    panels = [_claim_panel(shown, claim, remember) for claim in shown.report.claims]
     return {
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
@@ -22,8 +22,8 @@ def claims_section(shown: Shown, remember: Remember) -> Plain:
     }  # fmt: skip
 
 
-def _claim_panel(shown: Shown, place: int, claim: ClaimReport, remember: Remember) -> Plain:
-    row, name = claim.weighed, f"claim.{place}"
+def _claim_panel(shown: Shown, claim: ClaimReport, remember: Remember) -> Plain:
+    row, name = claim.weighed, f"claim.{claim.id}"
     facts = facts_of(claim)
     over = shown.state not in ("running", "none")
     chip, tone = _chip(claim, over)

@@ -23,13 +23,20 @@ def fake_issue(**changes: Any) -> Issue:
             Arm("longest", "remedy", {"steps": 40}, "loss", extended=True),
         ),
         "claims": (
-            Claim("Short runs end higher.", difference("short", "long", "loss"), "nats", 0.01),
-            Claim("Long ones end low.", above("long", "loss", 1.0), "nats", 0.01, "less"),
+            Claim("short", "Short runs end higher.", difference("short", "long", "loss"), "nats", 0.01),
+            Claim("long", "Long ones end low.", above("long", "loss", 1.0), "nats", 0.01, "less"),
             Claim(
-                "Longest ones end lower.", difference("longest", "long", "loss"), "nats", 1e-4, "less", extended=True
+                "longest",
+                "Longest ones end lower.",
+                difference("longest", "long", "loss"),
+                "nats",
+                1e-4,
+                "less",
+                extended=True,
             ),
         ),
         "key_figure": KeyFigure(
+            claim="short",
             sample="reads 1, must write 1",
             question="Train for one step: what happens to the loss?",
             answers=("It falls", "It stays", "It rises"),

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from engine.experiments.answer import ANSWER, unexpected
-from engine.experiments.answer.statement import Told, claim_of, statements
+from engine.experiments.answer import ANSWER, Paragraph, Section, Told, claim_of, read, statements
 from engine.experiments.experiment import Change
 from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
@@ -23,10 +22,26 @@ def test_each_statement_rests_on_one_measured_claim_and_none_is_told_twice() -> 
     assert [claim for claim, times in Counter(TOLD).items() if times > 1] == []
 
 
-@pytest.mark.parametrize("words", ["words of no claim", "a model"])
-def test_words_of_no_claim_or_of_several_are_refused(words: str) -> None:
-    with pytest.raises(ValueError, match="words of one claim"):
-        claim_of(Told("A sentence.", "fixed-encoding", words))
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("**About.** It is so. [fixed-encoding/nothing]", "rests on fixed-encoding/nothing"),
+        ("**About.** It is so. [nothing/rope]", "rests on nothing/rope"),
+    ],
+)
+def test_a_statement_that_rests_on_no_claim_is_refused(wrong: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read(f"# Question?\n\n## Heading {{#name}}\n\n{wrong}\n")
+
+
+def test_a_sentence_begins_on_a_line_of_its_own() -> None:
+    text = "# Question\n\n## Heading {#name}\n\nA lead. [heads/narrow-heads]\n\n**About.** Plain\n  words.\n"
+    text += "So. [heads/wider-heads turned]\n"
+    lead, last = Told("A lead.", "heads", "narrow-heads"), Told("So.", "heads", "wider-heads", turned=True)
+    assert read(text) == (
+        "Question",
+        (Section("Heading", "name", lead, (Paragraph("About.", ("Plain words.", last)),)),),
+    )
 
 
 def test_every_measured_issue_is_told_with_its_first_claim_and_so_is_every_claim_that_came_out_the_opposite() -> None:
@@ -35,11 +50,7 @@ def test_every_measured_issue_is_told_with_its_first_claim_and_so_is_every_claim
 
 
 def test_what_is_told_as_unexpected_does_not_hold() -> None:
-    held = [
-        told.text
-        for told in statements((unexpected.SECTION,))
-        if findings()[told.issue, claim_of(told).sentence] == "holds"
-    ]
+    held = [told.text for told in statements(ANSWER[-1:]) if findings()[told.issue, claim_of(told).sentence] == "holds"]
     assert held == []
 
 

@@ -35,7 +35,7 @@ def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
 
 
 def test_too_few_seeds_leave_empty_cells() -> None:
-    never = Claim("Nothing has this.", above("long", "nothing"), "nats", 1.0)
+    never = Claim("never", "Nothing has this.", above("long", "nothing"), "nats", 1.0)
     issue = fake_issue(claims=(*fake_issue().claims, never))
     trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
     frame = effects_frame(issue, report(issue, trials, range(1)), trials)
@@ -55,7 +55,11 @@ def test_what_every_seed_gives_alike_has_neither_interval_nor_p() -> None:
 
 def test_an_effect_that_is_no_difference_has_no_two_numbers() -> None:
     ratio = Claim(
-        "One is the double of the other.", lambda values: values("short", "loss") / values("long", "loss"), "", 1.0
+        "ratio",
+        "One is the double of the other.",
+        lambda values: values("short", "loss") / values("long", "loss"),
+        "",
+        1.0,
     )
     issue = fake_issue(claims=(ratio,))
     trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]

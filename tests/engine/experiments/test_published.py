@@ -47,7 +47,10 @@ def test_other_words_keep_the_evidence_and_other_claims_or_arms_do_not() -> None
     assert report.claims[0].weighed == shipped_reports(issue)[0].claims[0].weighed
     larger = replace(issue.claims[0], smallest_effect=0.9)
     assert shipped_reports(replace(issue, claims=(larger, *issue.claims[1:]))) == []
-    assert shipped_reports(replace(issue, claims=issue.claims[::-1])) == []
+    turned, *_ = shipped_reports(replace(issue, claims=issue.claims[::-1]))
+    assert turned.claims == shipped_reports(issue)[0].claims[::-1], "evidence belongs to a claim's id, not to its place"
+    renamed = replace(issue.claims[0], id="other")
+    assert shipped_reports(replace(issue, claims=(renamed, *issue.claims[1:]))) == []
     assert shipped_reports(replace(issue, arms=issue.arms[1:])) == []
 
 

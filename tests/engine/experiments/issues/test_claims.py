@@ -72,5 +72,5 @@ def test_a_claim_says_what_is_in_the_numbers(issue: Issue, claim: Claim, times: 
         for arm in issue.arms
         for seed in SEEDS
     ]  # fmt: skip
-    found = report(issue, trials, SEEDS, extended=True).claims[issue.claims.index(claim)]
+    found = report(issue, trials, SEEDS, extended=True).claim(claim.id)
     assert found.finding == finding

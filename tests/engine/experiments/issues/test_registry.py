@@ -49,6 +49,7 @@ def test_claims_are_about_arms_that_the_same_run_has(issue: Issue) -> None:
         assert {arm for arm, _ in asked} <= {arm.name for arm in issue.arms_of(claim.extended)}
         assert claim.smallest_effect > 0
     assert not issue.claims[0].extended
+    assert len({claim.id for claim in issue.claims}) == len(issue.claims)
 
 
 @EVERY

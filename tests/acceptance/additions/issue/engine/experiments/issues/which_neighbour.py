@@ -18,6 +18,7 @@ ISSUE = Issue(
     ),
     claims=(
         Claim(
+            "alibi",
             "ALiBi finds the symbol before more often than no encoding does.",
             difference("ALiBi", "no encoding", "accuracy"),
             "accuracy",
@@ -25,6 +26,7 @@ ISSUE = Issue(
         ),
     ),
     key_figure=KeyFigure(
+        claim="alibi",
         sample="reads 7 2 9 4, must write · 7 2 9",
         question="Give a layer without an encoding a bias that falls with distance: what happens to the accuracy?",
         answers=("It falls", "It stays", "It rises"),

@@ -1,0 +1,106 @@
+"""The answer to the question of the documents, as prose over the claims of the issues.
+
+The text is ``answer.md``. A sentence begins on a line of its own, and its further lines are indented. A sentence that states something
+ends in the issue and the id of the claim on which it rests, in brackets; the finding and the numbers are read from the evidence
+(:mod:`engine.experiments.shipped_claims`), so the text holds neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.experiments.experiment import Claim
+from engine.experiments.issues import ISSUES
+
+HEADING = re.compile(r"(.+) \{#([\w-]+)\}")
+STATEMENT = re.compile(r"(.+) \[([\w-]+)/([\w-]+)( turned)?\]")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A statement as a sentence. It says what its claim says, so that the claim's finding is the statement's own."""
+
+    text: str
+    """The sentence; Markdown."""
+    issue: str
+    """The slug of the issue."""
+    claim: str
+    """The id of one of its claims."""
+    turned: bool = False
+    """Whether the sentence leads from the claim's number after to the one before, as where something costs accuracy."""
+
+
+Sentence = str | Told
+"""A plain string says what the next statements are about; it states nothing that was measured."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    about: str
+    """The subject in a word or two, with which it begins."""
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    heading: str
+    anchor: str
+    """The name of the section in a link to it."""
+    lead: Told | None
+    """The statement that answers for the section, told first and nowhere else in it; None where no single one does."""
+    paragraphs: tuple[Paragraph, ...]
+
+
+def statements(sections: Sequence[Section]) -> Iterator[Told]:
+    """All statements in the order of the page."""
+    for section in sections:
+        if section.lead is not None:
+            yield section.lead
+        for paragraph in section.paragraphs:
+            yield from (sentence for sentence in paragraph.sentences if isinstance(sentence, Told))
+
+
+def claim_of(told: Told) -> Claim:
+    """The claim that a statement rests on."""
+    return ISSUES[told.issue].claim(told.claim)
+
+
+def read(text: str) -> tuple[str, tuple[Section, ...]]:
+    """The question and the sections of an answer. Raises ValueError with one sentence for what rests on no claim."""
+    question, *sections = re.split(r"^##? ", text, flags=re.MULTILINE)[1:]
+    return question.strip(), tuple(map(_section, sections))
+
+
+def _section(text: str) -> Section:
+    title, *blocks = text.strip().split("\n\n")
+    found = HEADING.fullmatch(title)
+    if found is None:
+        raise ValueError(f"The heading “{title}” of the answer must end in its name, as in {{#depth}}.")
+    leads = [] if blocks[0].startswith("**") else [_sentence(_one_line(blocks.pop(0)))]
+    lead = leads[0] if leads and isinstance(leads[0], Told) else None
+    return Section(found[1], found[2], lead, tuple(map(_paragraph, blocks)))
+
+
+def _paragraph(text: str) -> Paragraph:
+    about, _, rest = text.removeprefix("**").partition("** ")
+    return Paragraph(about, tuple(_sentence(_one_line(sentence)) for sentence in re.split(r"\n(?! )", rest)))
+
+
+def _sentence(text: str) -> Sentence:
+    found = STATEMENT.fullmatch(text)
+    if found is None:
+        return text
+    told = Told(found[1], found[2], found[3], bool(found[4]))
+    if told.issue not in ISSUES or all(claim.id != told.claim for claim in ISSUES[told.issue].claims):
+        raise ValueError(f"The sentence “{told.text}” of the answer rests on {told.issue}/{told.claim}; there is none.")
+    return told
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+QUESTION, ANSWER = read(Path(__file__).with_suffix(".md").read_text("utf-8"))
