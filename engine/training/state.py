@@ -95,8 +95,8 @@ class TrainingState:
             self.busy, self.seen = content["busy"], content["seen"]
             for _ in self.data.draw_sets():  # before the generator is set: it draws them
                 pass
-            self._generator.set_state(content["drawn_from"])
             if self.step:  # the last batch once more: the generator then stands where it stood, too
+                self._generator.set_state(content["drawn_from"])
                 self._drawn_from = content["drawn_from"]
                 self.batch = (self.pretraining or self.data).training_batch().to(self.device)
         except (OSError, EOFError, RuntimeError, KeyError, TypeError, ValueError, pickle.UnpicklingError) as error:

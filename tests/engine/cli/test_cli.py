@@ -16,12 +16,16 @@ from engine.cli import main
 from engine.config.options import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
+from engine.estimate.speed import speed_file
 from engine.experiments.issues import ISSUES
+from tests.serving import SPEED
 
 
 @pytest.fixture(autouse=True)
 def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The speed of the machine is known there: to measure it takes seconds."""
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    speed_file().write_text(json.dumps(SPEED))
 
 
 def lines(text: str) -> list[dict[str, Any]]:
@@ -94,6 +98,7 @@ def test_predict_agrees_with_the_model_itself(capsys: pytest.CaptureFixture[str]
     from engine.config.run_config import RunConfig
     from engine.training.train import prepare
 
+    speed_file().unlink()  # so that it is measured
     assert main(["predict", "--n-layers", "3", "--pos-encoding", "shaw", "--json"]) == 0
     (row,) = lines(capsys.readouterr().out)
     model = prepare(RunConfig().replace(n_layers=3, pos_encoding="shaw"))

@@ -95,7 +95,7 @@ def drawn(examples: int) -> settings:
 
 
 @pytest.mark.parametrize("task", TASKS)
-@drawn(10)
+@drawn(5)
 @given(data=st.data())
 def test_every_config_trains_or_says_why_not(task: str, data: st.DataObject) -> None:
     check(task, data)

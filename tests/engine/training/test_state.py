@@ -15,7 +15,7 @@ from engine.runs.events import ARRAYS, Event, Finished, Progress, Snapshot, Star
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.training.train import begin, train
 
-STEPS = 24
+STEPS, LOOKED_AT = 24, 17
 SMALL = {"steps": STEPS, "warmup_steps": 4, "d_model": 16, "n_heads": 2, "batch_size": 8, "seq_len": 8}
 CONFIGS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -49,65 +49,34 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
     return rows
 
 
-def until(config: RunConfig, step: int, file: Path, asked: str | None = None) -> list[Event]:
-    """The events of a run up to a step, after which it is put away in a file."""
+def until(config: RunConfig, step: int, file: Path) -> list[Event]:
+    """The events of a run, begun or taken up from a file, up to a step, after which it is put away in the file."""
     state, given = begin(config), list[Event]()
+    if file.exists():
+        state.load(file)
     for event in (training := train(config, state=state)):
         given.append(event)
-        if isinstance(event, Progress) and event.step == step:
-            if asked:
-                assert isinstance(training.send(asked), Snapshot)
+        if isinstance(event, Snapshot if step == 0 else Progress) and event.step == step:
+            if step == LOOKED_AT:
+                assert isinstance(training.send(SNAPSHOT_NOW), Snapshot)
             break
     state.save(file)
     return given
 
 
-def rest(config: RunConfig, file: Path) -> list[Event]:
-    state = begin(config)
-    state.load(file)
-    return list(train(config, state=state))
-
-
 @pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("step", [1, 7, 17, STEPS])
-def test_put_away_and_continued_is_as_if_never_put_away(name: str, step: int, tmp_path: Path) -> None:
-    config, file = config_of(name), tmp_path / "state"
-    whole = list(train(config))
+def test_put_away_and_continued_again_and_again_is_as_if_never_put_away(name: str, tmp_path: Path) -> None:
+    """Before the first step, around the end of the pre-training, after the last step, and looked at."""
+    config, whole = config_of(name), list(train(config_of(name)))
     assert isinstance(whole[-1], Finished)
-    torch.rand(step)  # another run in the process that continues it
-    assert numbers([*until(config, step, file), *rest(config, file)]) == numbers(whole)
-
-
-@pytest.mark.parametrize("step", [9, 10, 11])
-def test_the_end_of_pre_training_is_kept(step: int, tmp_path: Path) -> None:
-    config, file = config_of("pre-training"), tmp_path / "state"
-    assert numbers([*until(config, step, file), *rest(config, file)]) == numbers(train(config))
-
-
-def test_twice_put_away_and_looked_at(tmp_path: Path) -> None:
-    config, file = config_of("dropout"), tmp_path / "state"
-    first = until(config, 5, file, asked=SNAPSHOT_NOW)
-    state = begin(config)
-    state.load(file)
-    second = list[Event]()
-    for event in train(config, state=state):
-        second.append(event)
-        if isinstance(event, Progress) and event.step == 12:
-            break
-    state.save(file)
-    assert numbers([*first, *second, *rest(config, file)]) == numbers(train(config))
-
-
-def test_put_away_before_the_first_step(tmp_path: Path) -> None:
-    config, file = config_of("default"), tmp_path / "state"
-    state, given = begin(config), list[Event]()
-    for event in train(config, state=state):
-        given.append(event)
-        if isinstance(event, Snapshot):
-            break
-    state.save(file)
-    assert [type(event) for event in given] == [Started, Snapshot]
-    assert numbers([*given, *rest(config, file)]) == numbers(train(config))
+    in_parts = list[Event]()
+    around_pretraining = (9, 10, 11) if config.pretrain_steps else ()
+    for step in (0, 7, *around_pretraining, LOOKED_AT, STEPS):
+        torch.rand(step)  # another run in the process that continues it
+        in_parts += until(config, step, tmp_path / "state")
+        assert step or [type(event) for event in in_parts] == [Started, Snapshot]
+    in_parts += until(config, STEPS + 1, tmp_path / "state")
+    assert numbers(in_parts) == numbers(whole)
 
 
 @pytest.mark.parametrize("content", [b"", b"no state", b"PK\x03\x04", b"\x80\x04cos\nsystem\n(S'true'\ntR."])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -35,14 +35,6 @@ from engine.training.train import prepare, train
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def numbers(events: Iterable[Event]) -> list[tuple[float, ...]]:
     """Everything a run measured, without what the clock decides."""
     return [
@@ -62,7 +54,7 @@ def progress(events: Iterable[Event]) -> list[Progress]:
     return [event for event in events if isinstance(event, Progress)]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.acceptance) for seed in range(2, 10))])
 def test_reverse_is_learned_with_the_first_half_at_chance(seed: int) -> None:
     config = RunConfig(pos_encoding="learned", n_layers=1, n_heads=1, d_model=32, steps=150, seed=seed)
     *_, finished = train(config)
@@ -102,8 +94,9 @@ def test_the_right_mask_raises_no_alarm() -> None:
 
 
 def test_the_same_config_gives_the_same_numbers_and_another_seed_does_not() -> None:
-    assert numbers(train(SHORT)) == numbers(train(SHORT))
-    assert numbers(train(SHORT)) != numbers(train(SHORT.replace(seed=1)))
+    expected = numbers(train(SHORT))
+    assert expected == numbers(train(SHORT))
+    assert expected != numbers(train(SHORT.replace(seed=1)))
 
 
 def test_looking_changes_no_number() -> None:
@@ -255,7 +248,7 @@ def test_lengths_beyond_a_learned_table_say_so() -> None:
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_every_optimizer_takes_steps_in_every_precision(optimizer: str, dtype: str) -> None:
-    config = RunConfig(steps=3).replace(optimizer=optimizer, dtype=dtype)
+    config = RunConfig(steps=2).replace(optimizer=optimizer, dtype=dtype)
     *_, last = train(config)
     assert isinstance(last, Finished)
     assert math.isfinite(last.metrics["loss"])
@@ -277,11 +270,6 @@ def test_events_survive_json() -> None:
             assert again == dataclasses.replace(event, patterns={}, more_patterns={}, encoding={})
         else:
             assert again == event
-
-
-@pytest.mark.parametrize("slug", PRESETS)
-def test_every_preset_is_a_valid_config(slug: str) -> None:
-    assert PRESETS[slug].config == PRESETS[slug].config.replace()
 
 
 def test_a_prediction_that_is_known_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
