@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,10 @@ from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file
 from engine.experiments.issues import ISSUES
+from engine.training import speed
+from engine.workers.pool import Pool
+from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.workers.test_pool import FAKE, some
 from tests.serving import SPEED
 
 
@@ -94,11 +98,15 @@ def test_encodings_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(row["source"] for row in rows.values())
 
 
-def test_predict_agrees_with_the_model_itself(capsys: pytest.CaptureFixture[str]) -> None:
+def test_predict_agrees_with_the_model_itself(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from engine.config.run_config import RunConfig
     from engine.training.train import prepare
 
-    speed_file().unlink()  # so that it is measured
+    speed_file().unlink()  # so that it is measured, on a few steps
+    monkeypatch.setattr(speed, "TIMED", dict.fromkeys(speed.TIMED, 3))
+    monkeypatch.setattr(speed, "BASELINE_TIMED", 3)
     assert main(["predict", "--n-layers", "3", "--pos-encoding", "shaw", "--json"]) == 0
     (row,) = lines(capsys.readouterr().out)
     model = prepare(RunConfig().replace(n_layers=3, pos_encoding="shaw"))
@@ -170,12 +178,12 @@ def test_a_text_for_a_task_without_one_is_told_by_the_option(capsys: pytest.Capt
 
 
 def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    short = replace(ISSUES["missing-mask"], base={**ISSUES["missing-mask"].base, "steps": 6})
-    monkeypatch.setitem(ISSUES, "missing-mask", short)
+    monkeypatch.setitem(ISSUES, "fake", fake_issue())
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
-    assert main(["issue", "missing-mask", "--seeds", "2", "--json"]) == 0
+    assert main(["issue", "fake", "--seeds", "2", "--json"]) == 0
     rows = lines(capsys.readouterr().out)
-    arms = ISSUES["missing-mask"].arms_of()
+    arms = fake_issue().arms_of()
     assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["report"]
     assert rows[-1]["finding"] == "undecided"  # two seeds cannot decide
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
