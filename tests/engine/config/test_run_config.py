@@ -65,18 +65,25 @@ def changed_configs() -> list[Any]:
                 seen.add(row.name)
                 flat = with_another_value({**roomy, "task": task, "pos_encoding": encoding}, row)
                 cases.append(pytest.param(flat, row.name, id=row.name))
-        cases.append(pytest.param({**roomy, "task": task, "pos_encoding": encoding}, "task", id=f"{task}-{encoding}"))
+        if task == "k_back" or encoding == "learned":  # the names of their settings differ, see below
+            pair = {**roomy, "task": task, "pos_encoding": encoding}
+            cases.append(pytest.param(pair, "task", id=f"{task}-{encoding}"))
     return cases
 
 
+@pytest.fixture(scope="module")
+def parser() -> OneLineParser:
+    parser = OneLineParser()
+    add_settings(parser)
+    return parser
+
+
 @pytest.mark.parametrize(("flat", "name"), changed_configs())
-def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: str) -> None:
+def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: str, parser: OneLineParser) -> None:
     config = parse(flat)
     assert config.value(name) == flat[name]
     linked, ignored = from_query(to_query(config))
     assert (linked, ignored) == (config, [])
-    parser = OneLineParser()
-    add_settings(parser)
     assert config_from(parser.parse_args(as_options(config.flat()))) == config
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
 

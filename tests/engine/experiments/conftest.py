@@ -11,7 +11,7 @@ from engine.workers.pool import Pool
 from tests.engine.workers.test_pool import pool_of
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
     with pool_of(tmp_path_factory.mktemp("experiments"), size=2) as pool:
         yield pool

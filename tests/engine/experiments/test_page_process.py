@@ -1,4 +1,4 @@
-"""The page's process gathers and weighs evidence without torch."""
+"""The page's process gathers and weighs evidence, and writes out a design, without torch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 
 CODE = """
 import sys
+import engine.encodings.designed.code
 from engine.experiments import running, store, trial_cache
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report

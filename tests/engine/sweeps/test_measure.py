@@ -14,13 +14,18 @@ from engine.model import masks
 from engine.model.baseline import Baseline
 from engine.model.build import build_model
 from engine.model.masks import causal_mask
-from engine.sweeps import KINDS
+from engine.sweeps import KINDS, measure
 from engine.sweeps.measure import cpu_name, machine, next_token, random_batch, visit
 from engine.sweeps.plan import read_plan
 from engine.training.measured_memory import peak_bytes
 
 CPU = torch.device("cpu")
 PLAN = read_plan({"d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 2})
+
+
+@pytest.fixture(autouse=True)
+def _times_are_taken_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "MAX_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -69,7 +69,7 @@ CASES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("settings", CASES, ids=str)
-def test_the_same_answer_as_with_whole_passes(settings: dict[str, Any]) -> None:
+def test_answers_and_logits_are_those_of_whole_passes(settings: dict[str, Any]) -> None:
     config, model, batch = ready(**settings)
     first = N - 1 if continues(config) else 0
     expected = written_with_whole_passes(model, batch, first)
@@ -79,11 +79,6 @@ def test_the_same_answer_as_with_whole_passes(settings: dict[str, Any]) -> None:
     share, yields = returned(generation_accuracy(config, model, replace(batch, targets=targets), first))
     assert share == 0.5
     assert yields == batch.inputs.size(1) - first
-
-
-@pytest.mark.parametrize("settings", CASES, ids=str)
-def test_logits_are_those_of_a_whole_pass(settings: dict[str, Any]) -> None:
-    config, model, batch = ready(**settings)
     read = reader(config, model, batch)
     with torch.no_grad():
         for end in range(N, batch.inputs.size(1) + 1):

@@ -49,9 +49,9 @@ def test_top_k_keeps_the_likeliest_in_proportion() -> None:
 def test_what_is_drawn_follows_the_distribution(config: RunConfig) -> None:
     model = prepare(config).eval()
     chances = distribution(next_logits(config, model, [3, 1]), temperature=1.0)
-    drawn = torch.tensor([write_on(config, model, [3, 1], 1, seed=seed)[0] for seed in range(1500)])
+    drawn = torch.tensor([write_on(config, model, [3, 1], 1, seed=seed)[0] for seed in range(700)])
     seen = drawn.bincount(minlength=len(chances)) / len(drawn)
-    assert (seen - chances).abs().max() < 0.05
+    assert (seen - chances).abs().max() < 0.07
     assert chances[UNKNOWN] == 0
 
 

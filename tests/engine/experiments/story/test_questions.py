@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import (
     EQUAL_SYMBOLS,
@@ -18,13 +19,20 @@ from engine.experiments.story.questions import (
     percent,
 )
 from engine.experiments.story.readings import equal_symbols, heads_of
-from engine.experiments.story.step import Step
+from engine.experiments.story.step import Observed, Question, Step
 from engine.runs.log import EventLog
 from tests.engine.experiments.story.synthetic import CHANCE, events_of, mirrored, sample
 
 ENCODER = STEPS[0].config(STEPS[0].first)
 SAMPLES = (sample("12134567", "33345678"), sample("99123456", "12345678"))
 """Two pairs of equal symbols; the first pair got the same answer."""
+
+
+def seen(question: Question, config: RunConfig, events: EventLog) -> Observed:
+    """What a run answers to a question that it can answer."""
+    observed = question.observe(config, events)
+    assert observed is not None
+    return observed
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
@@ -34,8 +42,7 @@ def test_whatever_a_run_did_exactly_one_answer_of_its_question_is_right(step: St
         for accuracy in (0.0, CHANCE, 0.3, 0.985, 0.99, 1.0):
             for heads in ([False], [True, False], [True]):
                 events = events_of(config, accuracy, samples=SAMPLES, pattern=mirrored(heads))
-                observed = step.question.observe(config, events)
-                assert observed is not None
+                observed = seen(step.question, config, events)
                 assert observed.answer in step.question.answers
                 assert observed.sentence.endswith(".")
 
@@ -61,8 +68,7 @@ def test_a_run_that_has_not_finished_answers_nothing(step: Step) -> None:
     ],
 )
 def test_accuracy_is_compared_with_chance_and_with_what_counts_as_learned(accuracy: float, answer: str) -> None:
-    observed = HOW_MANY_RIGHT.observe(ENCODER, events_of(ENCODER, accuracy))
-    assert observed is not None
+    observed = seen(HOW_MANY_RIGHT, ENCODER, events_of(ENCODER, accuracy))
     assert observed.answer == answer
     assert f"{percent(accuracy)} of the answers are right" in observed.sentence
     assert f"guessing gives {percent(CHANCE)}" in observed.sentence
@@ -81,12 +87,10 @@ def test_only_positions_that_are_asked_count() -> None:
 
 
 def test_one_pair_with_different_answers_is_not_always() -> None:
-    observed = EQUAL_SYMBOLS.observe(ENCODER, events_of(ENCODER, 0.3, samples=SAMPLES))
-    assert observed is not None
+    observed = seen(EQUAL_SYMBOLS, ENCODER, events_of(ENCODER, 0.3, samples=SAMPLES))
     assert observed.answer == "not always"
     assert "**1 of 2**" in observed.sentence
-    same = EQUAL_SYMBOLS.observe(ENCODER, events_of(ENCODER, 0.3, samples=SAMPLES[:1]))
-    assert same is not None
+    same = seen(EQUAL_SYMBOLS, ENCODER, events_of(ENCODER, 0.3, samples=SAMPLES[:1]))
     assert same.answer == "always"
 
 
@@ -95,8 +99,7 @@ def test_one_pair_with_different_answers_is_not_always() -> None:
     [([True], "every"), ([False], "none"), ([True, False, False, True], "part"), ([True] * 4, "every")],
 )
 def test_heads_at_the_mirrored_position_are_counted(heads: list[bool], answer: str) -> None:
-    observed = HEADS_AT_THE_MIRROR.observe(ENCODER, events_of(ENCODER, 1.0, pattern=mirrored(heads)))
-    assert observed is not None
+    observed = seen(HEADS_AT_THE_MIRROR, ENCODER, events_of(ENCODER, 1.0, pattern=mirrored(heads)))
     assert observed.answer == answer
     if len(heads) > 1:
         assert f"**{sum(heads)} of {len(heads)}** heads" in observed.sentence
@@ -118,8 +121,7 @@ def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
 )
 def test_the_first_layer_that_reads_the_mirrored_position_is_named(layers: list[int], answer: str) -> None:
     pattern = np.concatenate([mirrored([bool(mirror), False]) for mirror in layers])
-    observed = LAYER_AT_THE_MIRROR.observe(ENCODER, events_of(ENCODER, 1.0, pattern=pattern))
-    assert observed is not None
+    observed = seen(LAYER_AT_THE_MIRROR, ENCODER, events_of(ENCODER, 1.0, pattern=pattern))
     assert observed.answer == answer
     for layer, mirror in enumerate(layers, 1):
         assert f"layer {layer} at **{8 if mirror else 0} of 8** positions" in observed.sentence
@@ -135,16 +137,14 @@ def test_the_first_layer_that_reads_the_mirrored_position_is_named(layers: list[
     ],
 )
 def test_the_picture_is_that_of_the_heads_strongest_weights(pattern: np.ndarray, answer: str) -> None:
-    observed = PICTURE_OF_THE_WEIGHTS.observe(ENCODER, events_of(ENCODER, 0.3, pattern=pattern))
-    assert observed is not None
+    observed = seen(PICTURE_OF_THE_WEIGHTS, ENCODER, events_of(ENCODER, 0.3, pattern=pattern))
     assert observed.answer == answer
 
 
 def test_each_picture_that_is_shown_would_be_answered_by_its_own_name() -> None:
     assert PICTURE_OF_THE_WEIGHTS.pictures.keys() == PICTURE_OF_THE_WEIGHTS.answers.keys()
     for name, weights in PICTURE_OF_THE_WEIGHTS.pictures.items():
-        observed = PICTURE_OF_THE_WEIGHTS.observe(ENCODER, events_of(ENCODER, 0.3, pattern=weights[None, None]))
-        assert observed is not None
+        observed = seen(PICTURE_OF_THE_WEIGHTS, ENCODER, events_of(ENCODER, 0.3, pattern=weights[None, None]))
         assert observed.answer == name
 
 
@@ -161,8 +161,7 @@ def test_the_first_step_at_which_most_answers_are_right_is_named(
     measured: list[tuple[int, float]], last: float, answer: str
 ) -> None:
     assert ENCODER.steps == 200
-    observed = WHEN_MOST_ARE_RIGHT.observe(ENCODER, events_of(ENCODER, last, measured=measured))
-    assert observed is not None
+    observed = seen(WHEN_MOST_ARE_RIGHT, ENCODER, events_of(ENCODER, last, measured=measured))
     assert observed.answer == answer
     if measured and answer != "never":
         assert f"step **{measured[-1][0]} of 200**" in observed.sentence
