@@ -25,6 +25,12 @@ ROOM = {"lookup": {"seq_len": 6}}
 """Where a task has no room for so many symbols."""
 
 
+NEXT_TOKEN = {"task": "recall", "pretrain_steps": 5, "pretrain_on": "next_token"}
+DESIGNED = {"pos_encoding": "designed"}
+TIED = {"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16}
+ANSWERS_ARE_TOKENS = "false unless the answers are the very tokens"
+
+
 def another_value(row: Setting) -> Any:
     """A value unlike the default that the setting allows."""
     if row.kind == "choice":
@@ -124,6 +130,31 @@ def test_every_setting_has_label_help_and_group() -> None:
         ({"colour": "red"}, "colour", "red", "no setting of that name"),
         ({"task_settings": "x"}, "task_settings", "x", "no setting of that name"),
         ({"encoding_settings": 5}, "encoding_settings", "5", "no setting of that name"),
+        ({"family": "gru", "mask_fault": "missing"}, "mask_fault", "missing", "none"),
+        ({"family": "gru", "softmax_axis": "query", "attention_impl": "materialised"}, "softmax_axis", "query", "key"),
+        ({"pretrain_steps": 300}, "pretrain_steps", "300", ""),
+        ({"pretrain_steps": 5, "pretrain_on": "next_token"}, "pretrain_on", "next_token", "sister"),
+        ({**NEXT_TOKEN, "family": "encoder"}, "pretrain_on", "next_token", "sister"),
+        ({"task": "recall", "seq_len": 2}, "seq_len", "2", ""),
+        ({"task": "recall", "min_seq_len": 2}, "min_seq_len", "2", ""),
+        ({"task": "recall", "test_lengths": (2, 9)}, "test_lengths", "2,9", ""),
+        ({"task": "markov", "seq_len": 2}, "seq_len", "2", "at least 3, the shortest question"),
+        ({"pos_encoding": "rope", "rope_scaling": "ntk", "d_head": 2}, "rope_scaling", "ntk", ""),
+        ({"pos_encoding": "rope", "yarn_alpha": 40, "yarn_beta": 32}, "yarn_alpha", "40.0", ""),
+        ({"pos_encoding": "rope", "rope_scale_factor": 0.5}, "rope_scale_factor", "0.5", ""),
+        ({"pos_encoding": "xpos", "xpos_scale_base": 1.0, "seq_len": 64}, "xpos_scale_base", "1.0", "a number from"),
+        (
+            {**DESIGNED, "design_features": "convolution", "design_place": "scores"},
+            "design_place",
+            "scores",
+            "embedding",
+        ),
+        ({**DESIGNED, "design_place": "rotation"}, "design_readout", "linear", "direct"),
+        ({**DESIGNED, "design_features": "magic"}, "design_features", "magic", "one of table, sinusoids"),
+        ({**TIED, "task": "dyck"}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
+        ({**TIED, "task": "lookup", "seq_len": 5}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
+        ({**TIED, "family": "encoder_decoder"}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
+        ({**TIED, "task": "k_back", "k": 1, "pretrain_steps": 5}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
     ],
 )
 def test_a_refusal_names_setting_value_and_what_is_allowed(

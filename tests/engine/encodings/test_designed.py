@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 import engine.encodings
-from engine.config.run_config import RunConfig, parse
+from engine.config.run_config import RunConfig
 from engine.encodings.designed.code import written
 from engine.encodings.designed.layer import Designed
 from engine.encodings.designed.spec import DesignedSettings
@@ -195,19 +195,6 @@ def test_what_is_not_learned_is_saved_but_not_trained() -> None:
     names = {name for name, _ in model.named_parameters() if "encodings" in name}
     assert names == {"stack.encodings.0.readout.weight", "stack.encodings.0.readout.bias"}
     assert "stack.encodings.0.features.frequencies" in model.state_dict()
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"design_features": "convolution", "design_place": "scores"}, "design_place is scores; allowed is embedding"),
-        ({"design_place": "rotation"}, "design_readout is linear; allowed is direct"),
-        ({"design_features": "magic"}, "design_features is magic; allowed is one of table, sinusoids"),
-    ],
-)
-def test_parts_that_do_not_go_together_are_named(settings: Settings, sentence: str) -> None:
-    with pytest.raises(ConfigError, match=sentence):
-        parse({"pos_encoding": "designed", **settings})
 
 
 def test_a_design_in_words() -> None:

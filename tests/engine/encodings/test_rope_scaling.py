@@ -16,7 +16,6 @@ from engine.config.run_config import parse
 from engine.encodings.rope.layer import Rope
 from engine.encodings.rope.scaling import ScaledRotation, ramp
 from engine.encodings.rotation import rotary_frequencies
-from engine.settings.errors import ConfigError
 from engine.training.train import train
 from tests.engine.tiny import tiny_config, tiny_encoding
 
@@ -121,17 +120,3 @@ def test_a_run_is_trained_alike_and_tested_otherwise() -> None:
     assert plain.metrics == scaled.metrics
     assert plain.by_length[0] == scaled.by_length[0]
     assert plain.by_length[1] != scaled.by_length[1]
-
-
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({"rope_scaling": "ntk", "d_head": 2}, "rope_scaling"),
-        ({"yarn_alpha": 40, "yarn_beta": 32}, "yarn_alpha"),
-        ({"rope_scale_factor": 0.5}, "rope_scale_factor"),
-    ],
-)
-def test_what_makes_no_sense_is_named(settings: dict[str, Any], name: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse({"pos_encoding": "rope", **settings})
-    assert [problem.setting for problem in caught.value.problems] == [name]

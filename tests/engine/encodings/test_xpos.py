@@ -11,10 +11,8 @@ from torch import Tensor
 from x_transformers.x_transformers import RotaryEmbedding as XRotary
 from x_transformers.x_transformers import apply_rotary_pos_emb
 
-from engine.config.run_config import parse
 from engine.encodings.rope.layer import Rope
 from engine.encodings.xpos.layer import Xpos
-from engine.settings.errors import ConfigError
 from tests.engine.tiny import tiny_config, tiny_encoding
 
 LENGTH, WIDTH = 12, 8
@@ -84,9 +82,3 @@ def test_without_decay_it_is_rope() -> None:
     rope = tiny_encoding(Rope, tiny_config(d_model=32, n_heads=4, pos_encoding="rope"), max_positions=LENGTH)
     expected = rope.rotate(q, range(LENGTH)) @ rope.rotate(k, range(LENGTH)).mT
     torch.testing.assert_close(scores(xpos(xpos_scale_base=1e6), q, k), expected, atol=1e-3, rtol=1e-3)
-
-
-def test_a_decay_beyond_the_number_range_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"xpos_scale_base is 1\.0; allowed is a number from"):
-        parse({"pos_encoding": "xpos", "xpos_scale_base": 1.0, "seq_len": 64})
-    assert parse({"pos_encoding": "xpos", "xpos_scale_base": 1.0, "seq_len": 6})

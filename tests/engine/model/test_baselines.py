@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -15,7 +13,6 @@ from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.warnings import warnings_of
 from engine.model.build import build_model, parameter_part
 from engine.runs.events import Finished, Snapshot
-from engine.settings.errors import ConfigError
 from engine.training.optimizers import build_optimizers
 from engine.training.train import train
 from tests.engine.tiny import N_OUTPUTS, N_TOKENS, tiny_config, tiny_model, tokens
@@ -112,19 +109,6 @@ def test_a_run_shows_predictions_but_no_pattern(family: str) -> None:
     assert all(look.samples and not look.patterns and not look.encoding for look in looks)
     assert isinstance(events[-1], Finished)
     assert continues(config)
-
-
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"mask_fault": "missing"}, "mask_fault"),
-        ({"softmax_axis": "query", "attention_impl": "materialised"}, "softmax_axis"),
-    ],
-)
-def test_faults_of_attention_are_refused_without_attention(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse({"family": "gru", **settings})
-    assert [problem.setting for problem in caught.value.problems] == [named]
 
 
 def test_what_does_not_apply_is_said_and_does_not_stand_in_the_way() -> None:

@@ -14,7 +14,6 @@ from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.model.load import trained_model
-from engine.settings.errors import ConfigError
 from engine.training.optimizers import build_optimizers
 from engine.workers.worker import save_weights
 from tests.engine.estimate.test_memory import assert_predicted
@@ -77,14 +76,3 @@ def test_weights_come_back_tied(tmp_path: Path) -> None:
     assert again.head.weight is again.embedding.weight
     assert again.embedding.weight.equal(model.embedding.weight)
     load_model(model, str(tmp_path / "w.safetensors"))
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"task": "dyck"}, {"task": "lookup", "seq_len": 5}, {"family": "encoder_decoder"}, {"task": "k_back", "k": 1, "pretrain_steps": 5}],
-)  # fmt: skip
-def test_it_is_refused_where_answers_are_not_the_tokens(settings: dict[str, object]) -> None:
-    with pytest.raises(
-        ConfigError, match="tie_embeddings is true; allowed is false unless the answers are the very tokens"
-    ):
-        tied(**settings)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig, parse
-from engine.settings.errors import ConfigError
 from engine.tasks.data import IGNORE
 from engine.training.data import Data
 
@@ -66,13 +65,3 @@ def test_each_place_is_asked_for_as_often_and_each_value_is_as_common() -> None:
     assert set(values) == set(range(8, 16))
     assert max(places.values()) < 1.25 * min(places.values())
     assert max(values.values()) / 4096 == pytest.approx(Data(config).chance(), abs=0.02)
-
-
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [({"seq_len": 2}, "seq_len"), ({"min_seq_len": 2}, "min_seq_len"), ({"test_lengths": (2, 9)}, "test_lengths")],
-)
-def test_a_length_without_a_pair_is_refused(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse({"task": "recall", **settings})
-    assert [problem.setting for problem in caught.value.problems] == [named]

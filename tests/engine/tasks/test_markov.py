@@ -12,7 +12,6 @@ import torch
 
 from engine.config.run_config import parse
 from engine.estimate.layout import loss_floor
-from engine.settings.errors import ConfigError
 from engine.tasks.data import IGNORE
 from engine.tasks.markov.data import draw
 from engine.training.data import Data, is_held_out
@@ -93,8 +92,3 @@ def test_a_fixed_set_is_trained_on_and_shares_no_sequence_with_validation() -> N
 
 def test_a_source_that_hardly_varies_holds_nothing_out() -> None:
     assert not Data(parse({"task": "markov", "vocab_size": 2, "dirichlet_alpha": 0.01})).holds_out(16)
-
-
-def test_two_symbols_ask_nothing() -> None:
-    with pytest.raises(ConfigError, match="seq_len is 2; allowed is at least 3, the shortest question"):
-        parse({"task": "markov", "seq_len": 2})

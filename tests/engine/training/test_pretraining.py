@@ -10,7 +10,6 @@ import torch
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import labelled, shapes
 from engine.runs.events import Finished, Progress, Started
-from engine.settings.errors import ConfigError
 from engine.tasks.data import IGNORE
 from engine.training.data import Data
 from engine.training.evaluation import chance_of
@@ -94,20 +93,6 @@ def test_the_related_task_is_learned_first_and_the_own_symbols_are_new_then() ->
     assert events[119].loss < 0.2 < 1.5 < events[120].loss
     held_out = [event.validation["accuracy"] for event in events if event.validation and event.step <= 120]
     assert max(held_out) < 0.3, "while it trains on other symbols it knows nothing of its own"
-
-
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"pretrain_steps": 300}, "pretrain_steps"),
-        ({"pretrain_steps": 5, "pretrain_on": "next_token"}, "pretrain_on"),
-        ({"task": "recall", "family": "encoder", "pretrain_steps": 5, "pretrain_on": "next_token"}, "pretrain_on"),
-    ],
-)
-def test_what_cannot_be_pre_trained_is_refused(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse(settings)
-    assert [problem.setting for problem in caught.value.problems] == [named]
 
 
 def test_without_pre_training_nothing_changes() -> None:
