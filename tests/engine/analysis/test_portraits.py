@@ -30,7 +30,9 @@ def config(encoding: str, **settings: object) -> RunConfig:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
 def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
-    found = portrait(config(encoding, family=family), 24)
+    found, alone = (of(config(encoding, family=family), 24) for of in (portrait, matrices))
+    for name, value in alone.items():
+        np.testing.assert_array_equal(value, found[name], err_msg=name)
     rows = found["rows"]
     assert rows in (12, 24)
     assert found["similarity"].shape == (rows, rows)
@@ -42,13 +44,6 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
         assert family == "decoder"
         assert found["offsets"].max() == 0
         assert not np.any(np.triu(found["similarity"], 1))
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_matrices_alone_are_those_of_the_portrait(encoding: str) -> None:
-    alone, whole = (of(config(encoding), 24) for of in (matrices, portrait))
-    for name, value in alone.items():
-        np.testing.assert_array_equal(value, whole[name], err_msg=name)
 
 
 def test_a_learned_table_ends_at_the_trained_length_and_sinusoids_go_on() -> None:

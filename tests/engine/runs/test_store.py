@@ -33,11 +33,17 @@ def finish(run: Run) -> Run:
     return run
 
 
+def read_anew(runs: Runs, run: Run) -> Run:
+    """The run as another process finds it on disk."""
+    found = Runs(runs.folder).get(run.id)
+    assert found is not None
+    return found
+
+
 def test_a_run_comes_back_from_disk_as_it_was(runs: Runs) -> None:
     asked = config(steps=5, pos_encoding="rope", n_heads=4, d_model=32, test_lengths=(8, 12))
     run = finish(runs.create(asked, "a session"))
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert found is not run
     assert (found.config, found.owner, found.state, found.step) == (asked, "a session", "finished", 5)
     assert [to_json(e) for e in found.events] == [to_json(e) for e in run.events]
@@ -59,8 +65,7 @@ def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> N
     )
     run.append([before])
     run.append([after])
-    again = Runs(runs.folder).get(run.id)
-    assert again is not None
+    again = read_anew(runs, run)
     for kept in (run.events, again.events):
         for wrote, read in zip((before, after), kept[:2], strict=True):
             assert isinstance(read, Snapshot)
@@ -106,8 +111,7 @@ def test_an_earlier_snapshot_is_packed_and_comes_back_whole(runs: Runs) -> None:
 def test_a_snapshot_whose_file_is_gone_is_empty(runs: Runs) -> None:
     run = finish(runs.create(config()))
     run.folder.joinpath("snapshots", "0.npz").unlink()
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert isinstance(found.events[1], Snapshot)
     assert not found.events[1].patterns
 
@@ -168,23 +172,15 @@ def test_arrays_are_read_by_one_thread_at_a_time(runs: Runs, monkeypatch: pytest
 def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     run = runs.create(config(steps=100))
     run.append(list(train(run.config))[:10])
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert found.state == "lost"
     assert len(found.events) == 11
     assert found.events[-1] == Ended(8, "lost", "The app ended while this run was going; what it had written is here.")
     assert runs.get(run.id) is run, "whoever still runs it is not disturbed"
     assert run.live
-
-
-def test_a_half_written_line_is_left_out(runs: Runs) -> None:
-    run = runs.create(config(steps=100))
-    run.append(list(train(run.config))[:10])
     with (run.folder / "events.jsonl").open("a") as file:
         file.write('{"event": "progress", "step": 9, "lo')
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
-    assert found.step == 8
+    assert read_anew(runs, run).step == 8, "a half-written line is left out"
 
 
 def test_settings_of_another_version_are_left_out(runs: Runs) -> None:
@@ -193,9 +189,7 @@ def test_settings_of_another_version_are_left_out(runs: Runs) -> None:
     row = json.loads(file.read_text())
     row["config"]["setting_of_tomorrow"] = 1
     file.write_text(json.dumps(row))
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
-    assert found.config == run.config
+    assert read_anew(runs, run).config == run.config
 
 
 @pytest.mark.parametrize(
@@ -209,11 +203,8 @@ def test_an_id_that_is_none_never_reaches_the_disk(runs: Runs, run_id: str, monk
     assert runs.get(run_id) is None
 
 
-def test_an_unknown_id_is_none(runs: Runs) -> None:
-    assert runs.get("a" * 16) is None
-
-
 def test_ids_are_not_guessable(runs: Runs) -> None:
+    assert runs.get("a" * 16) is None
     ids = {runs.create(config()).id for _ in range(20)}
     assert len(ids) == 20
     assert all(len(run_id) == 16 for run_id in ids)
@@ -288,11 +279,12 @@ def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.M
     assert [to_json(e) for e in old.events] == [to_json(e) for e in made[0].events]
 
 
+def full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_a_full_disk_does_not_end_the_run(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create(config(steps=4))
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(run_folder.RunFolder, "write_events", full)
     finish(run)
@@ -305,22 +297,17 @@ def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkey
     first, *middle, last = list(train(run.config))
     whole = run_folder.append_whole
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     run.append([first])
     monkeypatch.setattr(run_folder, "append_whole", full)
     for event in middle:
         run.append([event])
     assert run.unsaved == "This run cannot be saved: No space left on device."
-    before = Runs(runs.folder).get(run.id)
-    assert before is not None
+    before = read_anew(runs, run)
     assert [to_json(event) for event in before.events][:-1] == [to_json(first)]
     monkeypatch.setattr(run_folder, "append_whole", whole)
     run.append([last])
     assert not run.unsaved
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert [to_json(event) for event in found.events] == [to_json(event) for event in run.events]
 
 
@@ -337,8 +324,7 @@ def test_it_is_tried_again_while_the_run_goes_on(runs: Runs, monkeypatch: pytest
     monkeypatch.setattr("time.monotonic", lambda: now + WRITE_AGAIN)
     run.append(rest[1:2])
     assert not run.unsaved
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert [to_json(event) for event in found.events][:-1] == [to_json(event) for event in run.events]
 
 
@@ -359,8 +345,7 @@ def test_a_loss_that_is_not_finite_survives_the_disk(runs: Runs) -> None:
     run.append(
         [Progress(1, float("nan"), float("inf"), 0.1, 1.0), Failed(1, "Step 1: loss is no longer finite.", 0, "loss")]
     )
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert found.state == "failed"
     assert found.ending == run.ending
 
@@ -421,7 +406,6 @@ def test_nobody_waits_for_the_disk_and_the_order_there_is_right(runs: Runs, monk
         first.result()
         second.result()
     assert run.state == "stopped"
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
+    found = read_anew(runs, run)
     assert [type(event) for event in found.events] == [Progress, Ended]
     assert found.events == run.events

@@ -16,29 +16,18 @@ MOST_CLAIMS = 2
 
 
 @pytest.mark.parametrize("slug", ISSUES)
-def test_every_row_is_of_an_arm_and_has_numbers_in_the_shipped_evidence(slug: str) -> None:
+def test_rows_and_claims_are_those_of_the_issue_and_its_evidence_and_what_is_read_first_is_short(slug: str) -> None:
     issue = ISSUES[slug]
-    for row in issue.key_figure.rows:
+    figure = issue.key_figure
+    for row in figure.rows:
         assert row.arm in {arm.name for arm in issue.arms_of()}
         for report in shipped_reports(issue):
             numbers = [trial.numbers for trial in trials_of(report) if trial.arm == row.arm]
             assert any(row.metric in found for found in numbers), f"{row.label}: no {row.metric}"
-
-
-@pytest.mark.parametrize("slug", ISSUES)
-def test_what_is_read_before_the_run_is_short(slug: str) -> None:
-    issue = ISSUES[slug]
-    figure = issue.key_figure
     words = " ".join([issue.title, figure.sample, figure.question, *figure.answers, "Your guess"]).split()
     assert len(words) <= MOST_WORDS
     assert len(set(figure.answers)) == len(ANSWERS)
     assert figure.question.endswith("?")
-
-
-@pytest.mark.parametrize("slug", ISSUES)
-def test_the_other_claims_of_the_first_screen_are_there(slug: str) -> None:
-    issue = ISSUES[slug]
-    figure = issue.key_figure
     assert len(figure.also) <= MOST_CLAIMS
     assert {figure.claim, *figure.also} <= {claim.id for claim in issue.claims_of()}
 

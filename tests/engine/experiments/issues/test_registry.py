@@ -16,16 +16,14 @@ EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
 
 
 @EVERY
-def test_every_arm_has_a_config(issue: Issue) -> None:
+def test_every_arm_has_a_config_and_a_fault_a_control_and_something_that_mends_it(issue: Issue) -> None:
     for arm in issue.arms:
         config = issue.config(arm, seed=3)
         assert config.seed == 3
         assert set(arm.measurements) <= set(MEASUREMENTS)
+        if arm.role in ("fault", "remedy") and arm.settings:
+            assert issue.changes(arm), arm.name
     assert len({arm.name for arm in issue.arms}) == len(issue.arms)
-
-
-@EVERY
-def test_a_fault_has_a_control_and_something_that_mends_it(issue: Issue) -> None:
     roles = {arm.role for arm in issue.arms}
     if "fault" in roles:
         assert "control" in roles
@@ -86,13 +84,6 @@ def test_an_issue_is_complete(issue: Issue) -> None:
     for table in issue.published:
         assert all(len(row) == len(table.columns) for row in table.rows.values())
         assert set(table.ours) <= set(table.rows)
-
-
-@EVERY
-def test_what_an_arm_changes_is_listed(issue: Issue) -> None:
-    for arm in issue.arms:
-        if arm.role in ("fault", "remedy") and arm.settings:
-            assert issue.changes(arm), arm.name
 
 
 def test_a_key_comes_before_or_after_a_query_in_every_text() -> None:

@@ -19,7 +19,7 @@ def test_there_are_six_about_one_task_and_each_has_its_own_title() -> None:
 
 
 @BY_TITLE
-def test_every_allowed_value_makes_a_run_that_differs_in_this_setting_alone(step: Step) -> None:
+def test_every_allowed_value_has_its_label_and_makes_a_run_that_differs_in_this_setting_alone(step: Step) -> None:
     assert 2 <= len(step.values) <= 4
     assert len(set(step.values)) == len(step.values)
     assert step.first in step.values
@@ -29,17 +29,9 @@ def test_every_allowed_value_makes_a_run_that_differs_in_this_setting_alone(step
         assert config.value(step.setting) == value
         assert config.seed == 3
         assert config == first.replace(**{step.setting: value, "seed": 3})
-
-
-@BY_TITLE
-def test_the_base_leaves_the_setting_to_the_reader(step: Step) -> None:
     assert step.setting not in step.base
     assert "seed" not in step.base
     assert step.row.name == step.setting
-
-
-@BY_TITLE
-def test_values_have_labels_of_their_own_and_are_found_by_their_text(step: Step) -> None:
     assert step.choices == {to_text(value): value for value in step.values}
     labels = [step.label_of(value) for value in step.values]
     assert all(labels)
