@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,18 +103,14 @@ def test_writing_names_what_is_unknown_and_is_reproducible(run: Ran) -> None:
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
-    [({"temperature": -1}, "temperature is -1"), ({"length": 0}, "length is 0"), ({"top_k": 0}, "top_k is 0")],
-)
-def test_numbers_that_do_not_fit_are_named(run: Ran, given: dict[str, int], sentence: str) -> None:
+    [
+        ({"temperature": -1}, "temperature is -1"), ({"length": 0}, "length is 0"), ({"top_k": 0}, "top_k is 0"),
+        ({"prompt": "  "}, "prompt is empty"), ({"weights": "gone"}, "no weights"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(run: Ran, given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        questions.sample(run[0], run[1], "the", **given)
-
-
-def test_an_empty_prompt_and_missing_weights_are_one_sentence(run: Ran) -> None:
-    with pytest.raises(ValueError, match="prompt is empty"):
-        questions.sample(run[0], run[1], "  ")
-    with pytest.raises(ValueError, match="no weights"):
-        questions.sample(run[0], run[1] + ".gone", "the")
+        questions.sample(run[0], **{"weights": run[1], "prompt": "the", **given})
 
 
 def test_attention_on_a_sentence_is_the_models_own(run: Ran) -> None:

@@ -73,6 +73,10 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["encodings", "--seq-len", "1"], "seq_len is 1"),
         (["zork"], "zork"),
         ([], "command"),
+        (["issue", "zork"], "issue is zork; allowed is one of"),
+        (["issue"], "name one issue, or --all"),
+        (["issue", "missing-mask", "--all"], "name one issue, or --all"),
+        (["issue", "missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_exit_two(
@@ -138,24 +142,6 @@ def test_issues_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str])
     assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
     assert main(["issues"]) == 0
     assert "missing-mask" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["zork"], "issue is zork; allowed is one of"),
-        ([], "name one issue, or --all"),
-        (["missing-mask", "--all"], "name one issue, or --all"),
-        (["missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
-    ],
-)
-def test_a_bad_experiment_is_refused_in_one_line(
-    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["issue", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])

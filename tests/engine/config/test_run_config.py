@@ -172,25 +172,16 @@ def test_a_bad_link_keeps_what_fits() -> None:
     config, ignored = from_query({"v": "1", "n_layers": "99", "pos_encoding": "rope", "steps": "50", "zork": "1"})
     assert (config.n_layers, config.pos_encoding, config.steps) == (1, "rope", 50)
     assert {problem.setting for problem in ignored} == {"n_layers", "zork"}
-
-
-def test_a_link_cannot_name_the_table_that_holds_the_settings_of_a_row() -> None:
     config, (problem,) = from_query({"task": "k_back", "k": "2", "task_settings": "x"})
     assert (config.task, config.value("k")) == ("k_back", 2)
-    assert problem.setting == "task_settings"
-
-
-def test_a_default_that_a_link_rules_out_costs_the_setting_that_rules_it_out() -> None:
+    assert problem.setting == "task_settings", "the table that holds the settings of a row"
     config, (problem,) = from_query({"task": "k_back", "seq_len": "2", "steps": "50"})
     assert (config.task, config.seq_len, config.steps) == ("k_back", 6, 50)
     assert (problem.setting, problem.given) == ("seq_len", "2")
-    assert "k 3" in problem.allowed
-
-
-def test_a_link_of_another_version_says_so() -> None:
+    assert "k 3" in problem.allowed, "a default that the link rules out costs the setting that does so"
     config, (problem,) = from_query({"v": "9", "steps": "50"})
     assert config.steps == 50
-    assert problem.setting == "v"
+    assert problem.setting == "v", "another version"
 
 
 def test_changes_name_what_differs() -> None:

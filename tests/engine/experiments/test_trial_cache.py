@@ -72,27 +72,24 @@ def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
     assert trial_cache.stored_trials(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
-def test_a_trial_that_measured_time_is_measured_again() -> None:
+def test_what_measured_time_or_did_not_finish_or_cannot_be_read_is_not_found() -> None:
     issue = ISSUES["quadratic-cost"]
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
     assert trial_cache.stored_trials(issue) == []
-
-
-def test_a_trial_is_not_found_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    experiment = comparison({}, ("rope",), ("permutation",))
-    trial_cache.save(experiment, trial_of(experiment.arms[0].name, 0))
-    monkeypatch.setattr(trial_cache, "code_hash", lambda: "other")
-    assert trial_cache.stored_trials(experiment) == []
-
-
-def test_what_did_not_finish_or_cannot_be_read_is_not_found() -> None:
     experiment = comparison({}, ("rope",), ("permutation",))
     arm = experiment.arms[0]
     trial_cache.save(experiment, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
     assert trial_cache.stored_trials(experiment) == []
     trial_cache.save(experiment, trial_of(arm.name, 0))
     trial_cache.file_of(experiment.identity(arm), 0).write_text("{")
+    assert trial_cache.stored_trials(experiment) == []
+
+
+def test_a_trial_is_not_found_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = comparison({}, ("rope",), ("permutation",))
+    trial_cache.save(experiment, trial_of(experiment.arms[0].name, 0))
+    monkeypatch.setattr(trial_cache, "code_hash", lambda: "other")
     assert trial_cache.stored_trials(experiment) == []
 
 

@@ -85,7 +85,7 @@ def test_a_file_that_is_no_notebook_is_named(tmp_path: Path, text: str, named: s
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=lambda notebook: notebook.slug)
-def test_the_download_is_a_valid_notebook_of_the_same_cells(notebook: Notebook) -> None:
+def test_every_notebook_explains_and_tests_what_it_does_and_its_download_has_the_same_cells(notebook: Notebook) -> None:
     read = nbformat.reads(to_ipynb(notebook), as_version=4)
     nbformat.validate(read)
     assert read.cells[0].source.startswith("# What this notebook needs")
@@ -94,10 +94,6 @@ def test_the_download_is_a_valid_notebook_of_the_same_cells(notebook: Notebook) 
     ]
     tested = [cell.source for cell in read.cells if "test" in cell.metadata.get("tags", [])]
     assert tested == [cell.source for cell in notebook.cells if cell.asserts]
-
-
-@pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=lambda notebook: notebook.slug)
-def test_every_notebook_explains_and_tests_what_it_does(notebook: Notebook) -> None:
     introduction, *steps = notebook.steps
     assert not introduction.code
     assert introduction.title == notebook.title

@@ -31,21 +31,17 @@ def finished(**metrics: float) -> Finished:
     return Finished(300, metrics, [], Memory(1, 1, 1, 1, 1), 1.0)
 
 
-def test_learned_names_the_step() -> None:
+def test_learned_names_the_step_and_chance_is_not_learning() -> None:
     ((kind, sentence),) = said(row(10, 0.5), row(20, 0.995), row(30, 1.0))
     assert kind == "success"
     assert "at step 20" in sentence
-
-
-def test_chance_is_not_learning() -> None:
     ((kind, sentence),) = said(row(10, 0.12))
     assert kind == "note"
     assert sentence.startswith("Not learned")
-
-
-def test_one_step_is_one_step() -> None:
     assert said(row(1, 0.12))[0][1].startswith("Not learned in 1 step:")
     assert said(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.10.")
+    assert said(row(10, 0.6))[0][1].startswith("Learned in part")
+    assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
 
 
 @pytest.mark.parametrize("second", [0.12, 0.6, 1.0])
@@ -67,14 +63,11 @@ def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Ev
     )
 
 
-def test_in_part_and_fallen_back() -> None:
-    assert said(row(10, 0.6))[0][1].startswith("Learned in part")
-    assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
-
-
 def test_a_first_half_above_chance_is_an_alarm_and_no_success() -> None:
     kinds = [kind for kind, _ in said(row(10, 1.0, first=0.9))]
     assert kinds == ["alarm"]
+    assert clearly_above(0.3, 0.1)
+    assert not clearly_above(0.15, 0.1), "a fluctuation"
 
 
 @pytest.mark.parametrize(
@@ -87,11 +80,6 @@ def test_the_alarm_comes_first_and_sets_the_two_numbers_side_by_side(written: fl
     assert "is 1.00 while the model reads the right answer" in sentence
     assert f"and {written:.2f} when it must write the answer itself" in sentence
     assert why.startswith("First-half accuracy is 1.00, chance is 0.10")
-
-
-def test_chance_fluctuation_is_no_alarm() -> None:
-    assert not clearly_above(0.15, 0.1)
-    assert clearly_above(0.3, 0.1)
 
 
 def test_a_gap_is_named_only_where_there_is_one() -> None:

@@ -68,9 +68,6 @@ def test_the_table_has_a_row_for_each_visit(result: Result) -> None:
         assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.place, visit.train)
         assert row["saved"] == (str(visit.memory.saved) if visit.memory else "")
         assert bool(row["predicted_saved"]) == (visit.kind == "fused")
-
-
-def test_the_tables_columns(result: Result) -> None:
     memory = list(Memory.__dataclass_fields__)
     assert list(visits_frame(result)) == [
         "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s",

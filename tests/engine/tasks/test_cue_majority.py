@@ -41,19 +41,12 @@ def test_the_cue_agrees_as_often_as_it_should(rho: float) -> None:
     assert share(truth == 1) == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_randomised_cue_says_nothing() -> None:
+def test_a_randomised_cue_says_nothing_a_blanked_one_is_not_shown_and_balanced_evaluation_takes_both_away() -> None:
     cue, truth = cues_and_labels(settings(cue_agreement=1.0, cue_randomised=1.0))
     assert share(cue == truth) == pytest.approx(0.5, abs=0.02)
-
-
-def test_a_blanked_share_shows_no_cue_and_the_rest_keep_theirs() -> None:
     cue, truth = cues_and_labels(settings(cue_agreement=1.0, cue_blanked=0.3))
     assert share(cue == BLANK) == pytest.approx(0.3, abs=0.02)
     assert (cue == truth)[cue != BLANK].all()
-
-
-def test_balanced_evaluation_takes_away_every_tampering() -> None:
-    given = settings(cue_agreement=1.0, cue_blanked=1.0).decorrelated()
-    cue, truth = cues_and_labels(given)
+    cue, truth = cues_and_labels(settings(cue_agreement=1.0, cue_blanked=1.0).decorrelated())
     assert not (cue == BLANK).any()
     assert share(cue == truth) == pytest.approx(0.5, abs=0.02)

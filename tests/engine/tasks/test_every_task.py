@@ -23,34 +23,20 @@ def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_specification_has_the_name_of_its_folder(name: str) -> None:
-    assert TASKS[name].name == name
-
-
-@pytest.mark.parametrize("name", TASKS)
 def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
-    data, declared = task_data(name), TASKS[name].settings
+    data, spec = task_data(name), TASKS[name]
+    declared, own = spec.settings, spec.settings()
+    assert spec.name == name
+    assert spec.corpus == (data.corpus is not None) == issubclass(declared, TextSettings)
+    assert not (own.named_tokens and own.extra_tokens), "both are numbered from just above the symbols"
+    assert own.n_symbols >= 2
+    assert own.n_answers(BaseConfig()) >= 2
     assert isinstance(data, TaskData)
     functions = [f for f in (data.answer, data.draw, data.true_source, data.corpus) if f is not None]
     for function in functions:
         taken = settings_taken(function)
-        own = function.__module__ == f"engine.tasks.{name}.data"
-        assert taken is declared if own else issubclass(declared, taken)
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_a_text_task_has_a_corpus_and_the_settings_of_a_text(name: str) -> None:
-    spec, has_corpus = TASKS[name], task_data(name).corpus is not None
-    assert spec.corpus == has_corpus == issubclass(spec.settings, TextSettings)
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_named_and_extra_tokens_do_not_meet(name: str) -> None:
-    """Both are numbered from just above the symbols."""
-    own = TASKS[name].settings()
-    assert not (own.named_tokens and own.extra_tokens)
-    assert own.n_symbols >= 2
-    assert own.n_answers(BaseConfig()) >= 2
+        of_its_own = function.__module__ == f"engine.tasks.{name}.data"
+        assert taken is declared if of_its_own else issubclass(declared, taken)
 
 
 def test_every_folder_is_registered() -> None:
