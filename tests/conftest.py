@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 LONGEST = (
@@ -12,6 +14,12 @@ LONGEST = (
     "tests/engine/notebooks",
 )
 """The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What no test of this run would come from is not even read: it imports much."""
+    named = "acceptance" in " ".join([config.option.markexpr, *config.args])
+    return True if collection_path.name == "acceptance" and not named else None
 
 
 @pytest.hookimpl(trylast=True)
