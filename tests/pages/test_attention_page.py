@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +32,6 @@ from pages.parts.charts.heads import (
 
 Open = Callable[..., AppTest]
 key = SETTINGS.widget_key
-ROOT = Path(__file__).parents[2]
 
 
 def said(app: AppTest) -> str:
@@ -245,10 +241,3 @@ def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
         [Line("L1 H1", [0], [1]), Line("L1 H2", [0], [2], strong=False)], x="step", y="keys", color="#2F7FD6"
     )
     assert [trace.name for trace in lines.data] == ["L1 H2", "L1 H1"], "the strong one lies on top"
-
-
-def test_the_page_process_stays_light() -> None:
-    modules = "change_view, controls, faults_view, heads_view, steps_view, training_view"
-    code = f"import sys\nfrom pages.parts.attention import {modules}\nprint('torch' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"

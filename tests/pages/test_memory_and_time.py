@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
@@ -144,18 +142,3 @@ def test_a_law_that_the_points_do_not_decide_gives_way_to_the_formula(
 )
 def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None:
     open_page(PAGE, **query)
-
-
-CODE = """
-import sys
-import pages.parts.memory_and_time.board, pages.parts.memory_and_time.at_scale, pages.parts.memory_and_time.state
-from engine.sweeps.plan import Plan
-from pages.parts.memory_and_time.board import UNMEASURED
-UNMEASURED.lines
-print("torch" in sys.modules)
-"""
-
-
-def test_the_page_needs_no_heavy_library() -> None:
-    found = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -214,13 +212,3 @@ def test_a_cell_says_how_far_it_is(played: Players, text: str, share: float) -> 
     play = played.begin(NOTEBOOK)
     play.outcomes[2] = Outcome(text=text)
     assert within(play) == pytest.approx(share)
-
-
-def test_the_page_process_holds_no_torch() -> None:
-    code = (
-        "import sys; from engine.notebooks import NOTEBOOKS; from pages.parts.notebooks import controls, figures, overview\n"
-        "[(notebook.steps, controls.to_ipynb(notebook)) for notebook in NOTEBOOKS.values()]\n"
-        "print([name for name in ('torch', 'nbformat') if name in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"

@@ -70,21 +70,13 @@ def test_the_start_page_carries_its_example_and_leads_on_without_telling_the_end
     assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES) + len(PLACES[0].views)
 
 
-def test_every_setting_has_its_widget(open_page: Open) -> None:
+def test_every_setting_has_its_widget_and_a_choice_brings_its_own(open_page: Open) -> None:
     app = open_page("lab.py", unfolded=True)
     for row in settings_of(RunConfig()):
         assert app.get_by_key(f"set.{row.name}").label == row.label
-
-
-def test_choosing_an_encoding_brings_its_own_parameters(open_page: Open) -> None:
-    app = open_page("lab.py", unfolded=True)
     app.selectbox(key="set.pos_encoding").select("rope").run()
     assert app.number_input(key="set.rope_base").value == 10_000
     assert linked(app)["pos_encoding"] == "rope"
-
-
-def test_a_text_task_brings_its_text_and_its_own_vocabulary(open_page: Open) -> None:
-    app = open_page("lab.py", unfolded=True)
     app.selectbox(key="set.task").select("shakespeare_chars").run()
     assert not app.exception, app.exception
     assert app.text_input(key="set.text").value == "shakespeare"
@@ -144,10 +136,29 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
     assert app.number_input(key="set.steps").value == 77
 
 
-def test_train_runs_to_its_finding(open_page: Open) -> None:
-    app = trained(open_page("lab.py", steps="120"))
-    assert "Learned: held-out second-half accuracy" in said(app)
-    assert linked(app)["run"] == app.session_state["run"]
+def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload(open_page: Open) -> None:
+    app = trained(open_page("lab.py", steps="120", seq_len="7"))
+    finding = "Learned: held-out second-half accuracy"
+    run_id = app.session_state["run"]
+    assert finding in said(app)
+    assert linked(app)["run"] == run_id
+    again = open_page("lab.py", **linked(app))
+    assert again.session_state["run"] == run_id
+    assert finding in said(again)
+
+    app.number_input(key="set.n_layers").set_value(2).run()
+    assert "Settings changed since this run: Depth 1 → 2" in said(app)
+    app.switch_page("start.py").run()
+    app.switch_page("lab.py").run()
+    assert [app.number_input(key=f"set.{name}").value for name in ("seq_len", "n_layers")] == [7, 2]
+    assert app.session_state["run"] == run_id
+    assert finding in said(app)
+
+    app.number_input(key="set.n_layers").set_value(1).run()
+    press(app, "New seed")
+    run = server.find(app.session_state["run"])
+    assert run is not None
+    assert run.config == RunConfig(steps=120, seed=1).replace(seq_len=7)
 
 
 def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
@@ -158,19 +169,13 @@ def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
     assert "Learned" not in said(app)
 
 
-def test_a_run_that_the_disk_does_not_take_says_so(open_page: Open) -> None:
+def test_an_owner_reads_that_the_disk_does_not_take_a_run_keeps_it_and_deletes_it(open_page: Open) -> None:
     app = trained(open_page("lab.py", steps="3"))
     run = server.find(app.session_state["run"])
     assert run is not None
     assert "It goes on, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
     assert "No space left on device. It goes on, but it is gone when the app is started anew" in said(app.run())
-
-
-def test_an_owner_keeps_and_deletes_a_run(open_page: Open) -> None:
-    app = trained(open_page("lab.py", steps="3"))
-    run = server.find(app.session_state["run"])
-    assert run is not None
     app.toggle(key=f"keep.{run.id}").set_value(True).run()
     assert run.pinned
     app.toggle(key=f"keep.{run.id}").set_value(False).run()
@@ -210,37 +215,6 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     while again.live or first.live:
         again.wait_for(len(again.events) + 1, 0.2)
     assert (first.state, again.state) == ("stopped", "stopped")
-
-
-def test_a_new_seed_changes_the_seed_alone(open_page: Open) -> None:
-    app = trained(open_page("lab.py", steps="20"))
-    press(app, "New seed")
-    run = server.find(app.session_state["run"])
-    assert run is not None
-    assert run.config == RunConfig(steps=20, seed=1)
-
-
-def test_settings_changed_since_the_run_are_named(open_page: Open) -> None:
-    app = trained(open_page("lab.py", steps="20"))
-    app.number_input(key="set.n_layers").set_value(2).run()
-    assert "Settings changed since this run: Depth 1 → 2" in said(app)
-
-
-def test_settings_and_run_survive_leaving_the_page(open_page: Open) -> None:
-    app = trained(open_page("lab.py", steps="20", seq_len="7"))
-    run_id = app.session_state["run"]
-    app.switch_page("start.py").run()
-    app.switch_page("lab.py").run()
-    assert app.number_input(key="set.seq_len").value == 7
-    assert app.session_state["run"] == run_id
-    assert "after 20 steps" in said(app) or "Not learned in 20 steps" in said(app)
-
-
-def test_a_reload_finds_its_run(open_page: Open) -> None:
-    first = trained(open_page("lab.py", steps="20"))
-    again = open_page("lab.py", **linked(first))
-    assert again.session_state["run"] == first.session_state["run"]
-    assert "20 steps" in said(again)
 
 
 def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,8 @@ def test_a_run_in_a_link_brings_its_choice_and_its_seed(open_page: Open) -> None
     assert dict(app.query_params) == {"step": "2", "choice": "nope", "seed": "4", "run": run.id}, "as it was left"
 
 
-def test_a_guess_stands_in_the_address_and_is_there_after_a_reload(open_page: Open) -> None:
+def test_a_guess_is_there_after_a_reload_and_tries_of_one_step_stand_side_by_side(open_page: Open) -> None:
+    step = STEPS[0]
     app = open_page("story.py")
     app.radio[0].set_value("not always").run()
     assert app.query_params["guess"] == "not always"
@@ -119,6 +120,7 @@ def test_a_guess_stands_in_the_address_and_is_there_after_a_reload(open_page: Op
     assert not again.warning
     assert again.radio[0].value == "not always"
     trained(again)
+    assert f"{step.row.label}, right answers:" not in said(again)
     again.radio[0].set_value("always").run()
     address = dict(again.query_params)
     assert (address["guess"], address["guessed"]) == ("always", "not always")
@@ -130,18 +132,13 @@ def test_a_guess_stands_in_the_address_and_is_there_after_a_reload(open_page: Op
     assert "guess" not in press(later, "Next").query_params, "each step has its own"
     assert dict(press(later, "Back").query_params) == address
 
-
-def test_tries_of_one_step_stand_side_by_side(open_page: Open) -> None:
-    step = STEPS[0]
-    app = trained(open_page("story.py"))
-    assert f"{step.row.label}, right answers:" not in said(app)
-    app.get("button_group")[0].set_value("2").run()
-    assert app.query_params["choice"] == "2"
-    assert f"Shown is the run with {step.row.label} 1." in said(app)
-    trained(app)
-    assert "Shown is the run" not in said(app)
-    assert shown(app).config == step.config(2)
-    assert f"{step.row.label}, right answers: 1 " in said(app)
+    again.get("button_group")[0].set_value("2").run()
+    assert again.query_params["choice"] == "2"
+    assert f"Shown is the run with {step.row.label} 1." in said(again)
+    trained(again)
+    assert "Shown is the run" not in said(again)
+    assert shown(again).config == step.config(2)
+    assert f"{step.row.label}, right answers: 1 " in said(again)
 
 
 @pytest.mark.parametrize(

@@ -51,17 +51,15 @@ def test_without_them_every_setting_is_drawn() -> None:
     assert CHOSEN.items() <= dict(app.query_params).items()
 
 
-@pytest.fixture(scope="module")
-def address() -> dict[str, str]:
-    """What the page writes where nothing is hidden or locked."""
-    return dict(opened().query_params)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_hide_removes_one_widget_and_lock_disables_it(name: str, address: dict[str, str]) -> None:
-    """One is hidden and the next is locked, in one link."""
-    locked = NAMES[(NAMES.index(name) + 1) % len(NAMES)]
-    query, there = {"hide": name, "lock": locked}, {other: other == locked for other in NAMES if other != name}
+@pytest.mark.parametrize("first", range(4))
+def test_hide_removes_widgets_and_lock_disables_them(first: int) -> None:
+    """Every fourth is hidden and the one after it locked; all of them have their turn."""
+    hidden, locked = NAMES[first::4], NAMES[(first + 1) % 4 :: 4]
+    query, there = (
+        {"hide": ",".join(hidden), "lock": ",".join(locked)},
+        {name: name in locked for name in NAMES if name not in hidden},
+    )
+    address = dict(opened().query_params)
     app = opened(**query)
     assert drawn(app) == there
     assert not app.warning

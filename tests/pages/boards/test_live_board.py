@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
@@ -90,12 +88,3 @@ def test_every_panel_has_a_title() -> None:
         "encoding": ("matrix", "similarity"),
     }
     assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)
-
-
-def test_showing_a_board_needs_no_torch() -> None:
-    code = (
-        "import sys; from tests.pages.boards.test_live_board import opened, ScriptedRun\n"
-        "run = ScriptedRun(); run.advance(20); assert not opened(run, recorded=True).exception\n"
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -18,16 +18,31 @@ from pages.parts.web.compose import serving
 
 ROOT = Path(__file__).parents[3]
 CODE = """
-import sys
+import pkgutil, sys
 import app
-pandas = sys.modules["pandas"]
-assert not pandas.__spec__._initializing
-print(sorted({"torch", "pages.main"} & set(sys.modules)))
+assert not sys.modules["pandas"].__spec__._initializing
+assert "pages.main" not in sys.modules
+import pages.parts
+for module in pkgutil.walk_packages(pages.parts.__path__, "pages.parts."):
+    __import__(module.name)
+from engine.notebooks import NOTEBOOKS
+from pages.parts.memory_and_time.board import UNMEASURED
+from pages.parts.notebooks.controls import to_ipynb
+from tests.pages.boards.test_live_board import ScriptedRun, opened
+run = ScriptedRun()
+run.advance(20)
+assert not opened(run, recorded=True).exception
+assert UNMEASURED.lines
+assert all(notebook.steps and to_ipynb(notebook) for notebook in NOTEBOOKS.values())
+print(sorted({"torch", "nbformat"} & set(sys.modules)))
 """
 
 
-def test_pandas_is_whole_before_the_first_page_runs_and_torch_is_not_there() -> None:
-    """A page that imports it late breaks Plotly in the threads of other sessions, which meets a half imported module."""
+def test_pandas_is_whole_before_the_first_page_runs_and_no_page_brings_torch() -> None:
+    """What pages import is under a contract; here it is seen, with what they do late.
+
+    A page that imports pandas late breaks Plotly in the threads of other sessions, which meets a half imported module.
+    """
     found = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 
