@@ -25,14 +25,10 @@ def test_a_link_shows_its_term_first_and_all_others_below(open_page: Open) -> No
     assert sorted(headings(app)) == sorted(term.name for term in TERMS.values())
 
 
-def test_a_link_to_no_term_says_so(open_page: Open) -> None:
+def test_a_link_to_no_term_says_so_and_search_finds_words_in_names_and_texts(open_page: Open) -> None:
     app = open_page("glossary.py", term="zork")
     assert "`term` is `zork`" in app.warning[0].value
     assert len(headings(app)) == len(TERMS)
-
-
-def test_search_finds_words_in_names_and_texts(open_page: Open) -> None:
-    app = open_page("glossary.py")
     app.text_input[0].set_value("copies the answer").run()
     assert headings(app) == [TERMS["causal"].name]
     app.text_input[0].set_value("zork").run()
