@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
 
 
 @contextmanager
-def proxied(address: str, prefix: str) -> Iterator[str]:
-    """The address under which the server at ``address`` is reached through the prefix."""
-    host, port = address.removeprefix("http://").strip("/").split(":")
+def proxied(address: str, prefix: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The address under which the server at ``address`` is reached through the prefix, and a function that cuts every answer off."""
+    inside = urlsplit(address)
     loop = asyncio.new_event_loop()
     ready: list[int] = []
+    answering: set[asyncio.StreamWriter] = set()
     listening = threading.Event()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -26,10 +28,12 @@ def proxied(address: str, prefix: str) -> Iterator[str]:
                 inner = b"/" + path[len(prefix) :].lstrip(b"/")
                 if b"upgrade:" not in rest.lower():  # One request a connection, so that each is rewritten.
                     rest = rest.replace(b"keep-alive", b"close")
-                onward, back = await asyncio.open_connection(host, int(port))
+                    answering.add(writer)
+                onward, back = await asyncio.open_connection(inside.hostname, inside.port)
                 back.write(b" ".join((method, inner, rest)))
                 await asyncio.gather(pump(reader, back), pump(onward, writer))
         writer.close()
+        answering.discard(writer)
 
     async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with suppress(OSError):
@@ -43,6 +47,9 @@ def proxied(address: str, prefix: str) -> Iterator[str]:
         ready.append(server.sockets[0].getsockname()[1])
         listening.set()
 
+    def cut() -> None:
+        loop.call_soon_threadsafe(lambda: [writer.transport.abort() for writer in answering])
+
     def serve() -> None:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(listen())
@@ -55,6 +62,6 @@ def proxied(address: str, prefix: str) -> Iterator[str]:
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     listening.wait()
-    yield f"http://127.0.0.1:{ready[0]}{prefix}/"
+    yield f"http://127.0.0.1:{ready[0]}{prefix}{inside.path}", cut
     loop.call_soon_threadsafe(loop.stop)
     thread.join()

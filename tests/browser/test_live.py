@@ -24,9 +24,14 @@ names = (f"run{number}" for number in count())
 
 
 @pytest.fixture(scope="module")
-def site(serve: Any) -> str:
-    address: str = serve("tests/browser/site/app.py")
-    return address
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server under a configured base path. It must stop at the end although somebody listens to it."""
+    under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab"}
+    with running("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
+        yield address
+        stream = urllib.request.urlopen(f"{address}live/waiting")
+        assert stream.readline().startswith(b"id:")
+    stream.close()
 
 
 @pytest.fixture
@@ -47,6 +52,14 @@ def open_board(chromium: Any, site: str) -> Iterator[Open]:
             return page
 
         yield open_
+
+
+@pytest.fixture
+def troubled(chromium: Any) -> Iterator[Any]:
+    """A page in a new browser profile whose console may name errors."""
+    with chromium.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        yield context.new_page()
 
 
 def plot(page: Any, name: str) -> Any:
@@ -86,16 +99,16 @@ def scripts_run(page: Any) -> str:
     return text
 
 
-def test_the_curve_grows_on_one_node_and_zoom_and_legend_survive_reruns(open_board: Open) -> None:
-    page = open_board(steps=5000, rate=100)
+def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) -> None:
+    page = open_board(family="encoder_decoder", steps=5000, rate=100)
     loss = plot(page, "loss")
     until_step(page, 20)
 
     # It grows again and again without the script being run again.
     before, draws = scripts_run(page), int(loss.get_attribute("data-draws"))
-    until(loss, "Number(node.dataset.draws) >= argument", draws + 8)
+    until(loss, "Number(node.dataset.draws) >= argument", draws + 4)
     assert scripts_run(page) == before
-    assert step(page) >= 28, "each drawing shows steps that were not there before"
+    assert step(page) >= 24, "each drawing shows steps that were not there before"
     assert min(loss.evaluate("node => node.data.map(trace => trace.x.length)")) > 0
     assert "Training" in page.locator(".badge").inner_text()
 
@@ -119,12 +132,39 @@ def test_the_curve_grows_on_one_node_and_zoom_and_legend_survive_reruns(open_boa
     assert loss.evaluate(seen) == zoomed
 
     # Streamlit calls the cleanup of data that were overtaken by later ones, although the component stays.
-    for _ in range(4):
+    for _ in range(2):
         page.get_by_text("Earlier run").click()
         page.emulate_media(color_scheme="dark")
         page.emulate_media(color_scheme="light")
     until_step(page, step(page) + 30)
     assert marked(page)
+
+    # A tile is enlarged by click and by keyboard. Panels out of sight are not redrawn: the window is high enough for all.
+    page.set_viewport_size({"width": 1366, "height": 1900})
+    page.locator("article.attention .nsewdrag").first.wait_for()
+    box = page.locator("article.attention .nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.8)
+    page.locator('article.pattern .plot[aria-label^="Layer 2, head 3"]').wait_for()
+    page.get_by_label("Head", exact=True).select_option("0")
+    page.locator('article.pattern .plot[aria-label^="Layer 2, head 1"]').wait_for()
+    page.get_by_role("button", name="Cross").press("Enter")
+    until(plot(page, "pattern"), "node._fullLayout?.xaxis.ticktext?.length === 6")
+    box = page.locator("article.pattern .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5)
+    tip = page.locator(".tip").inner_text()
+    assert re.fullmatch(r"query \d+ “\S+” → key \d+ “\S+”: about [01]\.\d{3}", tip), tip
+
+    score = page.locator(".score")
+    score.get_by_text("24 of 24 right").wait_for()  # from step 86 on
+    page.locator(".replay input").fill("2")
+    page.get_by_text(re.compile(r"looking at step 2\b")).wait_for()
+    score.get_by_text(re.compile(r"\b(1?\d|2[0-3]) of 24 right")).wait_for()
+    early = score.inner_text()
+    assert plot(page, "loss").evaluate("node => node.layout.shapes.at(-1).x0") == 2
+    until_step(page, step(page) + 40)
+    assert score.inner_text() == early, "looking back holds while training goes on"
+    page.get_by_role("button", name="Live").click()
+    score.get_by_text("24 of 24 right").wait_for()
 
     # Leaving closes the stream.
     page.evaluate(
@@ -136,31 +176,26 @@ def test_the_curve_grows_on_one_node_and_zoom_and_legend_survive_reruns(open_boa
     page.wait_for_function("() => window.streamClosed?.includes('/live/')")
 
 
-def test_the_end_is_told_once_over_one_stream_and_the_next_run_takes_the_node(open_board: Open) -> None:
+def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(open_board: Open, tmp_path: Path) -> None:
     asked = list[str]()
     page = open_board(
-        before=lambda page: page.on("request", lambda r: asked.append(r.url) if "/live/" in r.url else None), rate=300
-    )
+        before=lambda page: page.on("request", lambda r: asked.append(r.url) if "?after=" in r.url else None),
+        click=1, rate=0, layers=1, n=120, height=1900,
+    )  # fmt: skip
+    page.locator(".badge[data-state=none]").wait_for()
+    assert page.get_by_text("no run yet").count() > 0
+    empty = page.locator("article.loss").bounding_box()
     mark(page)
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_text("place 3 in the queue").wait_for()
+    assert page.get_by_text("waiting for the first step").count() == 3
+    page.get_by_role("button", name="To the end").click()
     page.get_by_text("page knows: finished").wait_for()
     settled = scripts_run(page)
-    page.wait_for_timeout(1500)  # a stream that was cut is asked for again after a second
-    assert scripts_run(page) == settled
-    assert len(asked) == 1, asked
-    page.locator("article.memory").scroll_into_view_if_needed()
+    until_step(page, 300)
+    assert page.locator("article.loss").bounding_box()["height"] == empty["height"]
     page.locator('article.memory .plot[aria-label*="Measured: parameters"]').wait_for()
 
-    page.get_by_text("Another run").click()
-    until(plot(page, "loss"), "node.dataset.run.endsWith('-again') && Number(node.dataset.step) === 300")
-    page.locator(".badge[data-state=finished]").wait_for()
-    assert marked(page)
-    assert len(steps_drawn(page)) == 300
-
-
-def test_a_figure_is_downloaded_follows_the_theme_and_fits_a_phone(open_board: Open, tmp_path: Path) -> None:
-    page = open_board(rate=600)
-    page.locator(".badge[data-state=finished]").wait_for()
-    until_step(page, 300)
     begins = {"Picture (PNG)": b"\x89PNG", "Drawing (SVG)": b"<svg", "Data (CSV)": b"series,x,y,value"}
     for item, first_bytes in begins.items():
         page.get_by_label("Download Loss").click()
@@ -170,29 +205,16 @@ def test_a_figure_is_downloaded_follows_the_theme_and_fits_a_phone(open_board: O
         download.value.save_as(target)
         assert target.read_bytes().startswith(first_bytes)
         assert target.stem == "a-scripted-run-loss"
-    rows = (tmp_path / "a-scripted-run-loss.csv").read_text().splitlines()
-    run = ScriptedRun()
-    run.advance(1000)
-    trained = [(event.step, event.loss) for event in run.events if isinstance(event, Progress)]
-    saved = [row.split(",")[1:3] for row in rows if row.startswith("training,")]
+        told = ScriptedRun()
+    told.advance(1000)
+    trained = [(event.step, event.loss) for event in told.events if isinstance(event, Progress)]
+    saved = [
+        row.split(",")[1:3]
+        for row in (tmp_path / "a-scripted-run-loss.csv").read_text().splitlines()
+        if row.startswith("training,")
+    ]
     assert [(int(step), float(loss)) for step, loss in saved] == trained  # every step, every digit
 
-    for scheme, ink in (("light", "#1b2330"), ("dark", "#e6eaf2")):
-        page.emulate_media(color_scheme=scheme)
-        until(plot(page, "loss"), "node._fullLayout.font.color.toLowerCase() === argument", ink)
-
-    page.set_viewport_size({"width": 390, "height": 844})
-    until(plot(page, "loss"), "node._fullLayout.width <= node.closest('article').clientWidth")
-    boxes = [page.locator(f"article.{name}").bounding_box() for name in ("loss", "accuracy", "attention", "pattern")]
-    assert all(lower["y"] > upper["y"] for upper, lower in pairwise(boxes))
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
-
-
-def test_saved_data_are_all_of_the_runs_own_numbers_and_the_tip_is_exact_once_it_has_ended(
-    open_board: Open, tmp_path: Path
-) -> None:
-    page = open_board(rate=300, layers=1, n=120, height=1900)
-    page.locator(".badge[data-state=finished]").wait_for()
     settings = {"n_layers": 1, "n_heads": 4, "seq_len": 120}
     run = ScriptedRun(config=parse(settings), step=300)
     patterns, similar = run.pattern(1, 4, 239, 239), similarity(239)
@@ -231,120 +253,94 @@ def test_saved_data_are_all_of_the_runs_own_numbers_and_the_tip_is_exact_once_it
     query, key, weight = re.fullmatch(r"query (\d+) “.*” → key (\d+) “.*”: (.*)", tip.inner_text()).groups()
     assert float(weight) == pytest.approx(patterns[0, 2, int(query), int(key)], abs=0.0005)
 
+    assert scripts_run(page) == settled, "the end is told once"
+    assert len(asked) == 1
+    page.get_by_text("Another run").click()
+    until(plot(page, "loss"), "node.dataset.run.endsWith('-again') && Number(node.dataset.step) === 300")
+    page.locator(".badge[data-state=finished]").wait_for()
+    assert marked(page)
+    assert len(steps_drawn(page)) == 300
+    assert len(asked) == 2, "one stream per run"
 
-def test_a_tile_is_enlarged_by_click_and_by_keyboard_and_replay_goes_back(open_board: Open) -> None:
-    # Panels out of sight are not redrawn: the window is high enough for all.
-    page = open_board(family="encoder_decoder", steps=5000, height=1900)
-    page.locator("article.attention .nsewdrag").first.wait_for()
-    box = page.locator("article.attention .nsewdrag").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.8)
-    page.locator('article.pattern .plot[aria-label^="Layer 2, head 3"]').wait_for()
-    page.get_by_label("Head", exact=True).select_option("0")
-    page.locator('article.pattern .plot[aria-label^="Layer 2, head 1"]').wait_for()
-    page.get_by_role("button", name="Cross").press("Enter")
-    until(plot(page, "pattern"), "node._fullLayout?.xaxis.ticktext?.length === 6")
-    box = page.locator("article.pattern .nsewdrag").first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5)
-    tip = page.locator(".tip").inner_text()
-    assert re.fullmatch(r"query \d+ “\S+” → key \d+ “\S+”: about [01]\.\d{3}", tip), tip
+    for scheme, ink in (("light", "#1b2330"), ("dark", "#e6eaf2")):
+        page.emulate_media(color_scheme=scheme)
+        until(plot(page, "loss"), "node._fullLayout.font.color.toLowerCase() === argument", ink)
 
-    score = page.locator(".score")
-    score.get_by_text("24 of 24 right").wait_for()  # from step 86 on
-    page.locator(".replay input").fill("2")
-    page.get_by_text(re.compile(r"looking at step 2\b")).wait_for()
-    score.get_by_text(re.compile(r"\b(1?\d|2[0-3]) of 24 right")).wait_for()
-    early = score.inner_text()
-    assert plot(page, "loss").evaluate("node => node.layout.shapes.at(-1).x0") == 2
-    until_step(page, step(page) + 40)
-    assert score.inner_text() == early, "looking back holds while training goes on"
-    page.get_by_role("button", name="Live").click()
-    score.get_by_text("24 of 24 right").wait_for()
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(plot(page, "loss"), "node._fullLayout.width <= node.closest('article').clientWidth")
+    boxes = [page.locator(f"article.{name}").bounding_box() for name in ("loss", "accuracy", "attention", "pattern")]
+    assert all(lower["y"] > upper["y"] for upper, lower in pairwise(boxes))
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
 
 
-def test_a_hidden_tab_gives_its_stream_up_and_takes_up_where_it_was(open_board: Open) -> None:
+def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_were(troubled: Any, site: str) -> None:
     """A browser opens six connections to a host: tabs that nobody sees must leave them to the one that is seen."""
     turn = """(hidden) => {
       Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))
     }"""
-    asked, ended = list[str](), list[str]()
+    page, asked = troubled, list[Any]()
 
-    def listen(page: Any) -> None:
-        page.on("request", lambda request: asked.append(request.url) if "/live/" in request.url else None)
-        page.on("requestfailed", lambda request: ended.append(request.url) if "/live/" in request.url else None)
+    page.on("request", lambda request: asked.append(request) if "?after=" in request.url else None)
+    with proxied(site, "/shared") as (address, cut):
+        page.goto(f"{address}?run={next(names)}&steps=450&rate=30")
+        until_step(page, 20)
+        with page.expect_request(re.compile(r"\?after=")):
+            cut()
+        until_step(page, step(page) + 20)
+        assert page.get_by_text("polling: False").count() == 1
+        assert asked[1].all_headers()["last-event-id"], "the browser says what it has"
 
-    page = open_board(before=listen, steps=450, rate=30)
-    until_step(page, 20)
-    with page.expect_event("requestfailed", lambda request: "/live/" in request.url):
-        page.evaluate(turn, True)
-    page.get_by_role("button", name="To the end").click()
-    with urllib.request.urlopen(asked[0]) as beside:
-        assert b'"end"' in beside.read(), "another reader is told all of it"
-    assert len(asked) == len(ended) == 1
-    assert (held := step(page)) < 450, "nothing is told meanwhile"
+        with page.expect_event("requestfailed", lambda request: "?after=" in request.url):
+            page.evaluate(turn, True)
+        page.get_by_role("button", name="To the end").click()
+        with urllib.request.urlopen(asked[0].url) as beside:
+            assert b'"end"' in beside.read(), "another reader is told all of it"
+        assert len(asked) == 2
+        assert (held := step(page)) < 450, "nothing is told meanwhile"
 
-    page.evaluate(turn, False)
-    until_step(page, 450)
-    page.get_by_text("page knows: finished").wait_for()
-    assert len(asked) == 2
-    assert int(asked[1].partition("?after=")[2]) > held, "only what it does not have"
-    assert steps_drawn(page) == list(range(1, 451)), "no gap, no double"
+        page.evaluate(turn, False)
+        until_step(page, 450)
+        page.get_by_text("page knows: finished").wait_for()
+        assert len(asked) == 3
+        assert int(asked[2].url.partition("?after=")[2]) > held, "only what it does not have"
+        assert steps_drawn(page) == list(range(1, 451)), "no gap, no double"
 
 
-def test_a_swallowed_stream_falls_back_to_polling_which_ends_with_the_run(open_board: Open) -> None:
-    def swallow(page: Any) -> None:
-        page.route("**/live/**", lambda route: None)  # never answered
+def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(troubled: Any, site: str) -> None:
+    page, asked = troubled, list[str]()
 
-    page = open_board(before=swallow, steps=1000, rate=30)
-    mark(page)
+    def answer(route: Any) -> None:
+        asked.append(route.request.url)
+        if "-again" not in route.request.url:  # the other is never answered
+            route.fulfill(status=429, content_type="text/plain", body="You have 12 streams going.")
+
+    # The test itself says when a silent stream is given up: before that only a refusal can lead to polling.
+    page.add_init_script(
+        "const later = window.setTimeout; window.setTimeout = (act, ms, ...more) => "
+        "ms === 8000 ? ((window.giveUp = act), 0) : later(act, ms, ...more)"
+    )
+    page.route("**/live/*", answer)
+    page.goto(f"{site}?run={next(names)}&steps=450&rate=30")
     page.get_by_text("polling: True").wait_for()
+    until_step(page, 60)
+    # Not asked here: that the node stays. A poll that was on its way when the page turned may mount it anew.
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_text("page knows: finished, polling: False").wait_for()
+    until_step(page, 450)
+
+    with page.expect_request("**/live/*-again*"):
+        page.get_by_text("Another run").click()
+    page.get_by_text("page knows: running, polling: False").wait_for()
+    mark(page)
+    page.evaluate("giveUp()")
+    page.get_by_text("polling: True").wait_for()
+    until(plot(page, "loss"), "node.dataset.run.endsWith('-again') && Number(node.dataset.step) < 450")
     until_step(page, step(page) + 60)
     assert marked(page)
     steps = steps_drawn(page)
     assert steps == list(range(1, len(steps) + 1)), "no gap, no double"
-    # Not asked from here on: that the node stays. A poll that was on its way when the page turned may mount it anew.
-    page.get_by_role("button", name="To the end").click()
-    page.get_by_text("page knows: finished, polling: False").wait_for()
-    until_step(page, 1000)
-
-
-def test_a_refused_stream_is_polled_at_once_and_not_asked_for_again(chromium: Any, site: str) -> None:
-    asked = list[str]()
-
-    def refuse(route: Any) -> None:
-        asked.append(route.request.url)
-        route.fulfill(status=429, content_type="text/plain", body="You have 12 streams going.")
-
-    # Not `open_board`: the browser's console names the refusal as an error.
-    with chromium.new_context() as context:
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        # Without the time after which a silent stream is given up, only the refusal itself can lead to polling.
-        page.add_init_script(
-            "const later = window.setTimeout; window.setTimeout = (act, ms, ...more) => ms === 8000 ? 0 : later(act, ms, ...more)"
-        )
-        page.route("**/live/*", refuse)
-        page.goto(f"{site}?run={next(names)}&steps=400&rate=60")
-        page.get_by_text("polling: True").wait_for()
-        until_step(page, 60)
-        page.get_by_role("button", name="To the end").click()
-        until_step(page, 400)
-    assert len(asked) == 1
-
-
-def test_a_board_without_a_run_then_with_a_queued_one_keeps_its_height_and_node(open_board: Open) -> None:
-    page = open_board(click=1, rate=0)
-    page.locator(".badge[data-state=none]").wait_for()
-    assert page.get_by_text("no run yet").count() > 0
-    empty = page.locator("article.loss").bounding_box()
-    mark(page)
-    page.get_by_role("button", name="Begin").click()
-    page.get_by_text("place 3 in the queue").wait_for()
-    assert page.get_by_text("waiting for the first step").count() == 3
-    page.get_by_role("button", name="To the end").click()
-    until_step(page, 300)
-    assert marked(page)
-    assert page.locator("article.loss").bounding_box()["height"] == empty["height"]
+    assert len(asked) == 2, "neither is asked for again"
 
 
 def positions(page: Any) -> tuple[int, int, int]:
@@ -358,27 +354,48 @@ def positions(page: Any) -> tuple[int, int, int]:
     return int(said[1]), round(share * int(said[2])), int(slider)
 
 
-def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(chromium: Any, site: str) -> None:
-    page = chromium.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.route("**/boards/*.js", lambda route: route.abort())
-    page.goto(f"{site}?run={next(names)}&rate=60")
-    page.get_by_text("What stands here could not be loaded. Reload the page.").wait_for()
-    page.close()
-
-
-def test_a_recording_plays_once_and_its_text_bar_and_slider_agree(open_board: Open) -> None:
+def test_a_recording_plays_once_is_led_by_hand_and_waits_for_who_sees_it(open_board: Open) -> None:
     page = open_board(recorded=60)
     page.get_by_text("Watch the curve.").wait_for()
+    has_value(page.get_by_role("combobox", name="Layer", exact=True), "1")
+    has_value(page.get_by_role("combobox", name="Head", exact=True), "2")
     seen = set()
     for _ in range(4):
-        page.clock.run_for(6000)
-        for _ in range(5):
-            text, bar, slider = positions(page)
-            assert text == bar == slider
-            seen.add(text)
-        assert page.get_by_text("So it ended.").count() == 0
+        page.clock.run_for(3000)
+        text, bar, slider = positions(page)
+        assert text == bar == slider
+        seen.add(text)
     assert len(seen) >= 3
+
+    page.locator(".board").evaluate(
+        """(board) => new Promise((noticed) => {
+          new IntersectionObserver(([{ isIntersecting }], own) => isIntersecting || noticed(own.disconnect())).observe(board)
+          document.body.style.display = 'none'
+        })"""
+    )  # no figure is near the window any more, and the browser has said so
+    held = positions(page)[0]
+    page.clock.run_for(10_000)  # fifty steps, were it going on
+    assert positions(page)[0] == held < 300, "it waits while nobody sees it"
+    page.evaluate("document.body.style.display = ''")
+
+    page.get_by_role("button", name="Pause the replay").click()
+    play = page.get_by_role("button", name="Play the snapshots")
+    play.wait_for()
+    held = positions(page)[0]
+    page.clock.run_for(10_000)
+    assert 0 < positions(page)[0] == held < 300
+    page.get_by_role("slider", name="Look back at a step").focus()
+    led = [held]
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home"):
+        page.keyboard.press(key)
+        text, bar, at = positions(page)
+        assert text == bar == at
+        led.append(text)
+    assert led[0] < led[1] < led[2]
+    assert led[3:] == [led[1], 300, 0]
+
+    assert page.get_by_text("So it ended.").count() == 0
+    play.click()
     page.clock.run_for(60_000)
     page.get_by_text("So it ended.").wait_for()
     assert page.get_by_text("Watch the curve.").count() == 0
@@ -390,82 +407,19 @@ def test_a_recording_plays_once_and_its_text_bar_and_slider_agree(open_board: Op
     page.get_by_role("button", name="Pause the replay").wait_for()
     assert positions(page)[0] < 300
 
-
-def test_a_recording_is_led_by_hand_and_waits_where_less_motion_is_asked_for(open_board: Open) -> None:
-    page = open_board(recorded=60)
-    page.get_by_text("Watch the curve.").wait_for()
-    page.clock.run_for(8000)
-    page.get_by_role("button", name="Pause the replay").click()
-    page.get_by_role("button", name="Play the snapshots").wait_for()
-    held = positions(page)[0]
-    page.clock.run_for(10_000)  # fifty steps, were it going on
-    assert 0 < positions(page)[0] == held < 300
-    slider = page.get_by_role("slider", name="Look back at a step")
-    slider.focus()
-    led = [held]
-    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home"):
-        page.keyboard.press(key)
-        text, bar, at = positions(page)
-        assert text == bar == at
-        led.append(text)
-    assert led[0] < led[1] < led[2]
-    assert led[3:] == [led[1], 300, 0]
     page.emulate_media(reduced_motion="reduce")
-    page.goto(page.url)
-    page.get_by_role("button", name="Play the snapshots").wait_for()
+    page.get_by_text("No board").click()
+    page.locator(".board").wait_for(state="detached")
+    page.get_by_text("No board").click()
+    play.wait_for()
     page.clock.run_for(10_000)
-    assert positions(page) == (0, 0, 0)
+    assert positions(page) == (0, 0, 0), "it waits where less motion is asked for"
 
 
-def test_a_recording_opens_on_the_head_that_the_page_names(open_board: Open) -> None:
-    page = open_board(recorded=6)
-    has_value(page.get_by_role("combobox", name="Layer", exact=True), "1")
-    has_value(page.get_by_role("combobox", name="Head", exact=True), "2")
-
-
-def test_a_recording_waits_while_nobody_sees_it(open_board: Open) -> None:
-    page = open_board(recorded=60, height=300)
-    page.get_by_text("Watch the curve.").wait_for()
-    page.locator(".board").evaluate(
-        """(board) => new Promise((noticed) => {
-          new IntersectionObserver(([{ isIntersecting }], own) => isIntersecting || noticed(own.disconnect())).observe(board)
-          document.body.style.display = 'none'
-        })"""
-    )  # no figure is near the window any more, and the browser has said so
-    held = positions(page)[0]
-    page.clock.run_for(10_000)
-    assert positions(page)[0] == held < 300
-    page.evaluate("document.body.style.display = ''")
-
-
-def test_behind_a_path_prefix_a_cut_stream_resumes_without_gap_or_double(open_board: Open, site: str) -> None:
-    with proxied(site, "/shared/lab") as address:
-        page = open_board(address=address, steps=5000)
-        until_step(page, 30)
-        page.context.set_offline(True)
-        page.wait_for_timeout(500)
-        page.context.set_offline(False)
-        until_step(page, step(page) + 60)
-        steps = steps_drawn(page)
-        assert steps == sorted(set(steps)), "no double"
-        assert len(steps) >= 90
-        assert page.get_by_text("polling: False").count() == 1
-
-
-def test_under_a_configured_base_path_whose_server_stops_although_somebody_listens(
-    open_board: Open, tmp_path: Path
-) -> None:
-    under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab"}
-    with running("tests/browser/site/app.py", tmp_path, **under) as (process, address):
-        page = open_board(address=address, rate=600)
-        until_step(page, 300)
-        assert page.get_by_text("polling: False").count() == 1
-        page.context.close()
-        stream = urllib.request.urlopen(f"{address}live/waiting")
-        assert stream.readline().startswith(b"id:")
-        process.terminate()
-        assert process.wait(120) is not None
-        stream.close()
+def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(troubled: Any, site: str) -> None:
+    troubled.route("**/boards/*.js", lambda route: route.abort())
+    troubled.goto(f"{site}?run={next(names)}&rate=60")
+    troubled.get_by_text("What stands here could not be loaded. Reload the page.").wait_for()
 
 
 def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:

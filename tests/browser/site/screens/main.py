@@ -27,15 +27,17 @@ left.slider("A slider", 0, 10, 3)
 again = middle.toggle("Another run")
 middle.text(f"script runs: {st.session_state.reruns}")
 run_id = given.get("run", "one") + ("-again" if again else "")
-begun = "click" not in given or right.button("Begin") or st.session_state.get(run_id)
+begun = "click" not in given or right.button("Begin") or st.session_state.get(run_id) or again
 st.session_state[run_id] = begun
-rate = 3000.0 if right.button("To the end") else float(given.get("rate", 60))
+rate = 3000.0 if right.button("To the end") else float(given.get("rate", 60)) or 3000.0 * again
 run = begin(run_id, rate, **SETTINGS) if begun else None
 earlier: list[Overlay] = []
 if right.toggle("Earlier run"):
     other = ScriptedRun()
     other.advance(250)
     earlier = [overlay(other, "learned <b>table</b>")]
+if middle.toggle("No board"):
+    st.stop()
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording")
     done.advance(10_000)
@@ -48,6 +50,6 @@ if "recorded" in given:
         end="So it ended.",
         name="A recorded run",
     )
-elif not middle.toggle("No board"):
+else:
     state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")
