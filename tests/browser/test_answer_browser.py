@@ -4,89 +4,47 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
 from tests.browser.conftest import PHONE, Open, has_count
 from tests.browser.test_axe import settled
 
 TITLE = "The question, answered"
+PROJECTOR = {"width": 1280, "height": 720}
 
 
 def links_of(page: Any, slug: str) -> Any:
     return page.locator(f'.st-key-answer a[href$="issue={slug}"]')
 
 
-def test_a_mark_opens_its_stage_and_the_browser_leads_back(open_page: Open) -> None:
-    page = open_page("answer", TITLE)
-    for slug in ("no-encoding", "overlapping-windows", "data-hunger"):
-        links_of(page, slug).first.click()
-        page.get_by_role("heading", name=ISSUES[slug].title, exact=True).wait_for()
-        assert f"issues?issue={slug}" in page.url
-        assert len(page.context.pages) == 1
-        page.go_back()
-        page.get_by_role("heading", name=TITLE, exact=True).wait_for()
+def arrives(page: Any, title: str) -> None:
+    page.get_by_role("heading", name=title, exact=True).wait_for()
 
 
-@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 720}, PHONE], ids=["projector", "phone"])
-def test_the_short_answer_is_in_sight_and_leads_to_each_section(open_page: Open, viewport: dict[str, int]) -> None:
-    page = open_page("answer", TITLE, viewport)
+def short_answer_is_in_sight_and_leads_on(page: Any) -> None:
     short = page.locator(".st-key-answer ul").first.get_by_role("listitem")
     has_count(short, len(ANSWER))
     last = ANSWER.index(next(section for section in reversed(ANSWER) if section.lead is not None))
-    shown = short.last if viewport["width"] > 1000 else short.nth(last - 1)
+    shown = short.last if page.viewport_size["width"] > 1000 else short.nth(last - 1)
     box = shown.bounding_box()
-    assert box["y"] + box["height"] <= viewport["height"]
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
     page.get_by_role("link", name=ANSWER[2].heading, exact=True).click()
     heading = page.get_by_role("heading", name=ANSWER[2].heading, exact=True)
     page.wait_for_function("(node) => node.getBoundingClientRect().top < 200", arg=heading.element_handle())
     assert len(page.context.pages) == 1
 
 
-def test_with_a_key_held_down_a_mark_stays_a_link(open_page: Open) -> None:
-    page = open_page("answer", TITLE)
-    with page.context.expect_page() as new:
-        links_of(page, "heads").first.click(modifiers=["ControlOrMeta"])
-    new.value.get_by_role("heading", name=ISSUES["heads"].title, exact=True).wait_for()
-    assert new.value.url.endswith("/issues?issue=heads")
-    assert page.get_by_role("heading", name=TITLE, exact=True).is_visible()
-
-
-def test_a_mark_that_was_followed_before_the_page_listens_leads_there_all_the_same(open_page: Open) -> None:
-    page = open_page("answer#issue=heads")
-    page.get_by_role("heading", name=ISSUES["heads"].title, exact=True).wait_for()
-    page.go_back()
-    page.get_by_role("heading", name=TITLE, exact=True).wait_for()
-    assert "#" not in page.url, "the way back leads to the page, and not on from it again"
-
-
-def test_the_keyboard_opens_a_mark_in_place_at_the_first_moment(open_page: Open) -> None:
-    page = open_page("answer")
-    mark = links_of(page, "no-encoding").first
-    mark.focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name=ISSUES["no-encoding"].title, exact=True).wait_for()
+def test_marks_open_their_stages_in_place_by_mouse_and_keyboard_and_the_browser_leads_back(open_page: Open) -> None:
+    page = open_page("answer", "", PROJECTOR)
+    links_of(page, "no-encoding").first.focus()
+    page.keyboard.press("Enter")  # at the first moment, when the page does not listen yet
+    arrives(page, ISSUES["no-encoding"].title)
     assert len(page.context.pages) == 1
+    page.go_back()
+    arrives(page, TITLE)
 
-
-def test_every_issue_has_a_mark_and_nothing_is_wider_than_a_phone(open_page: Open) -> None:
-    page = open_page("answer", TITLE, PHONE)
     page.get_by_role("heading", level=2).last.wait_for()
-    for slug in {told.issue for told in statements(ANSWER)}:
-        links_of(page, slug).first.wait_for()
-    wide = page.evaluate(
-        """() => [document.querySelector('[data-testid=stMain]'), ...document.querySelectorAll('.st-key-answer *')]
-          .filter((node) => node.getBoundingClientRect().right > window.innerWidth + 1
-            || node.scrollWidth > Math.max(node.clientWidth, window.innerWidth))
-          .map((node) => node.outerHTML.slice(0, 120))"""
-    )
-    assert wide == []
-
-
-def test_a_line_has_at_most_some_75_characters(open_page: Open) -> None:
-    page = open_page("answer", TITLE)
-    page.get_by_role("heading", level=2).last.wait_for()
+    short_answer_is_in_sight_and_leads_on(page)
     # The page's own style comes a moment after its words.
     page.wait_for_function("() => document.querySelector('.st-key-answer').clientWidth < 700")
     across = page.evaluate(
@@ -101,12 +59,46 @@ def test_a_line_has_at_most_some_75_characters(open_page: Open) -> None:
         }""",
         " ".join(told.text for told in statements(ANSWER)),
     )
-    assert 55 < across <= 76
+    assert 55 < across <= 76, "characters in a line"
+
+    for slug in ("overlapping-windows", "data-hunger"):
+        links_of(page, slug).first.click()
+        arrives(page, ISSUES[slug].title)
+        assert f"issues?issue={slug}" in page.url
+        assert len(page.context.pages) == 1
+        page.go_back()
+        arrives(page, TITLE)
+
+    with page.context.expect_page() as new:
+        links_of(page, "heads").first.click(modifiers=["ControlOrMeta"])
+    new.value.wait_for_url("**/issues?issue=heads")
+    assert page.get_by_role("heading", name=TITLE, exact=True).is_visible(), "with a key held down a mark stays a link"
 
 
-@pytest.mark.parametrize("path", ["answer", "memory-and-time"])
-def test_four_tabs_leave_the_glossary_in_sight_on_a_phone(open_page: Open, path: str) -> None:
-    page = open_page(path, "", PHONE)
+def test_on_a_phone_a_mark_followed_early_leads_on_and_nothing_is_wider(open_page: Open) -> None:
+    page = open_page("answer#issue=heads", "", PHONE)  # so a mark is followed before the page listens
+    arrives(page, ISSUES["heads"].title)
+    page.go_back()
+    arrives(page, TITLE)
+    assert "#" not in page.url, "the way back leads to the page, and not on from it again"
+    page.get_by_role("heading", level=2).last.wait_for()
+    for slug in {told.issue for told in statements(ANSWER)}:
+        links_of(page, slug).first.wait_for()
+    wide = page.evaluate(
+        """() => [document.querySelector('[data-testid=stMain]'), ...document.querySelectorAll('.st-key-answer *')]
+          .filter((node) => node.getBoundingClientRect().right > window.innerWidth + 1
+            || node.scrollWidth > Math.max(node.clientWidth, window.innerWidth))
+          .map((node) => node.outerHTML.slice(0, 120))"""
+    )
+    assert wide == []
+    tabs_leave_the_glossary_in_sight(page)
+    short_answer_is_in_sight_and_leads_on(page)
+    page.get_by_role("navigation", name="What goes wrong").get_by_role("link", name="Memory and time").click()
+    arrives(page, "Memory and time")
+    tabs_leave_the_glossary_in_sight(page)
+
+
+def tabs_leave_the_glossary_in_sight(page: Any) -> None:
     button = page.get_by_role("button", name="Glossary", exact=True)
     button.wait_for()
     settled(page)
