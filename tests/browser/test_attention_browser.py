@@ -1,11 +1,26 @@
-"""The attention page in a real browser: keyboard, linked pictures, faults, at one visit."""
+"""The attention page in a real browser: the bar and the tabs, keyboard, linked pictures, faults, at one visit."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from pages.parts.app.places import PLACES
 from tests.browser.conftest import PHONE, Open, has_value
+
+MOST_HEIGHT = 40
+"""Pixels that the row of tabs may take."""
+
+PAINTED = """expected => {
+  const links = [...document.querySelectorAll('[data-testid=stTopNavLink]')];
+  const painted = links.map(link => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(link).backgroundColor));
+  return JSON.stringify(painted) === JSON.stringify(expected);
+}"""
+"""JavaScript: whether exactly the expected entries of the bar have a background, one truth value for each entry."""
+
+
+def tabs(page: Any) -> Any:
+    return page.get_by_role("navigation", name="Lab")
 
 
 def plot(page: Any, panel: str) -> Any:
@@ -18,6 +33,15 @@ def bands(page: Any, panel: str) -> int:
 
 def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
+    tabs(page).wait_for()
+    links = page.get_by_test_id("stTopNavLink")
+    assert [link.strip() for link in links.locator("span[label]").all_inner_texts()] == [
+        place.title for place in PLACES
+    ]
+    # The color fades in, and the element with its rule comes after the tabs: both are waited for.
+    page.wait_for_function(PAINTED, arg=[False, True, False, False, False])
+    assert tabs(page).locator("[aria-current=page]").all_inner_texts() == ["Attention"]
+
     page.get_by_text(re.compile(r"Query 7 .* reads most from key")).wait_for()
     pattern = plot(page, "pattern.one")
     for panel in ("pattern.one", "strips"):
@@ -63,3 +87,12 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
     page.locator("[role=gridcell]").first.wait_for(state="attached")
     page.wait_for_function(f"() => {width} <= {PHONE['width']}")  # it is laid out anew
+
+    # Tabs are links for the keyboard too, and low.
+    tabs(page).get_by_role("link", name="Text").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Text", exact=True).wait_for()
+    assert re.search(r"/text(\?|$)", page.url)
+    page.wait_for_function("() => document.querySelector('.st-key-frame [aria-current]').innerText === 'Text'")
+    assert tabs(page).bounding_box()["height"] <= MOST_HEIGHT
+    page.wait_for_function(f"() => {width} <= {PHONE['width']}")

@@ -28,7 +28,9 @@ def drawn(page: Any, panel: str, least: int = 1) -> Any:
     return plot
 
 
-def test_a_control_redraws_what_it_changes_on_the_same_node_and_the_evidence_fits_a_phone(open_page: Open) -> None:
+def test_a_control_redraws_what_it_changes_training_is_looked_at_and_the_evidence_fits_a_phone(
+    open_page: Open, app: str
+) -> None:
     page = open_page("encodings?a=learned&b=rope&seq_len=16", "Encodings")
     kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
     assert "added value for each position and dimension" in kept.get_attribute("aria-label")
@@ -43,18 +45,8 @@ def test_a_control_redraws_what_it_changes_on_the_same_node_and_the_evidence_fit
     page.get_by_text("Position 16 has no row").wait_for()
     drawn(page, "trajectory.b")
 
-    page.set_viewport_size(PHONE)
-    page.get_by_role("radio", name=VIEWS["choose"]).click()
-    page.get_by_role("button", name=NEEDS["longer"], exact=True).click()
-    page.get_by_text("The evidence supports").wait_for()
-    cell = page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first
-    assert "seeds" in cell.get_attribute("title")
-    assert cell.get_attribute("href").removeprefix("issues?issue=").partition("&")[0] in ISSUES
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-
-
-def test_a_layers_own_encoding_is_chosen_in_the_lab_and_looked_at_along_its_training(open_page: Open) -> None:
-    page = open_page("lab?pos_encoding=cope&n_layers=2&steps=40")
+    # A layer's own encoding is chosen in the lab and looked at along its training.
+    page.goto(f"{app}lab?pos_encoding=cope&n_layers=2&steps=10")
     page.get_by_role("button", name="Train", exact=True).click()
     layer = page.get_by_label("Layer of the encoding")
     page.get_by_role(
@@ -67,9 +59,18 @@ def test_a_layers_own_encoding_is_chosen_in_the_lab_and_looked_at_along_its_trai
     page.wait_for_url(re.compile("run="))
     run = re.search("run=([^&]+)", page.url)
     assert run
-    page = open_page(f"encodings?view=training&layer=2&run={run[1]}", "Encodings")
+    page.goto(f"{app}encodings?view=training&layer=2&run={run[1]}")
     page.get_by_text("shown is that of layer 2").wait_for()
     drawn(page, "matrix.then")
+
+    page.set_viewport_size(PHONE)
+    page.get_by_role("radio", name=VIEWS["choose"]).click()
+    page.get_by_role("button", name=NEEDS["longer"], exact=True).click()
+    page.get_by_text("The evidence supports").wait_for()
+    cell = page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first
+    assert "seeds" in cell.get_attribute("title")
+    assert cell.get_attribute("href").removeprefix("issues?issue=").partition("&")[0] in ISSUES
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def saved(page: Any, panel: str, folder: Path) -> dict[str, np.ndarray]:

@@ -23,7 +23,6 @@ def test_from_the_overview_to_green_tests_and_the_download(open_page: Open, tmp_
     page.get_by_role("link", name="Notebooks", exact=True).click()  # in the menu
     page.get_by_role("heading", name="Notebooks", exact=True).wait_for()
     page.go_back()
-    page.reload()
     page.get_by_role("heading", name=NOTEBOOK.title, exact=True).wait_for()
     page.get_by_role("button", name="Run to here").nth(1).click()
     page.get_by_text("parameters       256000 for tokens, 2560 for positions").wait_for()

@@ -1,4 +1,4 @@
-"""The text page in a real browser: a text is pasted, trained on, compared with counting, and written on from."""
+"""The text page in a real browser: a text is pasted, trained on, compared with counting, written on from, and opened in the lab."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser.conftest import has_value
+from engine.foundation.glossary import TERMS
+from tests.browser.conftest import PHONE, has_count, has_value
 
 Open = Callable[..., Any]
 TEXT = "".join(f"the {who} {what} the {whom}, and then the day was done. " for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
 
 
-def test_a_pasted_text_from_training_to_writing(open_page: Open) -> None:
+def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:
     page = open_page("text?steps=40&vocab_size=40", "Text")
     assert page.get_by_role("button", name="Train", exact=True).bounding_box()["y"] < 700
     page.get_by_role("radio", name="Your own").click()
@@ -39,3 +40,30 @@ def test_a_pasted_text_from_training_to_writing(open_page: Open) -> None:
     page.wait_for_url(re.compile(f"/lab.*run={run[1]}"))
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     has_value(page.get_by_role("spinbutton", name="Steps"), "40")
+
+    # The sign of a figure opens its term in place.
+    sign = page.get_by_role("link", name="What this means: Loss")
+    sign.click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
+    assert "/lab" in page.url
+    drawer.get_by_role("textbox", name="Search").fill("copies the answer")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll(\"[role=dialog] [class*='st-key-term-']\").length === 1")
+    page.keyboard.press("Escape")
+    drawer.wait_for(state="detached")
+    with page.context.expect_page() as new:
+        sign.click(modifiers=["ControlOrMeta"])
+    assert new.value.url.endswith("glossary?term=loss"), "with a key held down it stays a link"
+
+    # The glossary stands at the term, is searched, and fits a phone.
+    glossary = new.value
+    glossary.set_viewport_size(PHONE)
+    terms = glossary.locator("[class*='st-key-term-']")
+    terms.first.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
+    glossary.locator(".katex").first.wait_for()
+    glossary.wait_for_function(f"() => document.documentElement.scrollWidth <= {PHONE['width']}")
+    glossary.get_by_role("textbox", name="Search").fill("copies the answer")
+    glossary.keyboard.press("Enter")
+    has_count(terms, 1)
+    assert terms.first.get_by_text(TERMS["causal"].name, exact=True).count() == 1
