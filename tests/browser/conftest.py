@@ -96,6 +96,13 @@ def open_page(chromium: Any, app: str) -> Iterator[Open]:
         yield open_it
 
 
+def go(page: Any, path: str) -> None:
+    """Go to another address of the app as Back and Forward do: in the same session, and without loading Streamlit's scripts anew."""
+    page.evaluate(
+        "(to) => { history.pushState(null, '', to); dispatchEvent(new PopStateEvent('popstate')) }", f"/{path}"
+    )
+
+
 @contextmanager
 def console_watched(chromium: Any) -> Iterator[Open]:
     """Gives a function that makes a page in a new browser profile; whatever the consoles said of errors fails at the end."""
