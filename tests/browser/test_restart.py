@@ -24,6 +24,7 @@ def test_a_page_that_stays_open_over_a_restart_goes_on_or_says_that_its_run_is_l
     it_trains = page.get_by_text("It trains: in the row")
     own = page.get_by_test_id("stMainBlockContainer")  # Streamlit's header has a Stop of its own
     pause, stop = (own.get_by_role("button", name=name, exact=True) for name in ("Pause", "Stop"))
+    cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
     with running("app.py", tmp_path, **same) as (server, address):
         page.goto(f"{address}lab?steps=50000")
         page.get_by_role("button", name="Train", exact=True).click()
@@ -31,7 +32,9 @@ def test_a_page_that_stays_open_over_a_restart_goes_on_or_says_that_its_run_is_l
         it_trains.wait_for()
         getattr(server, how)()
         server.wait()
+        cut_off.wait_for()
     with running("app.py", tmp_path, **same):
+        cut_off.wait_for(state="detached")  # until then the page shows what it knew before
         badge.and_(page.locator(f"[data-state={state}]")).wait_for()
         if state == "lost":
             it_trains.wait_for(state="detached")
