@@ -67,7 +67,7 @@ def grid() -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_saved_for_backward_is_predicted(name: str, impl: str) -> None:
-    """The whole grid for one encoding; for the others every seventh of it, in which each value comes with each shape."""
+    """The whole grid for one encoding; for the others every seventh of it."""
     for settings in itertools.islice(grid(), 0, None, 1 if name == "nope" else 7):
         config = parse({"pos_encoding": name, "attention_impl": impl, **settings})
         if has_formula(config):
@@ -106,7 +106,7 @@ def test_only_learned_biases_and_fused_attention_with_dropout_have_no_formula() 
 
 @pytest.mark.parametrize("name", ["nope", "alibi", "shaw", "rope", "conv"])
 def test_other_scores_families_faults_and_padding_are_predicted_too(name: str) -> None:
-    """All combinations without an encoding; with one every fifth, in which each value comes with each."""
+    """All combinations without an encoding; with one every fifth of them."""
     scores, families = ("scaled_dot", "dot", "cosine", "additive"), ("decoder", "encoder", "encoder_decoder")
     axes = itertools.product(scores, families, ("fused", "materialised"), ("key", "query"), (False, True))
     for score, family, impl, axis, padded in itertools.islice(axes, 0, None, 1 if name == "nope" else 5):
@@ -154,7 +154,7 @@ def test_one_block_by_the_published_formula() -> None:
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_parameters_are_counted(name: str) -> None:
-    """All combinations without an encoding; with one every seventh, in which each value comes with each."""
+    """All combinations without an encoding; with one every seventh of them."""
     families, norms = ("decoder", "encoder", "encoder_decoder"), ("pre", "post", "none")
     axes = itertools.product(families, (True, False), norms, (True, False), ("dot", "additive"))
     for family, share, norm, mlp, score in itertools.islice(axes, 0, None, 1 if name == "nope" else 7):
