@@ -103,8 +103,7 @@ class Relay(WorkerPlugin):
 
     def _take(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = started = Child(name, more[0], self._data, self._say_from_thread)
-            self._say([["pid", name, started.process.pid]])
+            self._children[name] = Child(name, more[0], self._data, self._say_from_thread)
         elif child := self._children.get(name):
             match what:
                 case "send":
@@ -148,7 +147,7 @@ class Child:
         self._sent: dict[Path, tuple[int, int]] = {}  # of each file that the app has: its time and its size
         self.process: ChildProcess[bytes, protocol.Report] = ChildProcess(
             name, ["-m", "engine.workers.worker", *arguments], write=protocol.send_body, read=protocol.receive,
-            on_message=self._pass_on, on_end=self._ended, defaults=protocol.KEPT_BLOCKS, data=data,
+            on_message=self._pass_on, on_end=self._ended, data=data,
         )  # fmt: skip
         self.process.begin()
 
@@ -156,7 +155,9 @@ class Child:
         """Send a report, and first the files that it speaks of: code that reads it then finds them."""
         if isinstance(report, protocol.Answer) and not report.error:
             report = self._readable(report)
-        items = [["report", self._name, encode(report)]]
+        items: list[Item] = [["report", self._name, encode(report)]]
+        if isinstance(report, protocol.Ready):
+            items = [["pid", self._name, self.process.pid], *items]
         if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "put away"):
             items = [*self._files(report.run_id, with_state=report.state in ("saved", "put away")), *items]
         self._say(items)

@@ -7,26 +7,23 @@ outlives the server.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import BinaryIO, Generic, TypeVar, cast
+from typing import BinaryIO, Generic, TypeVar
 
 import psutil
 
 from engine.foundation.log import log_error
 from engine.foundation.paths import DATA_VARIABLE, data_folder
+from engine.foundation.start import start
 
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The folder in which ``python -m engine...`` finds the package."""
 PASSED_ON = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
     "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
@@ -42,20 +39,20 @@ PASSED_ON_PREFIXES = (
 among them: no child needs any."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """The variables hold for NumPy as well as for PyTorch: the children already share the cores."""
+KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
+"""Bytes. By default glibc returns a training step's large blocks to the system and maps every page of them again in the next one."""
 
 
-def child_environment(
-    environ: Mapping[str, str], defaults: Mapping[str, str] | None = None, data: Path | None = None
-) -> dict[str, str]:
-    """The environment of a child: the variables of ``environ`` that it may see, ``defaults`` for those that ``environ`` does not
-    set, one thread, and the folder of its data, by default that of this program.
+def child_environment(environ: Mapping[str, str], data: Path | None = None) -> dict[str, str]:
+    """The environment of a child: the variables of ``environ`` that it may see, by default :data:`KEPT_BLOCKS`, one thread, and the
+    folder of its data, by default that of this program.
     """
     seen = {
         name: value
         for name, value in environ.items()
         if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
     }
-    return {**(defaults or {}), **seen, **ONE_THREAD, DATA_VARIABLE: str((data or data_folder()).absolute())}
+    return {**KEPT_BLOCKS, **seen, **ONE_THREAD, DATA_VARIABLE: str((data or data_folder()).absolute())}
 
 
 class ChildProcess(Generic[Sent, Received]):
@@ -77,18 +74,14 @@ class ChildProcess(Generic[Sent, Received]):
         read: Callable[[BinaryIO], Received],
         on_message: Callable[[Received], None],
         on_end: Callable[[], None],
-        defaults: Mapping[str, str] | None = None,
         data: Path | None = None,
     ) -> None:
-        """``defaults`` and ``data``: see :func:`child_environment`."""
+        """``command``: Python's arguments, see :func:`engine.foundation.start.start`. ``data``: see :func:`child_environment`."""
         self.last_message_at = time.monotonic()
         self._write_message, self._read_message = write, read
         self._on_message, self._on_end = on_message, on_end
         self._outbox: SimpleQueue[Sent | None] = SimpleQueue()
-        self._process = subprocess.Popen(
-            [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
-            env=child_environment(os.environ, defaults, data), creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )  # fmt: skip
+        self._process = start(command, child_environment(os.environ, data))
         self._reader = Thread(target=self._read, name=f"{name}-reader", daemon=True)
         self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)
 
@@ -99,6 +92,7 @@ class ChildProcess(Generic[Sent, Received]):
 
     @property
     def pid(self) -> int:
+        """The process's number; 0 until it is known."""
         return self._process.pid
 
     def send(self, message: Sent) -> None:
@@ -120,18 +114,21 @@ class ChildProcess(Generic[Sent, Received]):
     def memory(self) -> int:
         """The resident memory in bytes; 0 when the process is gone."""
         try:
-            return int(psutil.Process(self._process.pid).memory_info().rss)
+            return int(psutil.Process(self.pid).memory_info().rss) if self.pid else 0
         except psutil.Error:
             return 0
 
     def how_it_ended(self) -> str:
         """The signal or the exit code with which the process ended. Call it after the end."""
         code = self._process.returncode
+        if code is None:
+            return "the process that it was forked from ended first"
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def _read(self) -> None:
-        stream = cast(BinaryIO, self._process.stdout)
+        stream = self._process.stdout
         try:
+            self._process.begin()
             while True:
                 message = self._read_message(stream)
                 self.last_message_at = time.monotonic()
@@ -148,7 +145,7 @@ class ChildProcess(Generic[Sent, Received]):
         self._on_end()
 
     def _write(self) -> None:
-        stream = cast(BinaryIO, self._process.stdin)
+        stream = self._process.stdin
         try:
             while (message := self._outbox.get()) is not None:
                 self._write_message(stream, message)

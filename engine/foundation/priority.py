@@ -18,8 +18,8 @@ NOTEBOOK = 19
 
 
 def give_way(niceness: int) -> None:
-    """Lower the priority of this process by ``niceness``, permanently; Windows has one fitting class instead."""
+    """Lower the priority of this process to ``niceness``, permanently; Windows has one fitting class instead."""
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
     else:
-        os.nice(niceness)
+        os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))

@@ -119,7 +119,7 @@ class ThisMachine:
     ) -> Process:
         return ChildProcess[protocol.Command, protocol.Report](
             name, ["-m", "engine.workers.worker", *arguments], write=protocol.send, read=protocol.receive,
-            on_message=on_message, on_end=on_end, defaults=protocol.KEPT_BLOCKS,
+            on_message=on_message, on_end=on_end,
         )  # fmt: skip
 
 

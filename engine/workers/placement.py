@@ -93,7 +93,7 @@ def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits:
 
 
 def own_post(queued: QueuedRun) -> Post:
-    return Post("own", run_id=queued.run.id, machine=queued.machine, warm=False)
+    return Post("own", run_id=queued.run.id, machine=queued.machine)
 
 
 def memory_for(post: Post, machine: Machine, limits: Limits) -> int:

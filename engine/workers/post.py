@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 Role = Literal["runs", "jobs", "own"]
@@ -18,9 +18,6 @@ class Post:
     """The run of an ``own`` process, else empty."""
     machine: str = ""
     """The name of the machine; empty for the app's own."""
-    warm: bool = field(default=True, compare=False)
-    """Whether the process takes a first step before it is ready, so that no run and no job pays for what only the first one costs;
-    not where somebody waits for the process."""
 
     def __str__(self) -> str:
         named = {

@@ -63,7 +63,6 @@ class WorkerProcess:
             f"worker-{post.role}-{post.run_id or post.number}",
             [
                 "--training", training, "--role", post.role, "--slot", str(post.number), "--memory", str(allowed),
-                *["--warm"] * post.warm,
             ],
             partial(on_report, self),
             partial(on_death, self),

@@ -22,9 +22,6 @@ from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
 LENGTH = struct.Struct("!Q")
-KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
-"""A worker's environment: bytes. By default glibc returns a step's large blocks to the system and maps every page of them again in
-the next step."""
 
 
 @dataclass(frozen=True)

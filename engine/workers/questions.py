@@ -159,9 +159,7 @@ class Questions:
         stay = stay and any(worker.post.role == "runs" and worker.ready for worker in workers)
         used = {worker.post.number for worker in own if worker.job is not None or now - worker.idle_since < IDLE}
         return [
-            Post("jobs", number, machine=machine, warm=number >= needed)
-            for number in range(most)
-            if stay or number < needed or number in used
+            Post("jobs", number, machine=machine) for number in range(most) if stay or number < needed or number in used
         ]
 
     def _machine_for(self, job: QueuedJob) -> str:

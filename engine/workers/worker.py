@@ -21,15 +21,12 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, cast, get_args
 
-from engine.analysis.measurements.take import take_measurement
-from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
 from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
 from engine.foundation.paths import data_folder
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
-from engine.runs.events import Failed, Finished
+from engine.runs.events import Failed
 from engine.runs.folder import RunFolder
-from engine.runs.record_options import DEFAULT_RECORD
 from engine.workers import protocol
 from engine.workers.live_run import LiveRun, Saved, Training, in_words
 from engine.workers.memory_limit import limit_memory
@@ -214,15 +211,6 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def take_first_step(training: Training) -> None:
-    """Train one step, so that no run and no job pays for what only the first step costs: the optimizers import for a second."""
-    config = RunConfig().replace(steps=1, batch_size=2, device="cpu")
-    for event in training.train(config, None, DEFAULT_RECORD, None, take_measurement, training.begin(config, None)):
-        if isinstance(event, Finished):
-            break
-    gc.collect()
-
-
 def describe_device(slot: int) -> protocol.DeviceFacts:
     """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
     run that uses one."""
@@ -280,7 +268,6 @@ def main() -> None:
     parser.add_argument("--training", required=True, help="module with begin and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
     parser.add_argument("--role", choices=get_args(Role), default="runs")
-    parser.add_argument("--warm", action="store_true", help="take a first step before it is ready")
     parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")
     options = parser.parse_args()
     give_way(JOBS)  # also while it starts: somebody may wait for it
@@ -290,13 +277,11 @@ def main() -> None:
     training = cast(Training, import_module(options.training))
     report = partial(report_to, outward)
     facts = describe_device(options.slot)
-    if options.warm:
-        take_first_step(training)
     gc.freeze()
     if options.memory and facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
         limit_memory(options.memory)
     if options.role != "jobs":
-        give_way((OWN_PROCESS if options.role == "own" else TRAINING) - JOBS)
+        give_way(OWN_PROCESS if options.role == "own" else TRAINING)
     report(protocol.Ready(facts))
     Worker(training, commands, report).work()
 

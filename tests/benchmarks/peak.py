@@ -23,7 +23,6 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
 from engine.foundation.child import child_environment
 from engine.runs.record_options import RecordOptions
-from engine.workers.protocol import KEPT_BLOCKS
 
 MEDIUM = {"task": "k_back", "seq_len": 128, "d_model": 64, "n_heads": 4, "n_layers": 2, "batch_size": 32, "steps": 3}
 BASELINE = {"task": "k_back", "seq_len": 128, "d_model": 128, "n_layers": 2, "batch_size": 64, "steps": 3}
@@ -99,7 +98,7 @@ def show_peak(flat: dict[str, Any], *measurements: str) -> None:
 def real_peak(flat: dict[str, Any]) -> int:
     """The bytes that a config takes, measured in a process of its own with the environment of a worker."""
     command = [sys.executable, "-m", "tests.benchmarks.peak", "--one", json.dumps(flat)]
-    environment = child_environment(os.environ, KEPT_BLOCKS)
+    environment = child_environment(os.environ)
     return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 

@@ -24,13 +24,13 @@ from pathlib import Path
 import psutil
 
 from engine.config.run_config import RunConfig
+from engine.foundation.child import KEPT_BLOCKS
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
-from engine.workers.protocol import KEPT_BLOCKS
 from tests.engine.fake_training import Add
 
 CLASSIC = RunConfig()

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from engine.foundation.child import ROOT
-from engine.workers.protocol import KEPT_BLOCKS
+from engine.foundation.child import KEPT_BLOCKS
+from engine.foundation.start import ROOT
 
 SCRIPT = """
 import sys

@@ -21,8 +21,8 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation.child import ROOT
 from engine.foundation.job import Job
+from engine.foundation.start import ROOT
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest

@@ -20,7 +20,7 @@ from engine.workers import questions
 from engine.workers.errors import JobError
 from engine.workers.pool import Pool
 from engine.workers.supervisor import Supervisor
-from tests.engine.fake_training import Add, Echo, Nap, Note, NumberOfStepsTaken, WorkerPid
+from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
 from tests.engine.workers.test_pool import PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
@@ -199,13 +199,6 @@ def test_with_more_workers_they_stay(tmp_path: Path, monkeypatch: pytest.MonkeyP
         until(lambda: looks.total() > before + 4)
         assert pool.ask(WorkerPid()) == pid
         assert roles(pool).count("jobs") == number
-
-
-def test_only_a_job_process_for_which_nobody_waits_takes_a_first_step(pool: Pool, tmp_path: Path) -> None:
-    assert pool.ask(NumberOfStepsTaken()) == 0
-    with pool_of(tmp_path / "two", size=2) as two:
-        until(lambda: roles(two).count("jobs") == 2)
-        assert two.ask(NumberOfStepsTaken()) == 1
 
 
 def test_a_further_job_process_helps_out_while_one_is_held_up(tmp_path: Path, threads: ThreadPoolExecutor) -> None:

@@ -1,0 +1,140 @@
+"""The fork server: one warm process that has imported torch, of which each child process is a copy that is ready at once.
+
+``python -m engine.foundation.fork_server FD MODULE...`` imports the modules in its only thread and waits on the socket ``FD`` for
+requests. It never computes, so that no thread, no device and no random state crosses a fork, and it ends when the program that
+started it does. ``multiprocessing.forkserver`` would give it, and so every child, the server's whole environment, with its secrets;
+and its children import the server's ``__main__`` again and have no pipes of their own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from engine.foundation.priority import JOBS, give_way
+
+REQUEST = 2**20
+"""The most bytes of a request."""
+NUMBER = struct.Struct("!i")
+"""What the server says of a child on its own socket: first the process's number, with a pidfd, last its exit status."""
+N_DESCRIPTORS = 4
+"""The descriptors of a request: the child's stdin, stdout and stderr, and the socket on which its end is told."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A child to be started: ``python -m MODULE ARGUMENTS...`` with exactly this environment."""
+
+    module: str
+    arguments: Sequence[str]
+    environment: dict[str, str]
+
+    def send(self, server: socket.socket, descriptors: Sequence[int]) -> None:
+        socket.send_fds(server, [json.dumps(vars(self)).encode()], descriptors)
+
+
+def serve(server: socket.socket) -> Callable[[], object] | None:
+    """Fork a child for each request, and tell the end of each. Returns what a child does, in the child; None at the end."""
+    told: dict[int, tuple[int, socket.socket]] = {}  # by pidfd: the child, and the socket on which its end is told
+    events = select.poll()
+    events.register(server, select.POLLIN)
+    while True:
+        for descriptor, _ in events.poll():
+            if descriptor in told:
+                events.unregister(descriptor)
+                _tell_end(descriptor, *told.pop(descriptor))
+                continue
+            body, given, _, _ = socket.recv_fds(server, REQUEST, N_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+            if not body:
+                return None
+            pid = os.fork()
+            if pid == 0:
+                server.close()
+                for handle, (_, end) in told.items():
+                    os.close(handle)
+                    end.close()
+                return _become(Request(**json.loads(body)), given)
+            for own in given[:3]:
+                os.close(own)
+            end = socket.socket(fileno=given[3])
+            handle = os.pidfd_open(pid)
+            told[handle] = pid, end
+            events.register(handle, select.POLLIN)
+            with suppress(OSError):  # who asked is gone; so is the child's input
+                socket.send_fds(end, [NUMBER.pack(pid)], [handle])
+
+
+def _tell_end(handle: int, pid: int, end: socket.socket) -> None:
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(handle)
+    with suppress(OSError), end:
+        end.send(NUMBER.pack(status))
+
+
+def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
+    """Make this fresh copy of the fork server the process that was asked for. Returns its main function."""
+    for number, descriptor in enumerate(given[:3]):
+        os.dup2(descriptor, number)
+    for descriptor in given:
+        os.close(descriptor)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(request.environment)
+    sys.argv = [request.module, *request.arguments]
+    _show([sys.executable, "-m", *sys.argv])
+    _draw_new_seeds()
+
+    def main() -> object:
+        return importlib.import_module(request.module).main()
+
+    return main
+
+
+def _draw_new_seeds() -> None:
+    """Give each child random numbers of its own where nobody sets a seed; Python's ``random`` sees to that itself."""
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed()
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.seed()
+
+
+def _show(command: Sequence[str]) -> None:
+    """Let ``ps`` show a command in place of the fork server's, as far as it fits where that stands in memory."""
+    with suppress(OSError, ValueError), open("/proc/self/stat", "rb") as file:
+        numbers = file.read().rpartition(b")")[2].split()
+        first, last = (
+            int(numbers[45]),
+            int(numbers[46]),
+        )  # arg_start and arg_end: fields 48 and 49, of which three are before
+        shown = "\0".join(command).encode()[: last - first - 1]
+        ctypes.memmove(first, shown.ljust(last - first, b"\0"), last - first)
+
+
+def main() -> None:
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C in a terminal reaches it, too; the parent decides when it ends
+    give_way(JOBS)  # also while it imports, beside the pages
+    server = socket.socket(fileno=int(sys.argv[1]))
+    for module in sys.argv[2:]:
+        with suppress(ImportError):  # each child that needs it says so
+            importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # what is never looked at again stays shared with the children
+    if child := serve(server):
+        child()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The start of processes: forked children are ready at once, have nothing of each other, and outlive the fork server; spawned ones
+are the same to whoever uses them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.foundation import start
+from engine.foundation.start import FORK_SERVER, FORKS, WARM, ForkServer
+from tests.engine.foundation.test_child import PATIENCE, Child, until
+
+COMMAND = ["-m", "tests.engine.foundation.forked"]
+forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
+    """A fork server of this test's own, which imports nothing and so is there soon."""
+    monkeypatch.setattr(start, "WARM", ())
+    monkeypatch.setattr(start, "FORK_SERVER", server := ForkServer())
+    yield server
+    server.close()
+
+
+def told(*arguments: str) -> tuple[Child, dict[str, Any]]:
+    """A child that goes on, and what it has said of itself."""
+    child = Child([*COMMAND, *arguments])
+    until(lambda: bool(child.messages))
+    return child, child.messages[0]
+
+
+def end(*children: Child) -> list[str]:
+    for child in children:
+        child.process.close()
+    for child in children:
+        assert child.process.wait(PATIENCE)
+    return [child.process.how_it_ended() for child in children]
+
+
+@forks
+def test_children_have_no_thread_no_file_and_no_random_state_of_each_other() -> None:
+    (first, one), (second, two) = told("first"), told("second")
+    assert (one["arguments"], two["arguments"]) == (["first"], ["second"])
+    assert one["parent"] == two["parent"] == FORK_SERVER.pid
+    for said in (one, two):
+        assert (said["threads"], said["system threads"], said["cuda"]) == (1, 1, False)
+        assert said["files"] == [0, 1, 2]
+        assert len(said["random"]) == 3
+    assert not set(one["random"]) & set(two["random"])
+    server = psutil.Process(FORK_SERVER.pid)
+    assert server.num_threads() == 1
+    assert server.net_connections(kind="inet") == []
+    assert COMMAND[1] in psutil.Process(first.process.pid).cmdline()
+    assert end(first, second) == ["exit code 0"] * 2
+
+
+@forks
+def test_a_killed_fork_server_takes_no_child_along_and_a_new_one_comes(cold: ForkServer) -> None:
+    child, said = told("goes on")
+    os.kill(cold.pid, signal.SIGKILL)
+    until(lambda: psutil.Process(child.process.pid).ppid() != said["parent"])
+    later, _ = told("later")
+    child.process.send("still here")
+    until(lambda: "still here" in child.messages)
+    assert end(child, later) == ["the process that it was forked from ended first", "exit code 0"]
+    orphan, _ = told("killed")
+    os.kill(cold.pid, signal.SIGKILL)
+    orphan.process.kill()
+    assert orphan.process.wait(PATIENCE)
+    assert orphan.process.memory() == 0
+
+
+@forks
+def test_many_threads_start_children_at_once_and_no_fork_server_is_left(cold: ForkServer) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        children = list(threads.map(lambda number: told(str(number)), range(8)))
+    assert [said["arguments"] for _, said in children] == [[str(number)] for number in range(8)]
+    assert {said["parent"] for _, said in children} == {cold.pid}
+    assert end(*(child for child, _ in children)) == ["exit code 0"] * 8
+    pid = cold.pid
+    cold.close()
+    assert not psutil.pid_exists(pid)
+
+
+@forks
+def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServer) -> None:
+    child = Child([*COMMAND, "never"], begin=False)
+    child.process.kill()
+    child.process.begin()
+    assert child.process.wait(PATIENCE)
+    assert child.process.how_it_ended() == "signal 9"
+
+
+@pytest.mark.parametrize("by", ["fork", "spawn"])
+def test_both_ways_give_the_same_process(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    if by == "spawn":
+        monkeypatch.setattr(start, "FORKS", False)
+    elif not FORKS:
+        pytest.skip("nothing is forked here")
+    monkeypatch.setenv("SECRET", "word")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    child, said = told("one", "two")
+    assert (said["parent"] == os.getpid()) == (by == "spawn")
+    assert said["arguments"] == ["one", "two"]
+    assert said["environment"]["CUDA_VISIBLE_DEVICES"] == "1"
+    assert "SECRET" not in said["environment"]
+    child.process.send("a line")
+    until(lambda: child.messages[1:] == ["a line"])
+    exits, raises = Child([*COMMAND, "exits"]), Child([*COMMAND, "raises"])
+    assert end(child, exits, raises) == ["exit code 0", "exit code 3", "exit code 1"]
+
+
+def test_what_the_fork_server_imports_is_there() -> None:
+    for module in WARM:
+        assert find_spec(module) is not None
