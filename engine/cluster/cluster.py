@@ -20,7 +20,7 @@ from engine.cluster.codec import Unreadable
 from engine.cluster.member import SILENT, Call, Member, OtherVersion
 from engine.cluster.relay import Relay, operation
 from engine.foundation.log import LOG
-from engine.workers.host import WORKER_BYTES
+from engine.workers.host import ROOM, SHARED_BYTES, WORKER_BYTES
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which workers are there."""
@@ -130,8 +130,8 @@ class DaskCluster:
             del self.refused[address]
         for address in workers.keys() - self._tasks.keys() - self.refused.keys():
             slots = max(1, int(workers[address]["nthreads"]))
-            memory = int(FREE_SHARE * int(workers[address]["memory_limit"] or 0)) // slots
-            member = Member(address, slots, max(memory, 2 * WORKER_BYTES))
+            memory = (int(FREE_SHARE * int(workers[address]["memory_limit"] or 0)) - SHARED_BYTES) // slots
+            member = Member(address, slots, max(memory, WORKER_BYTES + ROOM))
             self._members[address] = member
             self._tasks[address] = asyncio.create_task(self._with(client, member))
 

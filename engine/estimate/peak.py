@@ -24,6 +24,8 @@ from engine.tasks import TASKS
 MIB = 2**20
 BASE = 8 * MIB
 """Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
+OBJECTS = 2 * MIB
+"""Bytes of a run's modules, its held-out sequences and its events that are not sent yet."""
 TEXT = 56 * MIB
 """Bytes of a text as tokens and counts, and of what is left of reading it."""
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
@@ -52,6 +54,12 @@ def peak_bytes(config: RunConfig, memory: Memory) -> int:
 def always_bytes(config: RunConfig) -> int:
     """What stays all the time besides the training state: buffers, a fixed training set, masks, a text."""
     return BASE + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
+
+
+def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
+    """What a run keeps between two steps: what stays all the time and is its own, and the training state."""
+    state = memory.parameters + memory.gradients + memory.optimizer
+    return OBJECTS + always_bytes(config) - BASE + state
 
 
 def scattered_by(config: RunConfig) -> float:

@@ -8,7 +8,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.flops import encoding_flops, flops_per_step
 from engine.estimate.layout import cuts_targets, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
-from engine.estimate.peak import peak_bytes
+from engine.estimate.peak import bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
 from engine.estimate.speed import Speed, known_speed
 from engine.settings.costs import Memory
@@ -48,6 +48,8 @@ class Prediction:
     """Seconds of drawing a fixed training set and the held-out sequences."""
     peak: int = 0
     """The highest memory of everything that the run does, in bytes; an upper bound (:mod:`engine.estimate.peak`)."""
+    between: int = 0
+    """The memory that it keeps between two steps, in bytes, while another run of its worker has its turn."""
 
     @property
     def seconds_per_step(self) -> float | None:
@@ -85,6 +87,7 @@ def predict(config: RunConfig) -> Prediction:
         recording_steps=recording_cost(config),
         data_seconds=data_seconds(config),
         peak=peak_bytes(config, memory),
+        between=bytes_between_steps(config, memory),
     )
 
 

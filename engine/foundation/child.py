@@ -112,9 +112,9 @@ class ChildProcess(Generic[Sent, Received]):
         return not self._reader.is_alive()
 
     def memory(self) -> int:
-        """The resident memory in bytes; 0 when the process is gone."""
+        """The memory that it shares with no other process, in bytes; 0 when the process is gone."""
         try:
-            return int(psutil.Process(self.pid).memory_info().rss) if self.pid else 0
+            return int(psutil.Process(self.pid).memory_full_info().uss) if self.pid else 0
         except psutil.Error:
             return 0
 

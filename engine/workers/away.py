@@ -46,15 +46,15 @@ class Away:
         self._left: dict[str, Run] = {}  # by id, the runs that were put away because their owner had left
 
     def look_around(self, workers: Sequence[WorkerProcess], now: float) -> None:
-        """Put away the runs that stand still or go on for nobody, take those that wait for nobody out of the queue, and bring back those
-        whose owner is here again."""
+        """Put away the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
+        back those whose owner is here again."""
         with self._lock:
             waited = self._queue.take_out_where(lambda queued: self._waits_for_nobody(queued, now))
             for queued in waited:
                 if queued.resumable:
                     queued.run.put_away()
                     self._left[queued.run.id] = queued.run
-            put_away_idle(workers, self._presence, now, others_wait=len(self._queue) > 0)
+            put_away_idle(workers, self._presence, now, self._queue.held_up(now))
             back = [run for run in self._left.values() if self._presence.here(run.owner)]
             for run in back:
                 del self._left[run.id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.workers.machines import HERE, host_of
@@ -21,7 +21,7 @@ class WorkerHealth:
     answering: bool
     """Whether the worker computes a job now."""
     memory: int
-    """Resident memory in bytes."""
+    """Bytes of memory that it does not share with others."""
     facts: DeviceFacts = field(default_factory=DeviceFacts)
     machine: str = ""
     """The name of its machine; empty for the app's own."""
@@ -69,13 +69,11 @@ class Health:
 
 
 def health_of(
-    memory: Mapping[WorkerProcess, int], size: int, queued: int, *, failing: bool, cluster_is_gone: bool
+    workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool, cluster_is_gone: bool
 ) -> Health:
-    """``memory``: the resident memory of each worker in bytes."""
-    workers = list(memory)
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
-        workers=[_of(worker, resident) for worker, resident in memory.items()],
+        workers=[_of(worker) for worker in workers],
         size=size,
         running=len(states) - states.count("paused"),
         paused=states.count("paused"),
@@ -85,19 +83,18 @@ def health_of(
     )
 
 
-def _of(worker: WorkerProcess, memory: int) -> WorkerHealth:
-    answering = worker.job is not None and worker.job.begun
-    process, post = worker.process, worker.post
+def _of(worker: WorkerProcess) -> WorkerHealth:
+    facts, post = worker.facts, worker.post
     return WorkerHealth(
-        process.pid,
-        post.role,
-        worker.ready,
-        tuple(worker.runs),
-        answering,
-        memory,
-        worker.facts,
-        post.machine,
-        (worker.facts.get("accelerator_name") or worker.facts.get("accelerator") or "")
+        pid=worker.process.pid,
+        role=post.role,
+        ready=worker.ready,
+        runs=tuple(worker.runs),
+        answering=worker.job is not None and worker.job.begun,
+        memory=worker.memory,
+        facts=facts,
+        machine=post.machine,
+        accelerator=(facts.get("accelerator_name") or facts.get("accelerator") or "")
         if worker.owns_accelerator
         else "",
     )

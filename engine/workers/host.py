@@ -8,10 +8,17 @@ from pathlib import Path
 
 import psutil
 
+from engine.foundation.start import FORKS
+
 CGROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 """The tree of control groups, and the file that names this process's place in it."""
-WORKER_BYTES = 400 * 2**20
-"""The memory of a worker with torch before any training, in bytes, rounded up generously."""
+MIB = 2**20
+SHARED_BYTES = 320 * MIB if FORKS else 0
+"""The memory that all worker processes share, in bytes: the fork server with torch; rounded up."""
+WORKER_BYTES = 64 * MIB if FORKS else 400 * MIB
+"""The memory that a worker has for itself before any training, in bytes, rounded up generously."""
+ROOM = 256 * MIB
+"""The least memory for runs beside which a further worker is started."""
 
 
 def cores(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
@@ -33,8 +40,14 @@ def memory(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
 
 
 def worker_count() -> int:
-    """The number of workers: one for each core while they fit into half of the memory, at least one."""
-    return max(1, min(cores(), memory() // 2 // WORKER_BYTES))
+    """The number of workers: one for each core while there is room for their runs, at least one."""
+    return max(1, min(cores(), for_workers() // (WORKER_BYTES + ROOM)))
+
+
+def for_workers(of: int | None = None) -> int:
+    """Bytes for the workers together, ``of`` so many, by default the memory of this machine: the rest is for the pages and for what
+    all workers share."""
+    return max(WORKER_BYTES + MIB, (of or memory()) * 3 // 4 - SHARED_BYTES)
 
 
 def _groups(controller: str, cgroup: Path, own_groups: Path) -> Iterator[Path]:

@@ -43,21 +43,23 @@ class Limits(BaseModel):
     texts_per_visitor: int = Field(default=20, ge=1, description="Own texts of one visitor that are kept, the newest.")
 
     queue_length: int = Field(default=256, ge=1, description="Runs of everybody that wait at once.")
-    runs_per_worker: int = Field(default=16, ge=1, description="Runs that take turns on one worker; further ones wait.")
+    runs_per_worker: int = Field(
+        default=64, ge=1, description="Runs that take turns on one worker while they fit into it."
+    )
     experiments: int = Field(default=100, ge=1, description="Experiments of everybody at once.")
     sweeps: int = Field(default=100, ge=1, description="Sweeps over lengths of everybody at once.")
     jobs: int = Field(default=200, ge=1, description="Questions of everybody to a model at once.")
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
     job_processes: int = Field(
-        default_factory=lambda given: min(2, given["workers"]),
+        default_factory=lambda given: min(4, given["workers"] + 1),
         ge=1,
-        description="Processes that answer questions. A visitor never holds two, so with two nobody waits for one visitor.",
+        description="Questions that are computed at once. A visitor never has two, so nobody waits for one visitor.",
     )
     worker_memory: ByteSize = Field(
-        default_factory=lambda given: ByteSize(host.memory() * 3 // 4 // given["workers"]),
+        default_factory=lambda given: ByteSize(host.for_workers() // given["workers"]),
         gt=0,
-        description="A worker that takes more is ended.",
+        description="A worker that takes more for itself is ended.",
     )
     grace_seconds: float = Field(
         default=10.0, gt=0, description="A run that was told to stop and does not is ended after this."
@@ -65,7 +67,6 @@ class Limits(BaseModel):
     silent_seconds: float = Field(
         default=120.0, gt=0, description="A run whose step or evaluation takes longer is ended."
     )
-    paused_seconds: float = Field(default=3600.0, gt=0, description="A run left paused for longer is stopped.")
     notebooks: int = Field(default=4, ge=0, description="Notebooks of everybody that are played at once.")
     notebook_seconds: float = Field(default=600.0, gt=0, description="Time of one go through a notebook.")
     notebook_memory: ByteSize = Field(
@@ -104,7 +105,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     "public": {
         "steps": 5_000, "memory": "192MiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "texts_per_visitor": 3,
-        "queue_length": 128, "jobs": 128, "workers": 1, "paused_seconds": 900.0, "notebooks": 0,
+        "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip

@@ -46,18 +46,24 @@ def _has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
     """Whether a run fits beside those of a worker: on a GPU with memory of its own beside those on it, else in the host's memory. Alone
     on the GPU it may always go: the prediction is an upper bound."""
     memory = worker.facts.get("accelerator_memory", 0)
-    peaks = {True: list[int](), False: list[int]()}
-    for run in worker.runs.values():
-        peaks[memory > 0 and run.wants_accelerator].append(run.prediction.peak)
-    if memory and queued.wants_accelerator:
-        return not peaks[True] or has_room(peaks[True], queued.prediction.peak, memory, base=0)
-    return has_room(peaks[False], queued.prediction.peak, worker.allowed)
+    on_device = bool(memory and queued.wants_accelerator)
+    beside = [run.prediction for run in worker.runs.values() if bool(memory and run.wants_accelerator) == on_device]
+    if on_device:
+        return not beside or has_room([*beside, queued.prediction], memory, base=0)
+    return has_room([*beside, queued.prediction], worker.allowed)
 
 
-def has_room(peaks: Iterable[int], peak: int, memory: float, base: int = WORKER_BYTES) -> bool:
-    """Whether a run of this peak fits beside those of a worker that may take ``memory`` bytes; ``base`` is what the worker takes
-    without any run."""
-    return base + sum(peaks) + peak <= memory
+def has_room(runs: Iterable[Prediction], memory: float, base: int = WORKER_BYTES) -> bool:
+    """Whether these runs fit together into a worker that may take ``memory`` bytes; ``base`` is what it takes without any run."""
+    return base + together(runs) <= memory
+
+
+def together(runs: Iterable[Prediction]) -> int:
+    """The bytes that runs take which take turns: each what it keeps between its steps, and the two largest what they need in a step
+    (one may be in the middle of a validation)."""
+    predictions = list(runs)
+    in_a_step = sorted(run.peak - run.between for run in predictions)
+    return sum(run.between for run in predictions) + sum(in_a_step[-2:])
 
 
 def worker_for_job(workers: Iterable[WorkerProcess], job: QueuedJob, machine: str) -> WorkerProcess | None:
@@ -133,8 +139,7 @@ def _own_on(machine: Machine, posts: Iterable[Post]) -> int:
 def _fits(machine: Machine, posts: Sequence[Post], workers: Iterable[WorkerProcess], limits: Limits) -> bool:
     """Whether one more process with a run of its own fits on the machine beside these."""
     there = _own_on(machine, posts)
-    shared = sum(
-        worker.promised for worker in workers if worker.post.role == "runs" and worker.post.machine == machine.name
-    )
-    needed = shared + (there + 1) * min(machine.memory, WORKER_BYTES + int(limits.memory))
+    shared = [worker for worker in workers if worker.post.role == "runs" and worker.post.machine == machine.name]
+    taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
+    needed = taken + (there + 1) * min(machine.memory, WORKER_BYTES + int(limits.memory))
     return there == 0 or (there < machine.slots and needed <= machine.slots * machine.memory)

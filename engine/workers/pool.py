@@ -84,13 +84,9 @@ class Pool:
         self._away = Away(self._lock, runs, self._queue, predict, here)
         self._steering = Steering(self._lock, runs, self._queue, self._away)
         self._questions = Questions(
-            self._lock,
-            lambda: self._supervisor.workers,
-            self.limits.job_processes,
-            stay=self.size > 1,  # with one worker, memory is scarce
-            others_train=self._others_train,
-            measuring=lambda: self.measuring,
-        )
+            self._lock, lambda: self._supervisor.workers, self.limits.job_processes,
+            others_train=self._others_train, measuring=lambda: self.measuring,
+        )  # fmt: skip
 
     @property
     def size(self) -> int:
@@ -103,7 +99,7 @@ class Pool:
         return self.machines.measuring
 
     def start(self) -> bool:
-        """Start the workers, one after another so that the first is ready soon; returns at once. False if already started."""
+        """Start the workers; returns at once. False if already started."""
         if not self._supervisor.start():
             return False
         with suppress(OSError):  # tried again every few seconds
@@ -221,12 +217,9 @@ class Pool:
 
     def health(self) -> Health:
         """Facts about the pool for a page: workers, runs, and the device that was found."""
-        memory = {
-            worker: worker.process.memory() for worker in self._supervisor.workers
-        }  # the system is asked without the lock
         with self._lock:
             return health_of(
-                memory, self.size, len(self._queue), failing=self._supervisor.failing,
+                self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing,
                 cluster_is_gone=bool(self.machines.problem),
             )  # fmt: skip
 

@@ -11,7 +11,6 @@ from functools import partial
 from engine.foundation.log import LOG
 from engine.runs.events import Ended
 from engine.workers import protocol
-from engine.workers.host import WORKER_BYTES
 from engine.workers.machines import Machine
 from engine.workers.post import Post
 from engine.workers.queued import QueuedJob, QueuedRun
@@ -55,8 +54,8 @@ class WorkerProcess:
         self.started_at = self.idle_since = time.monotonic()
         self.pinged_at = 0.0
         """The time of the last question whether the worker is still there."""
-        self.memory_when_ready = 0
-        """The resident memory in bytes when the worker became ready."""
+        self.memory = self.memory_when_ready = 0
+        """Its own memory in bytes when it was last looked at, and when the worker became ready."""
         self.kill_reason: KillReason | None = None
         """The reason why the pool killed this worker; None when it did not."""
         self.process = machine.launch(
@@ -87,11 +86,6 @@ class WorkerProcess:
     @property
     def owns_accelerator(self) -> bool:
         return self.post.role == "runs" and self.post.number < self.facts.get("accelerators", 0)
-
-    @property
-    def promised(self) -> int:
-        """The bytes that the worker and its runs are predicted to take."""
-        return WORKER_BYTES + sum(queued.prediction.peak for queued in self.runs.values())
 
     def retire(self) -> None:
         """End the process because nobody needs it any more. Nothing is on it."""

@@ -1,4 +1,4 @@
-"""Which runs are put away: those that stand still, and those that go on for nobody, give their place on the worker back."""
+"""Which runs are put away: those that stand still, and, while others wait, those that go on for nobody."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ PAUSED_FOR = 30.0
 """Seconds after which a paused run is put away."""
 PAUSED_WHILE_OTHERS_WAIT = 2.0
 """The same while other runs wait for a place."""
-LEFT_FOR = 300.0
-"""Seconds after which a run goes on without anybody who watches it; then it is put away until its owner is back."""
-SHORT = 60.0
-"""A run with fewer predicted seconds left is trained to its end, whoever watches."""
+LEFT_FOR = 5.0
+"""Seconds without an open page after which a run's owner has left: a page that is loaded anew is closed for a moment."""
 
 
 class Presence:
@@ -32,21 +30,27 @@ class Presence:
         return now - self._last_here.setdefault(visitor, now)
 
 
-def put_away_idle(workers: Iterable[WorkerProcess], presence: Presence, now: float, *, others_wait: bool) -> None:
-    """Ask the workers to put away the runs that stand still, and those that go on for nobody."""
-    longest = PAUSED_WHILE_OTHERS_WAIT if others_wait else PAUSED_FOR
+def put_away_idle(workers: Iterable[WorkerProcess], presence: Presence, now: float, waiting: int) -> None:
+    """Ask the workers to put away the runs that stand still, and as many of those that go on for nobody as runs are ``waiting``: who
+    has left makes room, the longest away first."""
+    longest = PAUSED_WHILE_OTHERS_WAIT if waiting else PAUSED_FOR
+    going = list[tuple[float, WorkerProcess, QueuedRun]]()
     for worker in workers:
         for queued in worker.runs.values():
-            if queued.leaving or not queued.request.is_saved or now < queued.put_away_after:
+            away = presence.seconds_away(queued.run.owner, now)
+            if queued.leaving:
+                waiting -= 1
+            if queued.leaving or queued.stop_asked_at or not queued.request.is_saved or now < queued.put_away_after:
                 continue
             if queued.paused_at is not None:
-                due = now - queued.paused_at > longest
-            else:
-                going = queued.run.state == "running" and queued.seconds_left > SHORT
-                due = going and presence.seconds_away(queued.run.owner, now) > LEFT_FOR
-                queued.left = due
-            if due and queued.stop_asked_at is None:
-                _ask(worker, queued)
+                if now - queued.paused_at > longest:
+                    _ask(worker, queued)
+                    waiting -= 1
+            elif away > LEFT_FOR and queued.run.state == "running":
+                going.append((away, worker, queued))
+    for _, worker, queued in sorted(going, key=lambda found: -found[0])[: max(0, waiting)]:
+        queued.left = True
+        _ask(worker, queued)
 
 
 def put_away_all(workers: Iterable[WorkerProcess]) -> bool:

@@ -23,14 +23,12 @@ from engine.workers.errors import JobError
 from engine.workers.machines import HERE
 from engine.workers.placement import worker_for_job
 from engine.workers.post import Post
-from engine.workers.process import WorkerProcess
+from engine.workers.process import KillReason, WorkerProcess
 from engine.workers.queued import QueuedJob
-from engine.workers.supervision import START_SECONDS
 
-IDLE = 120.0
-"""Seconds without a job after which a job process that does not stay is ended."""
-IN_A_HURRY = 1.0
-"""Seconds that a job waits before a further job process is started for it."""
+IDLE = 15.0
+"""Seconds without a question after which a process is ended: the next one is forked in less time than most questions take, but who
+looks at a model asks several times, and the process still has it."""
 SHARE, AT_ONCE = 0.25, 5.0
 """Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
 LARGEST = 2**20
@@ -45,14 +43,13 @@ class Questions:
         lock: RLock,
         workers: Callable[[], Sequence[WorkerProcess]],
         most: int,
-        stay: bool,
         others_train: Callable[[str], bool] = lambda _: False,
         measuring: Callable[[], str] = lambda: HERE,
     ) -> None:
-        """``most``: the most job processes here; ``stay``: whether they are there when nobody asks, too, once runs can be trained.
+        """``most``: the questions that are computed at once here.
         ``others_train``: whether runs of others than the visitor of that id go or wait. ``measuring``: the name of the machine for
         the jobs that may be done anywhere."""
-        self._lock, self._workers, self._most, self._stay = lock, workers, most, stay
+        self._lock, self._workers, self._most = lock, workers, most
         self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
         self._others_train, self._measuring = others_train, measuring
         self._pace = Pace(rate=SHARE, most=AT_ONCE)
@@ -61,7 +58,7 @@ class Questions:
     def ask(
         self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, start: Callable[[], None]
     ) -> Answer:
-        """The answer to a job; blocks. ``start`` is called to start a process where one is needed; that takes nothing of ``timeout`` (s).
+        """The answer to a job; blocks. ``start`` is called to start a process where one is needed.
         Raises JobError with one sentence."""
         if len(protocol.write_value(job)) > LARGEST:
             raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
@@ -69,10 +66,9 @@ class Questions:
             if self._closed:
                 raise JobError(self._closed)
             queued = self._join(job, visitor, alone)
-            ready = any(worker.post.role == "jobs" and worker.ready for worker in self._workers())
             self.dispatch()
             start()
-        if not queued.done.wait(timeout if ready else timeout + START_SECONDS):
+        if not queued.done.wait(timeout):
             with self._lock:
                 self._leave(queued)
             raise JobError(f"{job.noun} took longer than {in_time(timeout)}.")
@@ -140,27 +136,25 @@ class Questions:
             self._waiting.clear()
 
     def posts(self, now: float) -> list[Post]:
-        """The job processes that are needed here, and where times are measured."""
+        """The question processes that are needed: those that compute, those that have lately, and one for each visitor whose question
+        may be computed now, as far as that many may be computed at once on a machine."""
         measuring = self._measuring()
-        elsewhere = [] if measuring == HERE else self._posts_on(measuring, now, most=1, stay=False)
-        return [*self._posts_on(HERE, now, self._most, self._stay), *elsewhere]
+        elsewhere = [] if measuring == HERE else self._posts_on(measuring, now, most=1)
+        return [*self._posts_on(HERE, now, self._most), *elsewhere]
 
-    def _posts_on(self, machine: str, now: float, most: int, stay: bool) -> list[Post]:
-        """The job processes that are needed on a machine: those that compute, one for what waits, a further one once something has
-        waited for a while, those idle for a short time, and all where they stay."""
-        workers = self._workers()
-        own = [worker for worker in workers if worker.post.role == "jobs" and worker.post.machine == machine]
-        computing = {worker.job.visitor.id for worker in own if worker.job is not None}
-        first = [jobs[0] for visitor, jobs in self._waiting.items() if not visitor or visitor not in computing]
-        held_up = [job for job in first if self._machine_for(job) == machine]
-        needed = sum(worker.job is not None for worker in own)
-        if held_up and (needed == 0 or any(now - job.asked_at > IN_A_HURRY for job in held_up)):
-            needed += 1
-        stay = stay and any(worker.post.role == "runs" and worker.ready for worker in workers)
-        used = {worker.post.number for worker in own if worker.job is not None or now - worker.idle_since < IDLE}
-        return [
-            Post("jobs", number, machine=machine) for number in range(most) if stay or number < needed or number in used
-        ]
+    def _posts_on(self, machine: str, now: float, most: int) -> list[Post]:
+        processes = [worker for worker in self._workers() if worker.post.role == "jobs"]
+        computing = {worker.job.visitor.id for worker in processes if worker.job is not None} - {""}
+        waiting = sum(
+            visitor not in computing and self._machine_for(jobs[0]) == machine
+            for visitor, jobs in self._waiting.items()
+        )
+        own = [worker for worker in processes if worker.post.machine == machine and not worker.kill_reason]
+        kept = [worker.post for worker in own if worker.job or not worker.ready or now - worker.idle_since < IDLE]
+        waiting -= sum(worker.job is None for worker in own)
+        posts = (Post("jobs", number, machine=machine) for number in range(most))
+        free = [post for post in posts if post not in {worker.post for worker in processes}]
+        return kept + free[: max(0, min(waiting, most - len(kept)))]
 
     def _machine_for(self, job: QueuedJob) -> str:
         return self._measuring() if job.ask.job.anywhere else HERE
@@ -182,8 +176,13 @@ class Questions:
         return queued
 
     def _leave(self, queued: QueuedJob) -> None:
-        """A caller gives up. The last one takes a waiting job along; the supervisor ends a process that computes it."""
+        """A caller gives up. The last one takes the job along, and ends the process that computes it."""
         queued.callers -= 1
+        if queued.callers == 0:
+            for worker in self._workers():
+                if worker.job is queued:
+                    worker.job = None
+                    worker.kill_for(KillReason("took too long", queued.ask.job_id))
         jobs = self._waiting.get(queued.visitor.id, deque())
         if queued.callers == 0 and queued in jobs:
             jobs.remove(queued)

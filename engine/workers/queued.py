@@ -39,6 +39,8 @@ class QueuedRun:
     """The name of the machine for the run's own process, once it has one; empty for the app's own."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
+    queued_at: float = field(default_factory=time.monotonic)
+    """When it came to the queue."""
     begun: bool = False
     """Whether the worker has reported that it is at this run."""
     returned: int = 0

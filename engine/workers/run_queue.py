@@ -20,6 +20,8 @@ from engine.workers.queued import QueuedRun
 from engine.workers.supervisor import Supervisor
 
 CLOSING = "The app is closing."
+HELD_UP_AFTER = 0.25
+"""Seconds in the queue after which a run is held up."""
 
 
 class RunQueue:
@@ -37,6 +39,10 @@ class RunQueue:
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def held_up(self, now: float) -> int:
+        """How many runs wait because there is no room: for longer than it takes to start a process."""
+        return sum(now - queued.queued_at > HELD_UP_AFTER for queued in self._waiting)
 
     def admit(self, request: RunRequest) -> Lease | None:
         """Count a run as waiting, and among its owner's, before anything is written for it; :meth:`add` or :meth:`withdraw`
@@ -160,7 +166,8 @@ class RunQueue:
             if worker.post.role == "runs"
         ]
         left = [queued.seconds_left for queued in self._waiting]
-        waits = seconds_to_start(going, left, self._limits.runs_per_worker)
+        most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full
+        waits = seconds_to_start(going, left, most)
         self._log.note(len(self._waiting))
         for rank, queued in enumerate(self._waiting):
             queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)

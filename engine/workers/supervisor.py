@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable
 from threading import Event as Signal
 from threading import RLock, Thread
 
+from engine.foundation.formatting import in_bytes, in_time
 from engine.foundation.log import LOG, log_error
 from engine.workers import protocol
 from engine.workers.limits import Limits
 from engine.workers.machines import HERE, Machines
 from engine.workers.placement import memory_for
 from engine.workers.post import Post
-from engine.workers.process import WorkerProcess
-from engine.workers.supervision import kill_oversized, kill_unresponsive, stop_left_paused
+from engine.workers.process import KillReason, WorkerProcess
 
 TICK = 0.1
 """Seconds between two rounds of checks."""
@@ -26,7 +26,12 @@ ASLEEP = 5.0
 """Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
 LAST_WORDS = 2.0
 """Seconds that all workers together have to end by themselves when the pool is closed; then they are killed."""
-LONGEST_BACKOFF = 30.0
+START_AGAIN_AFTER = 2.0
+"""Seconds after a failed start until the next ones."""
+STARTS_WITHIN = 120.0
+"""Seconds after which a worker that is not ready is killed."""
+PING_EVERY = 5.0
+"""Seconds of silence after which an idle worker is asked whether it is still there."""
 FAILING_AFTER = 3
 """The number of failed starts in a row from which the supervisor reports that workers cannot be started."""
 
@@ -76,12 +81,13 @@ class Supervisor:
         return self._failed_starts >= FAILING_AFTER
 
     def start(self) -> bool:
-        """Start one worker after another, so that the first is ready soon. False if already started or closed."""
+        """Start the workers. False if already started or closed."""
         with self._lock:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
         self._machines.start(self.fill_posts)
+        self.fill_posts()
         return True
 
     def close(self) -> None:
@@ -102,12 +108,12 @@ class Supervisor:
         self._machines.close()
 
     def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
-        """Record that a worker has become ready, and start the next one."""
+        """Record that a worker has become ready."""
         with self._lock:
-            worker.ready, worker.facts, worker.memory_when_ready = True, facts, worker.process.memory()
+            worker.ready, worker.facts = True, facts
+            worker.memory = worker.memory_when_ready = worker.process.memory()
             worker.idle_since = time.monotonic()
             self._failed_starts = 0
-            self.fill_posts()
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
@@ -116,7 +122,7 @@ class Supervisor:
             if self._workers.get(worker.post) is worker:
                 del self._workers[worker.post]
             if not (worker.ready or worker.retired) and worker.post.machine == HERE:
-                self._back_off()
+                self._note_failed_start()
             finish = self._on_death(worker)
         finish()
         self.fill_posts()
@@ -133,7 +139,6 @@ class Supervisor:
                         for worker in workers:
                             worker.process.last_message_at = now
                     kill_unresponsive(workers, self._limits, now)
-                    stop_left_paused(workers, self._limits, now)
                     self.fill_posts()
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
@@ -147,10 +152,7 @@ class Supervisor:
             last_round = now
 
     def fill_posts(self) -> None:
-        """End the processes that are wanted no more, and start a missing one of each role.
-
-        One start at a time in each role on a machine leaves cores for the page.
-        """
+        """End the processes that are wanted no more, and start those that are missing."""
         with self._lock:
             now = time.monotonic()
             if self.closing.is_set() or not self._thread.ident:
@@ -159,30 +161,70 @@ class Supervisor:
             for worker in self.workers:
                 if worker.post not in wanted and not worker.retired and not worker.runs and worker.job is None:
                     worker.retire()
+            if now < self._start_after:
+                return
             for post in wanted:
-                alike = [
-                    other
-                    for other in self.workers
-                    if (other.post.role, other.post.machine) == (post.role, post.machine)
-                ]
-                starting = any(not other.ready for other in alike)
-                if post not in self._workers and not starting and now >= self._start_after:
-                    self._start_process(post)
+                machine = self._machines.find(post.machine)  # None: it has just left
+                if machine is not None and post not in self._workers:
+                    allowed = memory_for(post, machine, self._limits)
+                    try:
+                        worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
+                    except OSError as error:
+                        log_error("A worker cannot be started", error)
+                        return self._note_failed_start()
+                    self._workers[post] = worker
+                    worker.process.begin()
 
-    def _start_process(self, post: Post) -> None:
-        machine = self._machines.find(post.machine)
-        if machine is None:  # it has just left
-            return
-        try:
-            allowed = memory_for(post, machine, self._limits)
-            worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
-            self._workers[post] = worker
-            worker.process.begin()
-        except OSError as error:
-            log_error("A worker cannot be started", error)
-            self._back_off()
-
-    def _back_off(self) -> None:
-        """Retry a failed start after a pause that doubles each time."""
+    def _note_failed_start(self) -> None:
         self._failed_starts += 1
-        self._start_after = time.monotonic() + min(LONGEST_BACKOFF, 0.25 * 2**self._failed_starts)
+        self._start_after = time.monotonic() + START_AGAIN_AFTER
+
+
+def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
+    """Kill workers in which a run does not yield: after the grace time where a stop was asked for, otherwise much later.
+    Kill idle workers that do not answer.
+    """
+    for worker in workers:
+        if not worker.ready:
+            if now - worker.started_at > STARTS_WITHIN:
+                worker.kill_for(KillReason("was not ready in time"))
+            continue
+        if worker.job is not None and worker.job.begun:
+            continue  # those who wait for it give up in time
+        if worker.busy_with is None:
+            _ping(worker, limits, now)
+            continue
+        silent = now - worker.process.last_message_at
+        asked = [now - queued.stop_asked_at for queued in worker.runs.values() if queued.stop_asked_at is not None]
+        if min(silent, max(asked, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
+            worker.kill_for(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
+
+
+def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
+    """Ask an idle worker whether it is still there; kill it where it has not answered for the grace time."""
+    if worker.pinged_at > worker.process.last_message_at:
+        if now - worker.pinged_at > limits.grace_seconds:
+            worker.kill_for(KillReason(f"did not answer for {in_time(now - worker.pinged_at)}"))
+    elif now - worker.process.last_message_at > PING_EVERY:
+        worker.pinged_at = now
+        worker.send(protocol.Ping())
+
+
+def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
+    """Kill workers above their memory limit, and idle workers that have grown to half of it.
+
+    The first is for what the operating system's own limit does not count.
+    """
+    for worker in workers:
+        if not worker.ready:
+            continue
+        worker.memory = used = worker.process.memory()
+        allowed = worker.allowed
+        tasks = [*worker.runs, *([worker.job.ask.job_id] if worker.job else [])]
+        if tasks and used > allowed:
+            culprit = tasks[0] if len(tasks) == 1 else None
+            worker.kill_for(
+                KillReason(f"used {in_bytes(used)} of memory, where {in_bytes(allowed)} are allowed,", culprit)
+            )
+        elif not tasks and used > (worker.memory_when_ready + allowed) / 2 and worker.memory_when_ready < allowed:
+            worker.kill_for(KillReason("had grown"))

@@ -75,7 +75,11 @@ def steps_of(run: Run) -> list[int]:
 
 
 def workers_of(server: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    return [child for child in psutil.Process(server.pid).children(recursive=True) if "engine.workers.worker" in child.cmdline()]
+    return [
+        child
+        for child in psutil.Process(server.pid).children(recursive=True)
+        if "engine.workers.worker" in child.cmdline()
+    ]
 
 
 def are_gone(processes: list[psutil.Process]) -> bool:

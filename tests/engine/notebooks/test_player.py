@@ -167,7 +167,9 @@ def test_a_real_one_goes_on_from_where_it_was_and_holds_no_torch_here() -> None:
         until(lambda: play.state != "running")
         assert (play.state, play.outcomes[CODE[0]].state) == ("waiting", "passed")
         assert "token vectors    (10, 256)" in play.outcomes[CODE[0]].text
-        process = next(child for child in psutil.Process().children(recursive=True) if "engine.notebooks.play" in child.cmdline())
+        process = next(
+            child for child in psutil.Process().children(recursive=True) if "engine.notebooks.play" in child.cmdline()
+        )
         assert process.nice() > psutil.Process().nice(), "pages go first"
         play.go(CODE[-1])
         assert play.wait(240)

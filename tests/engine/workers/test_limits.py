@@ -25,7 +25,7 @@ def prediction(
         peak = memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
     return Prediction(
         parameters=1, by_part={}, memory=memory, tokens_per_step=1, flops_per_step=1e6,
-        steps_per_second=steps_per_second, result_seconds=result_seconds, peak=peak,
+        steps_per_second=steps_per_second, result_seconds=result_seconds, peak=peak, between=peak,
     )  # fmt: skip
 
 

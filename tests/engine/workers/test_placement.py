@@ -13,6 +13,7 @@ from engine.config.run_config import parse
 from engine.estimate.prediction import predict
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
+from engine.workers import host
 from engine.workers.host import WORKER_BYTES
 from engine.workers.limits import Limits
 from engine.workers.placement import goes_on_its_own, has_room, needs_own_process, worker_for_run
@@ -27,16 +28,20 @@ def limits(**given: Any) -> Limits:
 
 
 @pytest.mark.parametrize(
-    ("peaks", "peak", "memory", "fits"),
-    [
-        ([], 100, 500, True),
-        ([], 101, 500, False),
-        ([40, 30], 30, 500, True),
-        ([40, 30], 31, 500, False),
-    ],
+    ("runs", "memory"),
+    [([(10, 100)], 100), ([(10, 30), (10, 40)], 70), ([(10, 30), (10, 40), (10, 20)], 80), ([(10, 30)] * 30, 340)],
 )
-def test_peaks_add_up_on_a_worker(peaks: list[int], peak: int, memory: int, fits: bool) -> None:
-    assert has_room([p * MIB for p in peaks], peak * MIB, memory * MIB, base=400 * MIB) is fits
+def test_what_runs_keep_adds_up_on_a_worker_and_two_of_them_are_in_a_step(
+    runs: list[tuple[int, int]], memory: int
+) -> None:
+    known = predict(parse({}))
+    predictions = [replace(known, between=between * MIB, peak=peak * MIB) for between, peak in runs]
+    for room, fits in ((memory, True), (memory - 1, False)):
+        assert has_room(predictions, (100 + room) * MIB, base=100 * MIB) is fits
+
+
+def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
+    assert has_room([predict(parse({}))] * 30, host.for_workers(690 * MIB))
 
 
 def test_a_large_run_needs_a_process_of_its_own() -> None:
@@ -56,8 +61,12 @@ def test_a_run_without_a_formula_may_share_only_while_its_bound_is_small() -> No
     told = replace(predict(parse({})), peak=65 * MIB)
     assert not needs_own_process(told, allowed)
     assert not needs_own_process(replace(bound, peak=65 * MIB), allowed)  # small beside the room of eight gibibytes
-    assert needs_own_process(replace(bound, peak=65 * MIB), limits(worker_memory="700MiB").worker_memory)
-    assert not needs_own_process(replace(bound, peak=63 * MIB), limits(worker_memory="700MiB").worker_memory)
+    assert needs_own_process(
+        replace(bound, peak=65 * MIB), limits(worker_memory=WORKER_BYTES + 300 * MIB).worker_memory
+    )
+    assert not needs_own_process(
+        replace(bound, peak=63 * MIB), limits(worker_memory=WORKER_BYTES + 300 * MIB).worker_memory
+    )
 
 
 def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:
@@ -75,7 +84,7 @@ def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(
 
     assert not goes_on_its_own(queued, workers(), here)
     assert not goes_on_its_own(queued, workers(8 * 2**30, 6 * 2**30), here)
-    assert goes_on_its_own(queued, workers(8 * 2**30, 1536 * MIB), here)
+    assert goes_on_its_own(queued, workers(8 * 2**30, 1024 * MIB), here)
 
 
 def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it(tmp_path: Path) -> None:
@@ -84,7 +93,9 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
     def queued(device: str) -> QueuedRun:
         config = parse({"device": device})
         return QueuedRun(
-            Runs(tmp_path).create(config, ""), RunRequest(config), replace(predict(config), peak=400 * MIB)
+            Runs(tmp_path).create(config, ""),
+            RunRequest(config),
+            replace(predict(config), peak=400 * MIB, between=400 * MIB),
         )
 
     def worker(number: int, **facts: int) -> Any:

@@ -474,12 +474,6 @@ def test_a_run_that_is_stopped_before_its_process_is_ready_leaves_none(one: Pool
     until(lambda: all(worker.role != "own" for worker in one.health().workers))
 
 
-def test_a_run_left_paused_is_stopped(tmp_path: Path) -> None:
-    with pool_of(tmp_path, paused_seconds=0.3) as pool:
-        run = wait_end(pool.submit(RunRequest(config(LONG), paused=True)))
-        assert run.ending == Ended(0, "stopped", "It was left paused for 0.3 s.")
-
-
 # Queue, refusals, alone
 
 

@@ -291,9 +291,11 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
 
 def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Callable[..., Pool]) -> None:
     here = {"me"}
-    run = start(here.__contains__).submit(RunRequest(config(LONG, 0.01), ME))
+    pool = start(here.__contains__, runs_per_worker=1)
+    run = pool.submit(RunRequest(config(LONG, 0.01), ME))
     until(lambda: run.step > 0)
     here.clear()
+    pool.submit(RunRequest(config(5), trial=True))
     until(lambda: run.away)
     pool = start(here.__contains__)
     pool.take_up()
@@ -484,22 +486,27 @@ def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callab
     (run.folder / "state.pt").rmdir()
 
 
-def test_who_leaves_frees_the_worker_until_he_is_back(start: Callable[..., Pool]) -> None:
+def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Callable[..., Pool]) -> None:
     here = {"me", "you"}
-    pool = start(here.__contains__)
-    mine = pool.submit(RunRequest(config(LONG, 0.01), ME))
-    short = pool.submit(RunRequest(config(400, 0.005), ME))
-    yours = pool.submit(RunRequest(config(LONG, 0.01), YOU))
-    programs = pool.submit(RunRequest(config(LONG, 0.01)))
-    trial = pool.submit(RunRequest(config(LONG, 0.01), ME, trial=True))
-    until(lambda: mine.step > 0)
+    pool = start(here.__contains__, runs_per_worker=4)
+    mine = [pool.submit(RunRequest(config(LONG, 0.005), ME)) for _ in range(2)]
+    programs = pool.submit(RunRequest(config(LONG, 0.005)))
+    trial = pool.submit(RunRequest(config(LONG, 0.005), ME, trial=True))
+    until(lambda: mine[1].step > 0)
     here.remove("me")
-    until(lambda: mine.away)
-    assert not any(run.away for run in (short, yours, programs, trial))
-    step = mine.step
+    steps = [run.step for run in mine]
+    until(lambda: all(run.step > step + 20 for run, step in zip(mine, steps, strict=True)))
+    assert not any(run.away for run in mine), "they go on while nobody waits"
+    yours = pool.submit(RunRequest(config(LONG, 0.005), YOU))
+    until(lambda: yours.step > 0)
+    assert [run.away for run in mine].count(True) == 1, "one makes room for one"
+    assert not any(run.away for run in (programs, trial, yours))
     here.add("me")
-    until(lambda: mine.step > step)
-    assert isinstance(wait_end(short).ending, Finished)
+    suspended = next(run for run in mine if run.away)
+    until(lambda: suspended.queue_place == 1)
+    step = suspended.step
+    pool.stop(yours.id, YOU)
+    until(lambda: suspended.step > step)
 
 
 def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) -> None:

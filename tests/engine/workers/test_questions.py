@@ -43,7 +43,7 @@ def count_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pool(tmp_path: Path) -> Iterator[Pool]:
-    with pool_of(tmp_path, grace_seconds=0.5, jobs_per_visitor=4) as pool:
+    with pool_of(tmp_path, grace_seconds=0.5, jobs_per_visitor=4, job_processes=1) as pool:
         yield pool
 
 
@@ -84,9 +84,6 @@ def test_jobs_never_go_to_a_worker_that_trains(pool: Pool) -> None:
 
 def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     note = Note(str(tmp_path / "notes"), "once", 1.0)
-    assert pool.ask(Add(1)) == 1  # the process is up
-    with pytest.raises(JobError, match=r"^The question took longer than "):
-        pool.ask(note, timeout=0.01)
     answers = [asked(threads, pool, note, visitor) for visitor in (ANN, BOB, ANN)]
     assert [answer.result() for answer in answers] == ["once"] * 3
     assert (tmp_path / "notes").read_text().split() == ["once"]
@@ -170,44 +167,30 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
         assert waiting.result(PATIENCE) == 7
 
 
-def test_the_start_of_a_process_takes_nothing_of_a_questions_time(pool: Pool) -> None:
-    assert pool.ask(Add(2, 3), timeout=0.01) == 5
-
-
 def test_a_question_has_a_largest_size(pool: Pool) -> None:
     assert pool.ask(Echo("word")) == "word"
     with pytest.raises(JobError, match=r"^The question is longer than 1 MiB\.$"):
         pool.ask(Echo("word" * 2**18))
 
 
-def test_with_one_worker_the_job_process_is_there_on_demand(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_has_a_process_of_its_own_that_ends_when_nobody_asks(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert roles(pool) == ["runs"]
-    assert pool.ask(Add(1)) == 1
+    assert pool.ask(WorkerPid()) == pool.ask(WorkerPid()), "who asks again finds the process that knows the model"
     assert roles(pool) == ["runs", "jobs"]
     monkeypatch.setattr(questions, "IDLE", 0.1)
     until(lambda: roles(pool) == ["runs"])
     assert pool.ask(Add(2)) == 2
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_with_more_workers_they_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    monkeypatch.setattr(questions, "IDLE", 0.0)
-    with pool_of(tmp_path, size=2, job_processes=number) as pool:
-        until(lambda: sorted(roles(pool)) == [*["jobs"] * number, "runs", "runs"])
-        pid = pool.ask(WorkerPid())
-        before = looks.total()
-        until(lambda: looks.total() > before + 4)
-        assert pool.ask(WorkerPid()) == pid
-        assert roles(pool).count("jobs") == number
-
-
-def test_a_further_job_process_helps_out_while_one_is_held_up(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+def test_nobody_waits_for_the_long_question_of_another(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     with pool_of(tmp_path, job_processes=2) as pool:
         held_up = asked(threads, pool, Nap(PATIENCE), ANN)
         until(lambda: busy(pool))
         second = asked(threads, pool, Add(1), ANN)
         assert pool.ask(Add(2), BOB, timeout=PATIENCE) == 2
-        assert not second.done(), "one visitor never holds both"
+        assert not second.done(), "one visitor never has two"
         assert roles(pool).count("jobs") == 2
     for answer in (held_up, second):
         with pytest.raises(JobError, match="closing"):
