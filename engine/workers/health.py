@@ -32,6 +32,7 @@ class WorkerHealth:
 @dataclass(frozen=True)
 class Health:
     workers: list[WorkerHealth]
+    """Those that are there; one that was just asked for is not yet."""
     size: int
     """The number of workers that train runs when all are up."""
     running: int
@@ -73,7 +74,7 @@ def health_of(
 ) -> Health:
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
-        workers=[_of(worker) for worker in workers],
+        workers=[_of(worker) for worker in workers if worker.process.pid],
         size=size,
         running=len(states) - states.count("paused"),
         paused=states.count("paused"),

@@ -42,7 +42,7 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
     )  # fmt: skip
     supervisor.start()
     try:
-        until(lambda: bool(supervisor.workers))
+        until(lambda: any(worker.process.pid for worker in supervisor.workers))
         os.kill(supervisor.workers[0].process.pid, signal.SIGKILL)
         until(lambda: bool(seen))
         assert not seen[0], "a Stop in between would find the run nowhere"
