@@ -22,7 +22,8 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.job import Job
-from engine.foundation.start import ROOT
+from engine.foundation import start
+from engine.foundation.start import ROOT, ForkServer
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
@@ -354,6 +355,20 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
     again = long_run(two)
     assert pid_of(two, again) != pid_of(two, second)
     assert steps_of(second) == list(range(1, len(steps_of(second)) + 1))
+
+
+def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "WARM", ())
+    monkeypatch.setattr(start, "FORK_SERVER", server := ForkServer())
+    with pool_of(tmp_path) as pool:
+        run, first = long_run(pool), server.pid
+        os.kill(first, signal.SIGKILL)
+        until(lambda: not psutil.pid_exists(first) or psutil.Process(first).status() == psutil.STATUS_ZOMBIE)
+        assert pool.ask(Add(1, 2), timeout=PATIENCE) == 3
+        step = run.step
+        until(lambda: run.step > step)
+        assert server.pid != first
+    server.close()
 
 
 def test_a_run_that_kills_its_worker_does_not_kill_the_pool(two: Pool) -> None:
