@@ -21,7 +21,7 @@ from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names

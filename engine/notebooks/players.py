@@ -10,8 +10,8 @@ from threading import RLock
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.notebooks import Notebook
 from engine.notebooks.player import Play
-from engine.workers.allowances import Allowances
 from engine.workers.errors import NoRoom
+from engine.workers.hosting.allowances import Allowances
 
 MAX_KEPT = 100
 """The number of ended plays whose outputs are kept, the newest."""

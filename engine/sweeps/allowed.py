@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.foundation.formatting import in_time
 from engine.sweeps.plan import Plan
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 
 GUESS = 0.25
 """The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""

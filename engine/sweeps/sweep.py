@@ -23,8 +23,8 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
 from engine.workers.errors import JobError, Refused
-from engine.workers.machines import HERE
 from engine.workers.pool import Pool
+from engine.workers.processes.machines import HERE
 
 CLOCK = Lock()
 """Held for one point: two sweeps alternate, so that neither slows the other's point."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.workers.machines import HERE, host_of
-from engine.workers.post import Role
-from engine.workers.process import WorkerProcess
-from engine.workers.protocol import DeviceFacts
+from engine.workers.processes.machines import HERE, host_of
+from engine.workers.processes.process import WorkerProcess
+from engine.workers.protocol import DeviceFacts, Role
 
 
 @dataclass(frozen=True)

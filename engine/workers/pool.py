@@ -25,21 +25,19 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
-from engine.workers.allowances import Allowances
-from engine.workers.away import Away, end, keep_until_restart, let_wait, put_away_again
 from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
-from engine.workers.limits import Limits, refusal
-from engine.workers.machines import Cluster, Machines
-from engine.workers.post import Post
-from engine.workers.process import WorkerProcess
-from engine.workers.put_away import put_away_all
+from engine.workers.hosting.allowances import Allowances
+from engine.workers.hosting.limits import Limits, refusal
+from engine.workers.processes.machines import Cluster, Machines
+from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
-from engine.workers.queued import QueuedRun
-from engine.workers.run_queue import CLOSING, RunQueue
-from engine.workers.saved_request import delete_saved
-from engine.workers.steering import Steering
-from engine.workers.supervisor import TICK, Supervisor
+from engine.workers.runs.away import Away, end, keep_until_restart, let_wait, put_away_again, put_away_all
+from engine.workers.runs.queue import CLOSING, RunQueue
+from engine.workers.runs.queued import QueuedRun
+from engine.workers.runs.saved_request import delete_saved
+from engine.workers.runs.steering import Steering
 
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""

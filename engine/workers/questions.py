@@ -20,11 +20,10 @@ from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.workers import protocol
 from engine.workers.errors import JobError
-from engine.workers.machines import HERE
-from engine.workers.placement import worker_for_job
-from engine.workers.post import Post
-from engine.workers.process import KillReason, WorkerProcess
-from engine.workers.queued import QueuedJob
+from engine.workers.processes.machines import HERE
+from engine.workers.processes.placement import worker_for_job
+from engine.workers.processes.process import KillReason, Post, WorkerProcess
+from engine.workers.runs.queued import QueuedJob
 
 IDLE = 15.0
 """Seconds without a question after which a process is ended: the next one is forked in less time than most questions take, but who

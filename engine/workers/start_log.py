@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.runs.lease import Holder
-from engine.workers.limits import PROFILE, Limits
+from engine.workers.hosting.limits import PROFILE, Limits
 
 
 def start_lines(

@@ -28,10 +28,9 @@ from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.runs.events import Failed
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
-from engine.workers.live_run import LiveRun, Saved, Training, in_words
-from engine.workers.memory_limit import limit_memory
-from engine.workers.post import Role
-from engine.workers.scheduler import FairShare
+from engine.workers.hosting.host import limit_memory
+from engine.workers.training.live_run import LiveRun, Saved, Training, in_words
+from engine.workers.training.scheduler import FairShare
 
 
 class Worker:
@@ -267,7 +266,7 @@ def main() -> None:
     )
     parser.add_argument("--training", required=True, help="module with begin and train")
     parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
-    parser.add_argument("--role", choices=get_args(Role), default="runs")
+    parser.add_argument("--role", choices=get_args(protocol.Role), default="runs")
     parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")
     options = parser.parse_args()
     give_way(JOBS)  # also while it starts: somebody may wait for it

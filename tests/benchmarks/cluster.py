@@ -22,7 +22,7 @@ from engine.config.run_config import RunConfig
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 from engine.workers.pool import TRAINING, Pool
 from tests.clustering import LoopbackCluster, loopback_cluster
 

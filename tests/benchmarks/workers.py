@@ -35,7 +35,7 @@ from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.limits import PROFILES, Limits
+from engine.workers.hosting.limits import PROFILES, Limits
 from engine.workers.pool import TRAINING, Pool
 from tests.engine.fake_training import Nap
 

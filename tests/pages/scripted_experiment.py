@@ -19,8 +19,8 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
-from engine.workers.allowances import Allowances
-from engine.workers.limits import Limits
+from engine.workers.hosting.allowances import Allowances
+from engine.workers.hosting.limits import Limits
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 LONG = (

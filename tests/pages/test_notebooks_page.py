@@ -14,8 +14,8 @@ from engine.notebooks import NOTEBOOKS
 from engine.notebooks import players as players_module
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
-from engine.workers.allowances import Allowances
-from engine.workers.limits import Limits
+from engine.workers.hosting.allowances import Allowances
+from engine.workers.hosting.limits import Limits
 from pages.parts.notebooks import controls, overview, plays, state, steps
 from pages.parts.notebooks.controls import within
 

@@ -25,7 +25,7 @@ def pool() -> Pool:
     from engine.foundation.files import keep_private
     from engine.foundation.paths import data_folder
     from engine.runs.store import Runs
-    from engine.workers.limits import Limits
+    from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool
     from pages.parts.app.presence import here
 

@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 from engine.foundation.background import BackgroundTask
 from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
-from engine.workers.allowances import Allowances, Kind, Lease
 from engine.workers.errors import Refused
+from engine.workers.hosting.allowances import Allowances, Kind, Lease
 from pages.parts.app import server
 
 MAX_KEPT = 60

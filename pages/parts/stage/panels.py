@@ -8,7 +8,7 @@ from statistics import fmean
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
-from engine.workers.machines import host_of
+from engine.workers.processes.machines import host_of
 from pages.parts.charts.arms import metric_label, role_color
 from pages.parts.charts.curves import Frame, Stopped, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section

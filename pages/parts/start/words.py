@@ -10,7 +10,7 @@ from engine.runs.events import Sample
 from engine.runs.run import Run
 from engine.tasks import TASKS
 from engine.workers.health import Health
-from engine.workers.machines import HERE
+from engine.workers.processes.machines import HERE
 from pages.parts.app import server
 
 WATCH = (

@@ -18,7 +18,7 @@ from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
 from engine.config.options import as_options
 from engine.config.presets import PRESETS
-from engine.workers.machines import Machine
+from engine.workers.processes.machines import Machine
 from tests.clustering import loopback_cluster
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}

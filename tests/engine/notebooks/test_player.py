@@ -14,9 +14,9 @@ from engine.foundation.visitor import Visitor
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
-from engine.workers.allowances import Allowances
 from engine.workers.errors import NoRoom
-from engine.workers.limits import Limits
+from engine.workers.hosting.allowances import Allowances
+from engine.workers.hosting.limits import Limits
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]

@@ -10,7 +10,7 @@ from engine.settings.costs import Memory
 from engine.sweeps.jobs import DescribeMachine, MeasurePoint
 from engine.sweeps.visit import Machine, Visit
 from engine.workers.errors import JobError
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 
 LAWS = {
     "materialised": lambda n: 1e-7 * n**2,

@@ -7,9 +7,9 @@ from contextlib import suppress
 import pytest
 
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.workers.allowances import TEXTS_AT_ONCE, Allowances, Kind, has_share
 from engine.workers.errors import NoRoom
-from engine.workers.limits import Limits
+from engine.workers.hosting.allowances import TEXTS_AT_ONCE, Allowances, Kind, has_share
+from engine.workers.hosting.limits import Limits
 
 ANNA, BEN = Visitor("anna", "10.0.0.1"), Visitor("ben", "10.0.0.1")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.workers.health import Health, WorkerHealth
-from engine.workers.machines import HERE, host_of
+from engine.workers.processes.machines import HERE, host_of
 
 
 def worker(machine: str, ready: bool = True) -> WorkerHealth:

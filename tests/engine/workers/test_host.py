@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.workers import host
-from engine.workers.limits import Limits
+from engine.workers.hosting import host
+from engine.workers.hosting.limits import Limits
 
 MIB = 2**20
 UNLIMITED = "9223372036854771712\n"

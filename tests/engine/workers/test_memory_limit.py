@@ -14,8 +14,8 @@ from engine.foundation.start import ROOT
 SCRIPT = """
 import sys
 import psutil, torch
-from engine.workers.memory_limit import limit_memory
-from engine.workers.live_run import in_words
+from engine.workers.hosting.host import limit_memory
+from engine.workers.training.live_run import in_words
 sizes = {"bytes": bytearray, "torch": lambda n: torch.ones(n, dtype=torch.uint8)}
 take, mib = sizes[sys.argv[1]], 2**20
 limit_memory(psutil.Process().memory_info().rss + 256 * mib)

@@ -13,12 +13,12 @@ from engine.config.run_config import parse
 from engine.estimate.prediction import predict
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers import host
-from engine.workers.host import WORKER_BYTES
-from engine.workers.limits import Limits
-from engine.workers.placement import goes_on_its_own, has_room, needs_own_process, worker_for_run
-from engine.workers.post import Post
-from engine.workers.queued import QueuedRun
+from engine.workers.hosting import host
+from engine.workers.hosting.host import WORKER_BYTES
+from engine.workers.hosting.limits import Limits
+from engine.workers.processes.placement import goes_on_its_own, has_room, needs_own_process, worker_for_run
+from engine.workers.processes.process import Post
+from engine.workers.runs.queued import QueuedRun
 
 MIB = 2**20
 

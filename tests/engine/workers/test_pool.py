@@ -21,8 +21,8 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation.job import Job
 from engine.foundation import start
+from engine.foundation.job import Job
 from engine.foundation.start import ROOT, ForkServer
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
@@ -31,9 +31,9 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.settings.costs import Memory
 from engine.workers.errors import JobError, Refused
-from engine.workers.limits import Limits
-from engine.workers.live_run import BATCH
+from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
+from engine.workers.training.live_run import BATCH
 from tests.engine import fake_training
 from tests.engine.fake_training import (
     Add,
@@ -75,36 +75,16 @@ def pool_of(folder: Path, size: int = 1, **limits: Any) -> Iterator[Pool]:
         yield pool
 
 
-@pytest.fixture(scope="module")
-def pool_of_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    with pool_of(tmp_path_factory.mktemp("one"), worker_memory="2GiB") as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module")
-def pool_of_two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    with pool_of(tmp_path_factory.mktemp("two"), size=2, grace_seconds=0.5) as pool:
+@pytest.fixture
+def one(tmp_path: Path) -> Iterator[Pool]:
+    with pool_of(tmp_path, worker_memory="2GiB") as pool:
         yield pool
 
 
 @pytest.fixture
-def one(pool_of_one: Pool) -> Pool:
-    return at_rest(pool_of_one)
-
-
-@pytest.fixture
-def two(pool_of_two: Pool) -> Pool:
-    """Two workers, which the test may kill."""
-    return at_rest(pool_of_two)
-
-
-def at_rest(pool: Pool) -> Pool:
-    """Without the runs of the test before, and with all its workers."""
-    for run in pool.runs.live():
-        wait_stopped(pool, run)
-    assert pool.wait_until_ready(PATIENCE)
-    until(lambda: pool.health().running + pool.health().paused == 0)
-    return pool
+def two(tmp_path: Path) -> Iterator[Pool]:
+    with pool_of(tmp_path, size=2, grace_seconds=0.5) as pool:
+        yield pool
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -739,7 +719,7 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
 APP = f"""
 import sys, time
 from pathlib import Path
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs

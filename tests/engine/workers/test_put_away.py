@@ -23,12 +23,14 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import train
-from engine.workers import live_run, put_away, queued
-from engine.workers.away import LEFT
 from engine.workers.errors import Refused
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
-from engine.workers.saved_request import read_request
+from engine.workers.runs import away as suspension
+from engine.workers.runs import queued
+from engine.workers.runs.away import LEFT
+from engine.workers.runs.saved_request import read_request
+from engine.workers.training import live_run
 from tests.engine.fake_training import HANGS, config
 from tests.engine.workers.test_limits import predict
 from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, pid_of, steps_of, until, until_it_hangs, wait_end
@@ -41,9 +43,9 @@ ME, YOU = Visitor("me"), Visitor("you")
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR"):
-        monkeypatch.setattr(put_away, name, 0.05)
+        monkeypatch.setattr(suspension, name, 0.05)
     monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
-    monkeypatch.setattr("engine.workers.away.WAITS_FOR", 0.05)
+    monkeypatch.setattr("engine.workers.runs.away.WAITS_FOR", 0.05)
 
 
 @pytest.fixture
@@ -331,7 +333,7 @@ from pathlib import Path
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
 from tests.engine.workers.test_limits import predict

@@ -19,7 +19,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.workers import questions
 from engine.workers.errors import JobError
 from engine.workers.pool import Pool
-from engine.workers.supervisor import Supervisor
+from engine.workers.processes.supervisor import Supervisor
 from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
 from tests.engine.workers.test_pool import PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 

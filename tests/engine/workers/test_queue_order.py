@@ -12,8 +12,8 @@ from engine.estimate.prediction import predict
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers.queue_order import in_turn, seconds_to_start
-from engine.workers.queued import QueuedRun
+from engine.workers.runs.queue import in_turn, seconds_to_start
+from engine.workers.runs.queued import QueuedRun
 
 CONFIG = RunConfig()
 

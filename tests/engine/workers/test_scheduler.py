@@ -17,8 +17,17 @@ from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
 from engine.workers import protocol
-from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun, Saved, in_words
-from engine.workers.scheduler import ROUND, FairShare
+from engine.workers.training.live_run import (
+    SAVE_EVERY,
+    SAVE_SHARE,
+    SHORT_SLICE,
+    SLICE,
+    SNAPSHOT_EVERY,
+    LiveRun,
+    Saved,
+    in_words,
+)
+from engine.workers.training.scheduler import ROUND, FairShare
 from engine.workers.worker import Worker
 from tests.engine import fake_training
 from tests.engine.workers.test_limits import prediction

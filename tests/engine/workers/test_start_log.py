@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.runs.lease import Holder
-from engine.workers.limits import PROFILE, Limits
+from engine.workers.hosting.limits import PROFILE, Limits
 from engine.workers.start_log import is_loopback, start_lines
 
 

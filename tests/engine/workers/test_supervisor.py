@@ -7,11 +7,10 @@ import signal
 from collections.abc import Callable
 from threading import RLock, Thread
 
-from engine.workers.limits import Limits
-from engine.workers.machines import Machines
-from engine.workers.post import Post
-from engine.workers.process import WorkerProcess
-from engine.workers.supervisor import Supervisor
+from engine.workers.hosting.limits import Limits
+from engine.workers.processes.machines import Machines
+from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.supervisor import Supervisor
 from tests.engine.workers.test_pool import FAKE, until
 
 

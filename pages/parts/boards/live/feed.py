@@ -10,7 +10,7 @@ from engine.estimate.recording import interim_size
 from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
-from engine.workers.machines import host_of
+from engine.workers.processes.machines import host_of
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.boards.live.snapshot_figures import cells_of, grids_of, snapshot_figures

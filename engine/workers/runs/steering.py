@@ -9,10 +9,10 @@ from engine.foundation.visitor import Visitor
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
-from engine.workers.away import Away, end
 from engine.workers.errors import Refused
-from engine.workers.run_queue import RunQueue
-from engine.workers.saved_request import set_pace
+from engine.workers.runs.away import Away, end
+from engine.workers.runs.queue import RunQueue
+from engine.workers.runs.saved_request import set_pace
 
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."

@@ -12,7 +12,7 @@ from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers import protocol
-from engine.workers.allowances import Lease
+from engine.workers.hosting.allowances import Lease
 
 NOT_STARTED = "It was stopped before it started."
 AGAIN_AFTER = 30.0

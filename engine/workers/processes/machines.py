@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
 from engine.workers import protocol
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 
 HERE = ""
 """The name of the machine that the app runs on."""

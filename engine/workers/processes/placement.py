@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from engine.estimate.prediction import Prediction
-from engine.workers.host import WORKER_BYTES
-from engine.workers.limits import Limits
-from engine.workers.machines import Machine
-from engine.workers.post import Post
-from engine.workers.process import WorkerProcess
-from engine.workers.queued import QueuedJob, QueuedRun
+from engine.workers.hosting.host import WORKER_BYTES
+from engine.workers.hosting.limits import Limits
+from engine.workers.processes.machines import Machine
+from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.runs.queued import QueuedJob, QueuedRun
 
 LARGE_SHARE = 0.5
 """The share of a worker's room for runs above which a run is large."""

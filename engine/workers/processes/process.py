@@ -11,9 +11,28 @@ from functools import partial
 from engine.foundation.log import LOG
 from engine.runs.events import Ended
 from engine.workers import protocol
-from engine.workers.machines import Machine
-from engine.workers.post import Post
-from engine.workers.queued import QueuedJob, QueuedRun
+from engine.workers.processes.machines import Machine
+from engine.workers.runs.queued import QueuedJob, QueuedRun
+
+
+@dataclass(frozen=True)
+class Post:
+    role: protocol.Role
+    number: int = 0
+    """Counted from 0 in each role on each machine. The worker with the number i owns the accelerator i of its machine."""
+    run_id: str = ""
+    """The run of an ``own`` process, else empty."""
+    machine: str = ""
+    """The name of the machine; empty for the app's own."""
+
+    def __str__(self) -> str:
+        named = {
+            "runs": f"Worker {self.number}",
+            "jobs": f"Job process {self.number}",
+            "own": f"Process of run {self.run_id}",
+        }
+        return f"{named[self.role]} on {self.machine}" if self.machine else named[self.role]
+
 
 AGAIN = " The same settings and seed give the same run again."
 

@@ -12,11 +12,10 @@ from threading import RLock, Thread
 from engine.foundation.formatting import in_bytes, in_time
 from engine.foundation.log import LOG, log_error
 from engine.workers import protocol
-from engine.workers.limits import Limits
-from engine.workers.machines import HERE, Machines
-from engine.workers.placement import memory_for
-from engine.workers.post import Post
-from engine.workers.process import KillReason, WorkerProcess
+from engine.workers.hosting.limits import Limits
+from engine.workers.processes.machines import HERE, Machines
+from engine.workers.processes.placement import memory_for
+from engine.workers.processes.process import KillReason, Post, WorkerProcess
 
 TICK = 0.1
 """Seconds between two rounds of checks."""

@@ -1,8 +1,9 @@
-"""The cores and the memory of this machine, also inside a container that may use only a part of them."""
+"""The cores and the memory of this machine, also inside a container that may use only a part of them, and a limit for one process."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,3 +76,21 @@ def _numbers(file: Path) -> list[int]:
     except OSError:
         return []
     return [int(word) for word in words] if all(word.isdigit() for word in words) else []
+
+
+def limit_memory(allowed: int) -> None:
+    """Let this process have ``allowed`` bytes of its own; what asks for more then gets a MemoryError, and nothing else ends.
+
+    Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has
+    asked for more than is its own already when it starts, and a forked one for all that it shares. So the limit is set to what
+    it has asked for so far, plus the part of ``allowed`` that it does not have yet. Windows has no such limit and macOS does not
+    keep it: there, and for memory that is mapped, only the supervisor's look at the process is left.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+
+    now = psutil.Process().memory_full_info()
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = int(now.data) + max(0, allowed - int(now.uss))
+    resource.setrlimit(resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

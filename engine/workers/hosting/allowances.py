@@ -20,7 +20,7 @@ from engine.foundation.formatting import counted, in_time
 from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.workers.errors import NoRoom
-from engine.workers.limits import Limits
+from engine.workers.hosting.limits import Limits
 
 Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
 ADVICE: Mapping[Kind, str] = {

@@ -12,7 +12,7 @@ from engine.estimate.prediction import Prediction
 from engine.foundation.formatting import in_bytes, in_time
 from engine.runs.retention import Retention
 from engine.settings.errors import ConfigError
-from engine.workers import host
+from engine.workers.hosting import host
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30
@@ -25,7 +25,7 @@ class Limits(BaseModel):
     by environment variables such as ``ATTENTION_LAB_STEPS``.
 
     Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds. A visitor is a browser, with all its
-    tabs. Of what is limited for everybody, a network address has at most half (:func:`engine.workers.allowances.has_share`).
+    tabs. Of what is limited for everybody, a network address has at most half (:func:`engine.workers.hosting.allowances.has_share`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from engine.workers.live_run import SLICE, LiveRun
+from engine.workers.training.live_run import SLICE, LiveRun
 
 ROUND = 0.25
 """Seconds within which every run has its turn; with many runs the slices get shorter."""

@@ -1,0 +1,1 @@
+"""What a host allows, and what it has."""

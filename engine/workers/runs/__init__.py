@@ -1,0 +1,1 @@
+"""The runs on their way: in the queue, on a worker, put away."""

@@ -1,0 +1,1 @@
+"""What a worker does with its runs."""
