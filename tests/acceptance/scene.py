@@ -75,11 +75,8 @@ def steps_of(run: Run) -> list[int]:
 
 
 def workers_of(server: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    return [
-        child
-        for child in psutil.Process(server.pid).children(recursive=True)
-        if "engine.workers.worker" in child.cmdline()
-    ]
+    children = psutil.Process(server.pid).children(recursive=True)
+    return [child for child in children if child.cmdline()[2:3] == ["engine.workers.worker"]]
 
 
 def are_gone(processes: list[psutil.Process]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from engine.workers.hosting.host import WORKER_BYTES
+from engine.workers.hosting.host import SHARED_BYTES, WORKER_BYTES
 from tests.load.table import Figures
 
 BATCHES = 10.0
@@ -70,7 +70,7 @@ def plan(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Plan:
     return Plan(
         seats, workers, processes, messages, messages * costs.scheduler,
         shared / processes + looks * costs.app if processes else float("inf"),
-        processes * WORKER_BYTES, seats * costs.run / workers,
+        processes * (SHARED_BYTES + WORKER_BYTES), seats * costs.run / workers,
     )  # fmt: skip
 
 
