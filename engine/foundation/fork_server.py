@@ -127,7 +127,11 @@ def main() -> None:
     )  # Ctrl-C in a terminal reaches it, too; the parent decides when it ends
     give_way(JOBS)  # also while it imports, beside the pages
     server = socket.socket(fileno=int(sys.argv[1]))
+    ended = select.poll()
+    ended.register(server, select.POLLHUP)
     for module in sys.argv[2:]:
+        if ended.poll(0):
+            return
         with suppress(ImportError):  # each child that needs it says so
             importlib.import_module(module)
     gc.collect()

@@ -19,8 +19,13 @@ from engine.foundation.fork_server import NUMBER, Request
 
 ROOT = Path(__file__).resolve().parents[2]
 """The folder in which ``python -m engine...`` finds the package."""
-WARM = ("engine.workers.worker", "engine.training.train", "engine.analysis.attention_model", "torch._dynamo")
-"""The modules that the fork server imports: those of which children need most, and what the first optimizer imports."""
+WARM = (
+    "engine.workers.worker", "engine.training.train", "engine.training.speed", "engine.sweeps.measure", "engine.notebooks.play",
+    "engine.analysis.attention_changes", "engine.analysis.attention_checks", "engine.analysis.attention_heads",
+    "engine.analysis.attention_steps", "engine.analysis.encodings", "engine.analysis.look", "engine.analysis.text",
+    "torch._dynamo", "torch.profiler",
+)  # fmt: skip
+"""The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""
 
 
 class Started(Protocol):

@@ -68,7 +68,7 @@ def _log_start(workers: Pool) -> None:
     from streamlit import config
 
     from engine.foundation.log import LOG
-    from engine.workers.start_log import start_lines
+    from pages.parts.app.start_log import start_lines
 
     for line in start_lines(
         workers.limits, os.environ, config.get_option("server.address"), workers.runs.lease.others(), scheduler()

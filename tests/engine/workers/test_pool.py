@@ -31,6 +31,7 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.settings.costs import Memory
 from engine.workers.errors import JobError, Refused
+from engine.workers.hosting.host import WORKER_BYTES
 from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 from engine.workers.training.live_run import BATCH
@@ -491,6 +492,19 @@ def test_runs_wait_in_a_queue_with_their_places(tmp_path: Path) -> None:
             assert wait_end(run).state == "finished"
 
 
+def test_thirty_small_runs_train_together_and_who_must_wait_knows_how_long(tmp_path: Path) -> None:
+    room = WORKER_BYTES + 30 * 4 * 2**20
+    with pool_of(tmp_path, worker_memory=room) as pool:
+        class_ = [pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor(f"seat {n}"))) for n in range(30)]
+        late = pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor("late")))
+        until(lambda: all(run.step > 0 for run in class_))
+        assert (late.queue_place, late.step) == (1, 0)
+        assert late.queue_seconds is not None
+        assert late.queue_seconds > 0
+        wait_stopped(pool, class_[0])
+        until(lambda: late.step > 0)
+
+
 def test_what_is_asked_of_a_waiting_run_holds_when_it_starts(tmp_path: Path) -> None:
     with pool_of(tmp_path, runs_per_worker=1) as pool:
         going = long_run(pool)
@@ -719,6 +733,7 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
 APP = f"""
 import sys, time
 from pathlib import Path
+from engine.workers.hosting.host import WORKER_BYTES
 from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 from engine.runs.request import RunRequest
