@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,10 @@ WARM = (
     "torch._dynamo", "torch.profiler",
 )  # fmt: skip
 """The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""
+
+
+HANGS_AFTER = 60.0
+"""Seconds without coming to a request after which a fork server hangs: it is killed with the child that was asked for."""
 
 
 class Started(Protocol):
@@ -76,6 +81,7 @@ class Forked:
     ) -> None:
         self.pid = 0
         self.returncode: int | None = None
+        self._server, self._asked_at = server, time.monotonic()
         self._killed, self._lock = False, Lock()
         self._handle: int | None = None  # a pidfd: it never means another process
         self._end, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -103,12 +109,11 @@ class Forked:
             self._killed = True
             if self._handle is not None:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            elif time.monotonic() - self._asked_at > HANGS_AFTER:
+                self._server.kill()
 
     def wait(self) -> None:
-        """Wait for the end; to be called once. The status is unknown where the fork server ended before the process."""
-        with self._end, suppress(ConnectionResetError):
-            if body := self._end.recv(NUMBER.size):
-                (self.returncode,) = NUMBER.unpack(body)
+        """Wait for the end; to be called once. The status is unknown where the fork server ended before the process, or hangs."""
         if self._handle is not None:
             gone = select.poll()
             gone.register(self._handle, select.POLLIN)
@@ -116,6 +121,10 @@ class Forked:
             with self._lock:
                 os.close(self._handle)
                 self._handle = None
+        with self._end, suppress(OSError):
+            self._end.settimeout(HANGS_AFTER)
+            if body := self._end.recv(NUMBER.size):
+                (self.returncode,) = NUMBER.unpack(body)
 
 
 class ForkServer:
@@ -150,6 +159,11 @@ class ForkServer:
                 pass_fds=[theirs.fileno()],
             )  # fmt: skip
         return self._socket
+
+    def kill(self) -> None:
+        """End its process, which hangs; the next child has a new one."""
+        if process := self._process:
+            process.kill()
 
     def close(self) -> None:
         """End the fork server; one that is importing would else do that to the end."""

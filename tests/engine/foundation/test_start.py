@@ -99,6 +99,22 @@ def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServe
     assert child.process.how_it_ended() == "signal 9"
 
 
+@forks
+def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
+    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, _ = told("goes on")
+    os.kill(cold.pid, signal.SIGSTOP)
+    waits = Child([*COMMAND, "waits"])
+    waits.process.kill()
+    assert not waits.process.wait(0.1), "it may come to it yet"
+    monkeypatch.setattr(start, "HANGS_AFTER", 0.0)
+    waits.process.kill()
+    assert waits.process.wait(PATIENCE)
+    later, _ = told("later")
+    end(child, later)
+
+
 @pytest.mark.parametrize("by", ["fork", "spawn"])
 def test_both_ways_give_the_same_process(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     if by == "spawn":
