@@ -58,7 +58,12 @@ def serve(server: socket.socket) -> Callable[[], object] | None:
             body, given, _, _ = socket.recv_fds(server, REQUEST, N_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
             if not body:
                 return None
-            pid = os.fork()
+            try:
+                pid = os.fork()
+            except OSError:  # no memory, or too many processes: who asked sees its pipes closed
+                for own in given:
+                    os.close(own)
+                continue
             if pid == 0:
                 server.close()
                 for handle, (_, end) in told.items():

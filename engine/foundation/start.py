@@ -82,6 +82,7 @@ class Forked:
         self.pid = 0
         self.returncode: int | None = None
         self._server, self._asked_at = server, time.monotonic()
+        self._awaited = True
         self._killed, self._lock = False, Lock()
         self._handle: int | None = None  # a pidfd: it never means another process
         self._end, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -97,6 +98,7 @@ class Forked:
 
     def begin(self) -> None:
         body, given, _, _ = socket.recv_fds(self._end, NUMBER.size, 1, socket.MSG_CMSG_CLOEXEC)
+        self._awaited = False
         if not body:
             return  # the fork server ended before it came to this request; the pipes are closed
         with self._lock:
@@ -109,7 +111,7 @@ class Forked:
             self._killed = True
             if self._handle is not None:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            elif time.monotonic() - self._asked_at > HANGS_AFTER:
+            elif self._awaited and time.monotonic() - self._asked_at > HANGS_AFTER:
                 self._server.kill()
 
     def wait(self) -> None:

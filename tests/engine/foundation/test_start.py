@@ -111,8 +111,14 @@ def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
     monkeypatch.setattr(start, "HANGS_AFTER", 0.0)
     waits.process.kill()
     assert waits.process.wait(PATIENCE)
-    later, _ = told("later")
-    end(child, later)
+    later, said = told("later")
+    for ended in (waits, child):
+        ended.process.close()
+        assert ended.process.wait(PATIENCE)
+        ended.process.kill()
+    assert said["parent"] == cold.pid
+    assert psutil.pid_exists(cold.pid), "who has ended takes nobody along"
+    end(later)
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])
