@@ -26,8 +26,8 @@ from engine.workers.processes.process import KillReason, Post, WorkerProcess
 from engine.workers.runs.queued import QueuedJob
 
 IDLE = 15.0
-"""Seconds without a question after which a process is ended: the next one is forked in less time than most questions take, but who
-looks at a model asks several times, and the process still has it."""
+"""Seconds without a question after which a process is ended. Who moves a control asks again and again: a process that is there
+answers in 30 ms, one that is forked for it in 130."""
 SHARE, AT_ONCE = 0.25, 5.0
 """Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
 LARGEST = 2**20
