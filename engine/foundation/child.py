@@ -87,8 +87,8 @@ class ChildProcess(Generic[Sent, Received]):
 
     def begin(self) -> None:
         """Start to write and to read."""
+        self._writer.start()  # first: the reader waits for it at the end, which may come at once
         self._reader.start()
-        self._writer.start()
 
     @property
     def pid(self) -> int:
