@@ -9,7 +9,7 @@ import pytest
 
 from engine.config.presets import PRESETS
 from engine.tasks import TASKS
-from tests.browser.conftest import Open, has_count
+from tests.browser.conftest import Open, go, has_count
 
 SIZES = {"projector": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 844}}
 
@@ -42,94 +42,88 @@ def pictures(page: Any) -> list[str]:
     return drawn
 
 
+def chosen_by_keyboard(page: Any, task: str, name: str) -> None:
+    """Open the list of all tasks and choose one, by keys alone."""
+    page.get_by_role("button", name="All tasks").focus()
+    page.keyboard.press("Enter")
+    tasks = page.get_by_role("dialog", name="All tasks")
+    one = tasks.get_by_role("button", name=re.compile(f"^{name}"))
+    one.wait_for()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if one.evaluate("(node) => node === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(f"task={task}"))
+    tasks.wait_for(state="detached")
+    page.get_by_text(TASKS[task].summary).wait_for()
+    page.locator("article.model").get_by_role("button", name=name).wait_for()
+
+
 @pytest.mark.parametrize("size", SIZES)
-def test_on_arrival_everything_is_there_and_after_train_the_first_change_needs_no_scrolling(
+def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_second_run_moves_no_figure(
     open_page: Open, size: str
 ) -> None:
-    page = arrived(open_page, size)
-    train = page.get_by_role("button", name="Train", exact=True)
-    in_sight(
-        page,
-        page.locator("article.strip"),
-        page.locator("article.model"),
-        page.get_by_role("spinbutton", name="Depth"),
-        train,
-    )
+    page = arrived(open_page, size, "lab?steps=2000")
+    train, stop = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Stop"))
+    strip, curve = page.locator("article.strip"), page.locator("article.loss")
+    chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
+
+    def place() -> float:
+        """How far below the page's beginning the loss stands, wherever the page is scrolled to."""
+        return float(curve.bounding_box()["y"] - strip.bounding_box()["y"])
+
+    in_sight(page, strip, page.locator("article.model"), page.get_by_role("spinbutton", name="Depth"), train)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     for panel in page.locator("article.panel").all():
         if panel.is_visible():
             panel.scroll_into_view_if_needed()
             panel.locator(".waiting").wait_for(state="hidden")
-    page.locator("article.strip").scroll_into_view_if_needed()
-    before = written(page)
+    strip.scroll_into_view_if_needed()
+    places, before = [place()], written(page)
     train.click()
-    page.locator("article.strip .score").get_by_text(re.compile("step [1-9]")).wait_for()
-    in_sight(page, page.locator("article.strip"))
-    in_sight(page, page.locator("article.loss" if size == "projector" else "article.model .curve"))
+    strip.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
+    in_sight(page, strip, curve if size == "projector" else page.locator("article.model .curve"))
     page.locator("article.model .curve").get_by_text(re.compile(r"^\d")).wait_for()
-    page.locator(".board .badge").get_by_text("Finished").wait_for()
-    assert written(page) != before
-    assert page.locator("article.strip td.wrong").count() < len(before)
+    for run in (1, 2):
+        if run == 2:
+            heads.fill("2")
+            heads.press("Enter")
+            page.wait_for_url(re.compile("n_heads=2"))
+            train.click()
+        has_count(chips, run)
+        chips.first.get_by_text("this run").wait_for()
+        page.locator(".moments button").nth(1).wait_for()
+        places.append(place())
+        if run == 1:
+            strip.locator("td.right").nth(len(before) // 2).wait_for()  # it has learned something
+            assert written(page) != before
+        stop.click()
+    assert places[1] == places[2]
+    if size == "phone":
+        chosen_by_keyboard(page, "copy", "Copy")
+        return
+    assert places[0] == places[1]
+
+    in_sight(page, chips.first)  # two runs stand on the shelf, one behind the other, and side by side
+    overlays = "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
+    drawn = curve.locator(".plot").evaluate(overlays)
+    assert drawn > 0
+    chips.nth(1).click()
+    page.get_by_role("button", name="Attention side by side").click()
+    page.get_by_role("heading", name="Two runs side by side").wait_for()
+    page.get_by_role("button", name="Hide its curves").click()
+    page.get_by_role("button", name="Draw it behind").wait_for()
+    page.wait_for_function(
+        "([plot, drawn]) => plot.data.filter((trace) => trace.meta.overlay).length < drawn",
+        arg=[curve.locator(".plot").element_handle(), drawn],
+    )
+    page.get_by_role("button", name="Take it off").click()
+    has_count(chips, 1)
+    assert page.get_by_role("heading", name="Two runs side by side").count() == 0
 
 
-def test_a_control_changes_the_untrained_pictures(open_page: Open) -> None:
-    page = arrived(open_page, "projector")
-    before = pictures(page)
-    heads = page.get_by_role("spinbutton", name="Heads")
-    heads.fill("2")
-    heads.press("Enter")
-    page.locator("article.model canvas").nth(1).wait_for()
-    assert pictures(page) != before
-    page.get_by_role("button", name="Train", exact=True).wait_for()
-    assert "untrained" in page.locator("article.strip .score").inner_text()
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_a_task_is_chosen_from_the_list_by_the_keyboard(open_page: Open, size: str) -> None:
-    page = arrived(open_page, size)
-    page.get_by_role("button", name="All tasks").focus()
-    page.keyboard.press("Enter")
-    tasks = page.get_by_role("dialog", name="All tasks")
-    copy = tasks.get_by_role("button", name=re.compile("^Copy"))
-    copy.wait_for()
-    for _ in range(6):
-        page.keyboard.press("Tab")
-        if copy.evaluate("(node) => node === document.activeElement"):
-            break
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("task=copy"))
-    tasks.wait_for(state="detached")
-    page.get_by_text(TASKS["copy"].summary).wait_for()
-    page.locator("article.model").get_by_role("button", name="Copy").wait_for()
-
-
-def test_a_skip_is_cut_in_the_picture_and_mended_by_the_keyboard(open_page: Open) -> None:
-    page = arrived(open_page, "projector", "lab?n_layers=2")
-    page.locator("article.model button.skip").first.click()
-    page.wait_for_url(re.compile("skips=false"))
-    page.locator("article.model button.skip.off").first.wait_for()
-    page.get_by_role("button", name="Share").click()
-    page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
-    page.keyboard.press("Escape")
-    skip = page.locator("article.model button.skip").first
-    skip.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda url: "skips" not in url)
-
-
-def test_a_part_opens_its_settings_in_sight_and_a_broken_mask_is_marked(open_page: Open) -> None:
-    page = arrived(open_page, "projector")
-    page.locator("article.model button.positions").click()
-    opened = page.locator(".st-key-lab-opened")
-    in_sight(page, opened)
-    opened.get_by_role("button", name="Close").click()
-    opened.wait_for(state="detached")
-    page.locator("article.model button.mask").click()
-    page.wait_for_url(re.compile("mask_fault=missing"))
-    page.locator("article.model button.mask.fault").wait_for()
-
-
-def test_an_own_sequence_is_answered_by_the_untrained_model_and_a_wrong_one_is_named(open_page: Open) -> None:
+def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_picture(open_page: Open) -> None:
     page = arrived(open_page, "projector")
     own = page.get_by_role("textbox", name="Your own sequence")
     own.fill("1 2 3 4 5 6")
@@ -140,78 +134,53 @@ def test_an_own_sequence_is_answered_by_the_untrained_model_and_a_wrong_one_is_n
     own.press("Enter")
     page.locator("article.strip").get_by_role("alert").get_by_text("nothing").wait_for()
 
+    before = pictures(page)
+    heads = page.get_by_role("spinbutton", name="Heads")
+    heads.fill("2")
+    heads.press("Enter")
+    page.locator("article.model canvas").nth(1).wait_for()
+    assert pictures(page) != before
+    page.locator("article.strip .score").get_by_text("untrained").wait_for()
 
-def test_each_preset_opens_on_what_its_sentence_speaks_of(open_page: Open, app: str) -> None:
-    page = open_page("lab", "", SIZES["projector"])
+    page.locator("article.model button.positions").click()
+    opened = page.locator(".st-key-lab-opened")
+    in_sight(page, opened)
+    opened.get_by_role("button", name="Close").click()
+    opened.wait_for(state="detached")
+    page.locator("article.model button.mask").click()
+    page.wait_for_url(re.compile("mask_fault=missing"))
+    page.locator("article.model button.mask.fault").wait_for()
+
+    depth = page.get_by_role("spinbutton", name="Depth")
+    depth.fill("2")
+    depth.press("Enter")
+    page.locator("article.model .layer").nth(1).wait_for()
+    skip = page.locator("article.model button.skip").first
+    skip.click()
+    page.wait_for_url(re.compile("skips=false"))
+    page.locator("article.model button.skip.off").first.wait_for()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
+    page.keyboard.press("Escape")
+    skip.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "skips" not in url)
+    chosen_by_keyboard(page, "copy", "Copy")
+
+
+def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_is_one_click(open_page: Open) -> None:
+    page = arrived(open_page, "projector")
     for slug, preset in PRESETS.items():
-        page.goto(f"{app}lab?preset={slug}")  # as whoever follows a link does
+        go(page, "notebooks")  # a link is read when the lab is entered
+        page.locator("article.model").wait_for(state="detached")
+        go(page, f"lab?preset={slug}")
         page.get_by_text(preset.look_at[:30]).first.wait_for()
+        page.locator("article.strip").locator("td.right, td.wrong").first.wait_for()
         page.locator("article.model .layer").first.wait_for()
         panel = preset.view.panel
         beside = f"article.{panel}" if panel != "attention" else "article.attention:not([hidden]), article.pattern"
         in_sight(page, page.locator(beside).first)
 
-
-def test_runs_stand_on_a_shelf_and_two_side_by_side(open_page: Open) -> None:
-    page = arrived(open_page, "projector", "lab?steps=60")
-    train = page.get_by_role("button", name="Train", exact=True)
-    finished = page.locator(".board .badge").get_by_text("Finished")
-    train.click()
-    finished.first.wait_for()
-    heads = page.get_by_role("spinbutton", name="Heads")
-    heads.fill("2")
-    heads.press("Enter")
-    page.wait_for_url(re.compile("n_heads=2"))
-    train.click()
-    chips = page.locator(".st-key-lab-shelf").get_by_role("button")
-    chips.nth(1).wait_for()
-    in_sight(page, chips.first)
-    finished.first.wait_for()
-    overlays = "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
-    drawn = page.locator("article.loss .plot").evaluate(overlays)
-    assert drawn > 0
-    chips.nth(1).click()
-    page.get_by_role("button", name="Attention side by side").click()
-    page.get_by_role("heading", name="Two runs side by side").wait_for()
-    page.get_by_role("button", name="Hide its curves").click()
-    page.get_by_role("button", name="Draw it behind").wait_for()
-    page.wait_for_function(
-        "([plot, drawn]) => plot.data.filter((trace) => trace.meta.overlay).length < drawn",
-        arg=[page.locator("article.loss .plot").element_handle(), drawn],
-    )
-    page.get_by_role("button", name="Take it off").click()
-    has_count(chips, 1)
-    assert page.get_by_role("heading", name="Two runs side by side").count() == 0
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_first_run_is_named_and_what_a_second_one_brings_moves_no_figure(open_page: Open, size: str) -> None:
-    page = arrived(open_page, size, "lab?steps=2000")
-    train, loss = page.get_by_role("button", name="Train", exact=True), page.locator("article.loss")
-    chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
-
-    def place() -> float:
-        """How far below the page's beginning the loss stands, wherever the page is scrolled to."""
-        return float(loss.bounding_box()["y"] - page.locator("article.strip").bounding_box()["y"])
-
-    places = [place()]
-    for run in (1, 2):
-        if run == 2:
-            heads.fill("2")
-            heads.press("Enter")
-            page.wait_for_url(re.compile("n_heads=2"))
-        train.click()
-        has_count(chips, run)
-        chips.first.get_by_text("this run").wait_for()
-        page.locator(".moments button").nth(1).wait_for()
-        places.append(place())
-        page.get_by_role("button", name="Stop", exact=True).click()
-    assert places[1] == places[2]
-    if size == "projector":
-        assert places[0] == places[1]
-
-
-def test_what_to_try_next_is_one_click(open_page: Open) -> None:
     page = arrived(open_page, "projector", "lab?pos_encoding=rope")
     page.get_by_role("button", name="Train", exact=True).click()
     again = page.get_by_role("button", name=re.compile("Try Depth 2"))
