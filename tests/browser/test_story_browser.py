@@ -10,6 +10,8 @@ from engine.settings.fields import to_text
 from tests.browser.conftest import PHONE, Open
 
 PROJECTOR = {"width": 1280, "height": 720}
+ON_A_PHONE, OF_PICTURES = 3, 4
+"""The step that is also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
 
 
@@ -30,11 +32,31 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
     for number, step in enumerate(STEPS, 1):
         page.get_by_role("heading", name=step.title, exact=True).wait_for()
         assert page.locator(FIGURES).count() <= 2, "the sequence, and one figure"
-        page.get_by_role("radio", name=next(iter(step.question.answers.values())), exact=True).check(force=True)
+        if number == ON_A_PHONE:
+            page.set_viewport_size(PHONE)
+            page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
+            within(page, button(page, "Train"), PHONE)
+            assert page.get_by_test_id("stMain").evaluate("(main) => main.scrollWidth") <= PHONE["width"]
+            page.set_viewport_size(PROJECTOR)
+        for picture in page.locator(".story-pictures img").all() if number == OF_PICTURES else ():
+            within(page, picture, PROJECTOR)
+            assert picture.evaluate("(image) => image.complete && image.naturalWidth > 0")
+        name, words = list(step.question.answers.items())[number == OF_PICTURES]
+        page.get_by_role("radio", name=words, exact=True).check(force=True)
+        if number == OF_PICTURES:
+            page.wait_for_url(re.compile("guess=" + name.replace(" ", r"(\+|%20)")))
+            page.reload()
+            page.get_by_role("heading", name=step.title, exact=True).wait_for()
+            assert page.get_by_role("radio", name=words, exact=True).is_checked()
         button(page, "Train").click()
-        page.locator(".st-key-story-words").get_by_text(re.compile(r"You said:")).wait_for()
+        said = page.locator(".st-key-story-words").get_by_text("You said:")
+        said.get_by_text(words).wait_for()
         page.get_by_text(step.leads_to).wait_for()
         page.locator(".board .badge").get_by_text("Finished").wait_for()
+        if number == OF_PICTURES:
+            page.reload()
+            said.get_by_text(words).wait_for()
+            page.locator(".board .badge").get_by_text("Finished").wait_for()
         last = button(page, "Next" if number < len(STEPS) else "Open the lab with these settings")
         for node in (button(page, "Train"), page.locator(FIGURES).last, last):
             within(page, node, PROJECTOR)
@@ -49,28 +71,3 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
     page.wait_for_url(re.compile(f"family={to_text(STEPS[-1].first)}|pos_encoding={STEPS[-1].base['pos_encoding']}"))
     button(page, "Train").wait_for()
     assert page.get_by_text("Press Train").count() == 1, "the lab shows no run of the story"
-
-
-def test_a_guess_among_pictures_is_there_after_a_reload_and_can_be_answered(open_page: Open) -> None:
-    step = STEPS[3]
-    page = open_page("story?step=4", step.title, PROJECTOR)
-    name, words = list(step.question.answers.items())[1]
-    for picture in page.locator(".story-pictures img").all():
-        within(page, picture, PROJECTOR)
-        assert picture.evaluate("(image) => image.complete && image.naturalWidth > 0")
-    page.get_by_role("radio", name=words, exact=True).check(force=True)
-    page.wait_for_url(re.compile("guess=" + name.replace(" ", r"(\+|%20)")))
-    page.reload()
-    page.get_by_role("heading", name=step.title, exact=True).wait_for()
-    assert page.get_by_role("radio", name=words, exact=True).is_checked()
-    button(page, "Train").click()
-    page.locator(".st-key-story-words").get_by_text("You said:").wait_for()
-    page.reload()
-    page.locator(".st-key-story-words").get_by_text("You said:").get_by_text(words).wait_for()
-
-
-def test_on_a_phone_question_and_train_come_first(open_page: Open) -> None:
-    page = open_page("story?step=3", STEPS[2].title, PHONE)
-    button(page, "Train").wait_for()
-    within(page, button(page, "Train"), PHONE)
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]
