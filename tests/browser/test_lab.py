@@ -4,36 +4,16 @@ from __future__ import annotations
 
 import re
 from typing import Any
-
-import pytest
+from urllib.parse import parse_qsl, urlsplit
 
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, WIDE, Open, has_count, has_value
+from tests.browser.conftest import PHONE, WIDE, Open, go, has_count, has_value
 
 PROJECTOR = {"width": 1280, "height": 720}
-LONG = "steps=20000&seq_len=8"
-"""A run that is still going when the test looks at it."""
-
-
-@pytest.fixture(scope="module")
-def app(serve: Any) -> str:
-    """A server of its own: these tests leave runs going."""
-    address: str = serve("app.py", ATTENTION_LAB_WORKERS="1")
-    return address
-
-
-@pytest.fixture
-def open_lab(open_page: Open) -> Open:
-    """Open an address of the lab, or of the start page; returns once its button is there."""
-
-    def open_it(path: str = "lab", viewport: dict[str, int] = WIDE, **context: Any) -> Any:
-        page = open_page(path, "", viewport, **context)
-        page.get_by_role("button", name="Train" if path.startswith("lab") else "Open the lab").wait_for()
-        return page
-
-    return open_it
+LONG = {"steps": 20_000, "seq_len": 8, "dropout": 0.2}
+"""Over the preset three-back: a run that is still going when the test looks at it."""
 
 
 def press(page: Any, name: str) -> None:
@@ -68,6 +48,7 @@ def until(page: Any, condition: str, argument: Any = None) -> None:
         f"?? [...document.querySelectorAll('*')].map((n) => n.shadowRoot?.querySelector('article.loss .plot')).find(Boolean); "
         f"return Boolean(plot) && ({condition}); }}",
         arg=argument,
+        polling=100,
     )
 
 
@@ -92,18 +73,21 @@ def shows_step(page: Any, number: str) -> None:
     expect(page.locator(".board .facts")).to_have_text(re.compile(rf"^step {number} of"))
 
 
-@pytest.mark.parametrize("viewport", [PROJECTOR, PHONE], ids=["projector", "phone"])
-def test_the_start_page_shows_its_example_at_once_and_tells_its_end_at_the_end(
-    open_lab: Open, viewport: dict[str, int]
-) -> None:
-    page = open_lab("", viewport)
-    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
-    panels = ("accuracy", "pattern") if viewport is PROJECTOR else ("accuracy",)
-    shows_step(page, r"\d+")
+def example_in_sight(page: Any, viewport: dict[str, int], *panels: str) -> None:
+    """The first screen of the start page has the question and these panels."""
     for shown in (page.get_by_text("must write").first, *(page.locator(f"article.{name}") for name in panels)):
         box = shown.bounding_box()
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= viewport["height"]
+
+
+def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_train_to_a_finding(
+    open_page: Open,
+) -> None:
+    page = open_page("", "Attention Lab", PROJECTOR)
+    shows_step(page, r"\d+")
+    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
+    example_in_sight(page, PROJECTOR, "accuracy", "pattern")
     shows_step(page, r"[1-9]\d+")
     slider = page.get_by_role("slider", name="Look back at a step")
     assert page.get_by_text("does the work").count() == 0
@@ -116,14 +100,25 @@ def test_the_start_page_shows_its_example_at_once_and_tells_its_end_at_the_end(
     page.get_by_role("button", name="Play again").click()
     has_count(page.get_by_role("textbox", name="Your own sequence"), 0)
     has_count(page.get_by_text("does the work"), 0)
+    page.set_viewport_size(PHONE)
+    page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
+    example_in_sight(page, PHONE, "accuracy")
 
-
-def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding(open_lab: Open) -> None:
-    page = open_lab("lab")
+    # An empty link is the default; on a phone too the controls are in sight, and a refusal is one sentence.
+    go(page, "lab")
     page.get_by_text("Press Train").first.wait_for()
-    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
     assert page.get_by_role("spinbutton", name="Sequence length").input_value() == str(RunConfig().seq_len)
     assert "?" not in page.url
+    in_sight(page, PHONE)
+    heads = page.get_by_role("spinbutton", name="Heads")
+    before = heads.input_value()
+    for number, disabled in (("5", True), (before, False)):
+        heads.fill(number)
+        page.keyboard.press("Enter")
+        has_count(page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32"), int(disabled))
+        has_count(page.get_by_role("button", name="Train", disabled=disabled), 1)
+    page.set_viewport_size(WIDE)
+    has_count(page.get_by_role("link", name="Lab", exact=True), 1)
     in_sight(page, WIDE)
 
     page.get_by_role("spinbutton", name="Steps").focus()
@@ -144,10 +139,22 @@ def test_an_empty_link_is_the_default_and_the_keyboard_alone_trains_to_a_finding
     page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
-def test_a_run_is_zoomed_into_paused_stepped_stopped_and_reset(open_lab: Open) -> None:
-    page = open_lab(f"lab?{LONG}")
+def test_a_bad_link_then_a_run_that_is_zoomed_into_paused_stepped_shared_stopped_and_reset(
+    open_page: Open, app: str
+) -> None:
+    page = open_page("lab?preset=no-norm&batch_size=0&pos_encoding=zork&steps=44", "Lab")
+    page.get_by_text("batch_size is 0").wait_for()
+    page.get_by_text("pos_encoding is zork").wait_for()
+    has_value(page.get_by_role("spinbutton", name="Steps"), "44")
+    assert page.get_by_text("Press Train").count() == 1
     press(page, "Train")
-    until_step(page, 30)
+    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for()
+
+    go(page, "lab?preset=three-back&" + "&".join(f"{name}={value}" for name, value in LONG.items()))
+    has_value(page.get_by_role("spinbutton", name="Heads"), "4")
+    press(page, "Train")
+    until_step(page, 50)  # more than the run before had
+    page.wait_for_url(re.compile("run="))
 
     # Node and zoom survive updates and a rerun of the script.
     loss(page).evaluate("(plot) => { plot.marked = true }")
@@ -156,11 +163,11 @@ def test_a_run_is_zoomed_into_paused_stepped_stopped_and_reset(open_lab: Open) -
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.7, steps=5)
     page.mouse.up()
+    until(page, "plot._fullLayout.xaxis.range[0] > 0")
     zoomed = x_range(page)
-    assert zoomed[0] > 0
-    page.get_by_role("spinbutton", name="Depth").fill("2")
+    page.get_by_role("spinbutton", name="Depth").fill("1")
     page.keyboard.press("Enter")
-    page.get_by_text("Settings changed since this run: Depth 1 → 2").wait_for()
+    page.get_by_text("Settings changed since this run: Depth 2 → 1").wait_for()
     until_step(page, step(page) + 50)
     assert loss(page).evaluate("(plot) => plot.marked")
     assert x_range(page) == zoomed
@@ -171,56 +178,30 @@ def test_a_run_is_zoomed_into_paused_stepped_stopped_and_reset(open_lab: Open) -
     press(page, "Step")
     until_step(page, paused + 1)
     assert drawn_step(page) == paused + 1, "it stood still, and this was one step"
+
+    # What is shared holds the settings and the run, as the address does.
+    press(page, "Share")
+    link = page.get_by_test_id("stCode").first.inner_text().strip()
+    assert link.startswith(app + "lab?")
+    shared, own = (dict(parse_qsl(urlsplit(address).query)) for address in (link, page.url))
+    assert shared.pop("run") == own.pop("run")
+    assert from_query(shared) == from_query(own) == (PRESETS["three-back"].config.replace(**LONG, n_layers=1), [])
+    page.keyboard.press("Escape")
+
+    # The link finds the run again, in a second tab as after a reload, and both follow it.
+    second = open_page(link.removeprefix(app), "Lab")
+    until_step(second, paused + 1)
+    has_value(second.get_by_role("spinbutton", name="Heads"), "4")
     press(page, "Resume")
-    until_step(page, paused + 20)
+    second.locator(".board .badge").get_by_text("Training").wait_for()
+    for tab in (page, second):
+        until_step(tab, paused + 20)
     press(page, "Stop")
-    page.get_by_text("Stopped").first.wait_for()
+    for tab in (page, second):
+        tab.get_by_text("Stopped").first.wait_for()
+    second.close()
     press(page, "Reset")
     page.locator(".board .badge").get_by_text("Paused").wait_for()
     until(page, "Number(plot.dataset.step ?? 0) === 0")
     press(page, "Stop")
     page.get_by_text("Stopped").first.wait_for()
-
-
-def test_a_reload_finds_its_run_and_the_share_link_brings_it_to_a_second_tab(open_lab: Open, app: str) -> None:
-    page = open_lab("lab?preset=three-back&dropout=0.2&steps=20000")
-    press(page, "Train")
-    until_step(page, 10)
-    page.wait_for_url(re.compile("run="))
-    page.reload()
-    until_step(page, 20)
-
-    press(page, "Share")
-    link = page.get_by_test_id("stCode").first.inner_text().strip()
-    assert link.startswith(app + "lab?")
-    settings = dict(pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
-    assert settings.pop("run") in page.url
-    config, ignored = from_query(settings)
-    assert ignored == []
-    assert config == PRESETS["three-back"].config.replace(dropout=0.2, steps=20_000)
-    second = open_lab(link.removeprefix(app))
-    until_step(second, 30)
-    has_value(second.get_by_role("spinbutton", name="Heads"), "4")
-    second.locator(".board .badge").get_by_text("Training").wait_for()
-    page.keyboard.press("Escape")
-    press(page, "Stop")
-    second.get_by_text("Stopped").first.wait_for()
-
-
-def test_a_bad_link_says_what_was_ignored_and_a_run_that_blows_up_says_what_would_have_helped(open_lab: Open) -> None:
-    page = open_lab("lab?preset=no-norm&batch_size=0&pos_encoding=zork&steps=44")
-    page.get_by_text("batch_size is 0").wait_for()
-    page.get_by_text("pos_encoding is zork").wait_for()
-    has_value(page.get_by_role("spinbutton", name="Steps"), "44")
-    assert page.get_by_text("Press Train").count() == 1
-    press(page, "Train")
-    page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for()
-
-
-def test_on_a_phone_the_controls_are_in_sight_and_a_refusal_is_one_sentence(open_lab: Open) -> None:
-    page = open_lab("lab", PHONE)
-    in_sight(page, PHONE)
-    page.get_by_role("spinbutton", name="Heads").fill("5")
-    page.keyboard.press("Enter")
-    page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32").wait_for()
-    assert page.get_by_role("button", name="Train").is_disabled()
