@@ -28,6 +28,8 @@ from engine.workers.runs.queued import QueuedJob
 IDLE = 15.0
 """Seconds without a question after which a process is ended. Who moves a control asks again and again: a process that is there
 answers in 30 ms, one that is forked for it in 130."""
+FIRST_START = 120.0
+"""Seconds by which a question may last longer while no process of this program was ready yet: the first one waits for imports."""
 SHARE, AT_ONCE = 0.25, 5.0
 """Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
 LARGEST = 2**20
@@ -57,17 +59,18 @@ class Questions:
     def ask(
         self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, start: Callable[[], None]
     ) -> Answer:
-        """The answer to a job; blocks. ``start`` is called to start a process where one is needed.
-        Raises JobError with one sentence."""
+        """The answer to a job; blocks. ``start`` is called to start a process where one is needed; what this program's first process
+        needs for its imports takes nothing of ``timeout`` (s). Raises JobError with one sentence."""
         if len(protocol.write_value(job)) > LARGEST:
             raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
         with self._lock:
             if self._closed:
                 raise JobError(self._closed)
             queued = self._join(job, visitor, alone)
+            warm = any(worker.ready for worker in self._workers())
             self.dispatch()
             start()
-        if not queued.done.wait(timeout):
+        if not queued.done.wait(timeout if warm else timeout + FIRST_START):
             with self._lock:
                 self._leave(queued)
             raise JobError(f"{job.noun} took longer than {in_time(timeout)}.")

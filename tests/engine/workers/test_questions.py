@@ -16,12 +16,13 @@ import pytest
 
 from engine.foundation.job import Job
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.runs.store import Runs
 from engine.workers import questions
 from engine.workers.errors import JobError
 from engine.workers.pool import Pool
 from engine.workers.processes.supervisor import Supervisor
 from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
-from tests.engine.workers.test_pool import PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
+from tests.engine.workers.test_pool import FAKE, PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
 
@@ -53,14 +54,16 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield threads
 
 
-def asked(threads: ThreadPoolExecutor, pool: Pool, job: Job[Any], visitor: Visitor = PROGRAM) -> Future[Any]:
+def asked(
+    threads: ThreadPoolExecutor, pool: Pool, job: Job[Any], visitor: Visitor = PROGRAM, timeout: float = PATIENCE
+) -> Future[Any]:
     """The answer of a job that has been asked when this returns: its thread has looked for a process."""
     asking = list[int]()
 
     def ask() -> Any:
         looks[get_ident()] = 0
         asking.append(get_ident())
-        return pool.ask(job, visitor, timeout=PATIENCE)
+        return pool.ask(job, visitor, timeout=timeout)
 
     future = threads.submit(ask)
     until(lambda: bool(asking) and looks[asking[0]] > 0)
@@ -165,6 +168,15 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
         assert not waiting.done()
         wait_stopped(strict, run)
         assert waiting.result(PATIENCE) == 7
+
+
+def test_the_start_of_the_first_process_takes_nothing_of_a_questions_time(
+    tmp_path: Path, threads: ThreadPoolExecutor
+) -> None:
+    pool = Pool(Runs(tmp_path), training=FAKE)
+    answer = asked(threads, pool, Add(2, 3), timeout=0.01)
+    with pool:
+        assert answer.result() == 5
 
 
 def test_a_question_has_a_largest_size(pool: Pool) -> None:
