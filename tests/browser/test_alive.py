@@ -64,6 +64,8 @@ def chosen_by_keyboard(page: Any, task: str, name: str) -> None:
 def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_second_run_moves_no_figure(
     open_page: Open, size: str
 ) -> None:
+    from playwright.sync_api import expect
+
     page = arrived(open_page, size, "lab?steps=2000")
     train, stop = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Stop"))
     strip, curve = page.locator("article.strip"), page.locator("article.loss")
@@ -99,6 +101,9 @@ def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_secon
             strip.locator("td.right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
         stop.click()
+        expect(
+            stop
+        ).to_be_disabled()  # the page is drawn anew when a run has ended, and a dialog that is open then closes
     assert places[1] == places[2]
     if size == "phone":
         chosen_by_keyboard(page, "copy", "Copy")

@@ -15,6 +15,7 @@ from pages.parts.app.visitor import visitor
 def ask(job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
     """The answer to a job; see :meth:`engine.workers.pool.Pool.ask`. Raises JobError with one sentence."""
     with out_of_turn():
+        server.wake()  # a link to any page may be the first request to the server
         return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
 
 

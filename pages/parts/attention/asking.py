@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.foundation.job import Answer, Job
-from pages.parts.app import questions, server
+from pages.parts.app import questions
 from pages.parts.app.remembered import remembered
 
 MAX_KEPT = 24
@@ -21,5 +21,4 @@ def ask(job: Job[Answer]) -> Answer:
 
 @remembered(MAX_KEPT)
 def _ask(job: Job[Any]) -> Any:
-    server.wake()  # a link to this page may be the first request to the server
     return questions.ask(job, timeout=TIMEOUT)

@@ -118,7 +118,6 @@ def ready(run: Run, asked: ModelAsked) -> bool:
             "The weights of this step were not kept. On a CPU the same settings and seed give them again; on a GPU nearly the same ones."
         )
         return False
-    server.wake()
     with st.empty():
         while (at := questions.ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
