@@ -107,7 +107,7 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
     # An empty link is the default; on a phone too the controls are in sight, and a refusal is one sentence.
     go(page, "lab")
     page.get_by_text("Press Train").first.wait_for()
-    assert page.get_by_role("spinbutton", name="Sequence length").input_value() == str(RunConfig().seq_len)
+    has_value(page.get_by_role("spinbutton", name="Sequence length"), str(RunConfig().seq_len))
     assert "?" not in page.url
     in_sight(page, PHONE)
     heads = page.get_by_role("spinbutton", name="Heads")

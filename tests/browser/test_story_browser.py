@@ -28,6 +28,8 @@ def button(page: Any, name: str) -> Any:
 
 
 def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_page: Open) -> None:
+    from playwright.sync_api import expect
+
     page = open_page("story", STEPS[0].title, PROJECTOR)
     for number, step in enumerate(STEPS, 1):
         page.get_by_role("heading", name=step.title, exact=True).wait_for()
@@ -40,14 +42,15 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             page.set_viewport_size(PROJECTOR)
         for picture in page.locator(".story-pictures img").all() if number == OF_PICTURES else ():
             within(page, picture, PROJECTOR)
-            assert picture.evaluate("(image) => image.complete && image.naturalWidth > 0")
+            shown = "(image) => image.complete && image.naturalWidth > 0"
+            page.wait_for_function(shown, arg=picture.element_handle())
         name, words = list(step.question.answers.items())[number == OF_PICTURES]
         page.get_by_role("radio", name=words, exact=True).check(force=True)
         if number == OF_PICTURES:
             page.wait_for_url(re.compile("guess=" + name.replace(" ", r"(\+|%20)")))
             page.reload()
             page.get_by_role("heading", name=step.title, exact=True).wait_for()
-            assert page.get_by_role("radio", name=words, exact=True).is_checked()
+            expect(page.get_by_role("radio", name=words, exact=True)).to_be_checked()
         button(page, "Train").click()
         said = page.locator(".st-key-story-words").get_by_text("You said:")
         said.get_by_text(words).wait_for()
@@ -64,7 +67,7 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
         if step.figure == "heads":
             config = step.config(step.first)
             title = "One head" if config.n_layers * config.n_heads == 1 else "Attention, every head"
-            assert page.locator(FIGURES).last.get_attribute("aria-label") == title
+            expect(page.locator(FIGURES).last).to_have_attribute("aria-label", title)
         assert f"step={number}" in page.url or number == 1
         last.click()
     page.wait_for_url(re.compile(r"/lab\?"))
