@@ -59,9 +59,8 @@ class SharedTrials:
         if arm.alone:
             return SharedRun(pool.submit(request))
         key = json.dumps([experiment.identity(arm), seed], sort_keys=True)
-        with (
-            self._lock
-        ):  # also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it
+        # Locked also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it.
+        with self._lock:
             shared = self._under_way.get(key)
             if shared is not None and shared.run.state != "lost":
                 shared.followers += 1

@@ -32,7 +32,7 @@ def begin(
     A ``comparison`` goes by its own name, by which it is also stored, and that after a stop too; if it is running already, no
     second one is started. Raises Refused where the visitor has another experiment running, ConfigError for its settings.
     """
-    known = {(trial.arm, trial.seed): trial for trial in stored}
+    known = {(trial.arm, trial.seed): trial for trial in stored if not trial.outcome}
 
     def find(arm: Arm, seed: int) -> Trial | None:
         return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
