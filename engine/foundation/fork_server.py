@@ -27,7 +27,7 @@ from engine.foundation.priority import JOBS, give_way
 REQUEST = 2**20
 """The most bytes of a request."""
 NUMBER = struct.Struct("!i")
-"""What the server says of a child on its own socket: first the process's number, with a pidfd, last its exit status."""
+"""The messages about a child on its own socket: first the process's number, with a pidfd, last its exit status."""
 N_DESCRIPTORS = 4
 """The descriptors of a request: the child's stdin, stdout and stderr, and the socket on which its end is told."""
 

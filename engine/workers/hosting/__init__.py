@@ -1,1 +1,1 @@
-"""What a host allows, and what it has."""
+"""The limits of a host, its memory and cores, and the shares of its visitors."""

@@ -1,1 +1,1 @@
-"""What a worker does with its runs."""
+"""The runs on a worker: how each advances, and whose turn it is."""
