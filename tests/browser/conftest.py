@@ -126,6 +126,21 @@ def console_watched(chromium: Any) -> Iterator[Open]:
     assert wrong == []
 
 
+def settled(page: Any) -> None:
+    """Wait until the script has ended and the page neither waits for anything, nor changes colours, nor grows."""
+    page.wait_for_function(
+        """async () => {
+          const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
+            || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
+            || document.getAnimations().some((one) => one instanceof CSSTransition)
+          const height = () => document.querySelector('[data-testid=stMain]').scrollHeight
+          const before = busy() ? -1 : height()
+          await new Promise((resolve) => setTimeout(resolve, 400))
+          return !busy() && height() === before
+        }""",
+    )
+
+
 def has_value(field: Any, value: str) -> None:
     """Wait until a field holds this value: it is on the page a moment before its value."""
     from playwright.sync_api import expect

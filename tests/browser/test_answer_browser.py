@@ -6,8 +6,7 @@ from typing import Any
 
 from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, Open, has_count
-from tests.browser.test_axe import settled
+from tests.browser.conftest import PHONE, Open, has_count, settled
 
 TITLE = "The question, answered"
 PROJECTOR = {"width": 1280, "height": 720}

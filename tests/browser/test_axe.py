@@ -8,7 +8,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 from engine.notebooks import NOTEBOOKS
-from tests.browser.conftest import WIDE, Open, go
+from tests.browser.conftest import WIDE, Open, go, settled
 
 PAGES = {
     "": "Attention Lab",
@@ -32,20 +32,6 @@ GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
 """The colour of the page's ground in each theme."""
 
 
-def settled(page: Any) -> None:
-    """Wait until the script has ended and the page neither waits for anything nor grows."""
-    page.wait_for_function(
-        """async () => {
-          const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
-            || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
-          const height = () => document.querySelector('[data-testid=stMain]').scrollHeight
-          const before = busy() ? -1 : height()
-          await new Promise((resolve) => setTimeout(resolve, 400))
-          return !busy() && height() === before
-        }""",
-    )
-
-
 def violations(page: Any, part: str = "html") -> list[str]:
     """What axe finds in a part of the page, in both themes, with the window as high as the page.
 
@@ -56,7 +42,6 @@ def violations(page: Any, part: str = "html") -> list[str]:
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     if height > page.viewport_size["height"]:
         page.set_viewport_size({"width": WIDE["width"], "height": height + 200})
-        settled(page)
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
@@ -66,17 +51,31 @@ def violations(page: Any, part: str = "html") -> list[str]:
         "(ground) => getComputedStyle(document.querySelector('.stApp')).backgroundColor === ground",
         arg=GROUND["light" if dark else "dark"],
     )
-    settled(page)
     return found + judged(page, part, {"runOnly": ["color-contrast"]})
 
 
 def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
-    run = "async ([part, options]) => (await axe.run(part, options)).violations"
-    return [
-        f"{violation['id']} ({violation['impact']}) {node['html'][:150]} {node['failureSummary']}"
-        for violation in page.evaluate(run, [part, {"resultTypes": ["violations"], **rules}])
-        for node in violation["nodes"]
-    ]
+    """What axe finds by these rules while nothing of the page changes: if the script ran meanwhile, axe looks once more."""
+    while True:
+        settled(page)
+        violations, still = page.evaluate(
+            """async ([part, options]) => {
+              let still = true
+              const watcher = new MutationObserver(() => { still = false })
+              watcher.observe(document.querySelector('.stApp'),
+                { subtree: true, attributeFilter: ['data-test-script-state', 'data-stale'] })
+              const { violations } = await axe.run(part, options)
+              watcher.disconnect()
+              return [violations, still]
+            }""",
+            [part, {"resultTypes": ["violations"], **rules}],
+        )
+        if still:
+            return [
+                f"{violation['id']} ({violation['impact']}) {node['html'][:150]} {node['failureSummary']}"
+                for violation in violations
+                for node in violation["nodes"]
+            ]
 
 
 def test_no_page_has_a_violation(open_page: Open) -> None:

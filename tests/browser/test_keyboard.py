@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open, nothing_is_cut_off
+from tests.browser.conftest import Open, nothing_is_cut_off, settled
 
 ZOOM = {"150 %": {"width": 853, "height": 480}, "200 %": {"width": 640, "height": 360}}
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything."""
@@ -49,10 +49,12 @@ def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
 
 
 def focus_is_visible(page: Any) -> None:
-    """What has the focus looks different once it has lost it."""
+    """What has the focus looks different once it has lost it. Both pictures are of a page at rest: it may move while it loads."""
+    settled(page)
     box = page.evaluate(FOCUSED)["box"]
     focused = page.screenshot(clip=box, animations="disabled")  # the ring has come
     page.keyboard.press("Tab")
+    settled(page)
     assert page.screenshot(clip=box, animations="disabled") != focused
     page.keyboard.press("Shift+Tab")
 
