@@ -72,6 +72,7 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
     page.keyboard.press("Enter")
     status = page.locator(".live [role=status]")
     status.get_by_text("Training").wait_for()
+    page.locator(".live .facts").get_by_text(re.compile(r"step [1-9]")).wait_for()  # of step 0 nothing is said
     page.evaluate(SPOKEN)
     tab_to(page, "Pause", "button")
     page.keyboard.press("Space")
