@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,6 +26,18 @@ PHONE = {"width": 390, "height": 844}
 
 PATIENCE = 240_000
 """Milliseconds that whatever is waited for may take: a busy machine may stand still for seconds, and a test names no limits."""
+
+CUT = """() => {
+  const ends = (part) => {
+    const { overflowX, textOverflow } = getComputedStyle(part)
+    return textOverflow === 'ellipsis' ? part.clientWidth > 0 : overflowX === 'hidden' && part.clientWidth > 1
+  }
+  return [...document.querySelectorAll('[data-testid=stMain] :is(a, button, label)')]
+    .filter((node) => [node, ...node.querySelectorAll('*')]
+      .some((part) => part.scrollWidth > part.clientWidth + 1 && ends(part)))
+    .map((node) => node.innerText)
+}"""
+"""JavaScript: the words of the links, buttons and labels whose end is not seen."""
 
 Serve = Callable[..., str]
 Open = Callable[..., Any]
@@ -141,6 +154,34 @@ def settled(page: Any) -> None:
     )
 
 
+def eventually(page: Any, check: Callable[[], None]) -> None:
+    """Wait until a check holds: where things stand may change until all is loaded and laid out. In the end its own error is raised."""
+    until = time.monotonic() + PATIENCE / 1000
+    while True:
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() > until:
+                raise
+        page.wait_for_timeout(100)
+
+
+def in_view(*nodes: Any) -> None:
+    """Wait until all of each is in the window, as it is scrolled."""
+    from playwright.sync_api import expect
+
+    for node in nodes:
+        expect(node).to_be_in_viewport(ratio=0.98)  # not 1: edges stand between pixels
+
+
+def no_wider_than_the_window(page: Any) -> None:
+    """Wait until nothing is wider than the window: a table or a figure is until it is laid out."""
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(':root, [data-testid=stMain]')]
+          .every((node) => node.scrollWidth <= window.innerWidth)"""
+    )
+
+
 def has_value(field: Any, value: str) -> None:
     """Wait until a field holds this value: it is on the page a moment before its value."""
     from playwright.sync_api import expect
@@ -157,20 +198,9 @@ def has_count(found: Any, number: int) -> None:
 
 def nothing_is_cut_off(page: Any) -> None:
     """Neither the page at the right nor the words of a link, a button or a label, whether they end in an ellipsis or just end."""
-    widest = (
-        "Math.max(...[...document.querySelectorAll(':root, [data-testid=stMain]')].map((node) => node.scrollWidth))"
-    )
-    page.wait_for_function(f"() => {widest} <= window.innerWidth")  # a table is wider until it is laid out
-    cut = page.evaluate(
-        """() => {
-          const ends = (part) => {
-            const { overflowX, textOverflow } = getComputedStyle(part)
-            return textOverflow === 'ellipsis' ? part.clientWidth > 0 : overflowX === 'hidden' && part.clientWidth > 1
-          }
-          return [...document.querySelectorAll('[data-testid=stMain] :is(a, button, label)')]
-            .filter((node) => [node, ...node.querySelectorAll('*')]
-              .some((part) => part.scrollWidth > part.clientWidth + 1 && ends(part)))
-            .map((node) => node.innerText)
-        }"""
-    )
-    assert cut == []
+    no_wider_than_the_window(page)
+
+    def nothing() -> None:
+        assert page.evaluate(CUT) == []
+
+    eventually(page, nothing)

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, Open, has_count, settled
+from tests.browser.conftest import PHONE, Open, has_count, in_view, settled
 
 TITLE = "The question, answered"
 PROJECTOR = {"width": 1280, "height": 720}
@@ -25,8 +25,7 @@ def short_answer_is_in_sight_and_leads_on(page: Any) -> None:
     has_count(short, len(ANSWER))
     last = ANSWER.index(next(section for section in reversed(ANSWER) if section.lead is not None))
     shown = short.last if page.viewport_size["width"] > 1000 else short.nth(last - 1)
-    box = shown.bounding_box()
-    assert box["y"] + box["height"] <= page.viewport_size["height"]
+    in_view(shown)
     page.get_by_role("link", name=ANSWER[2].heading, exact=True).click()
     heading = page.get_by_role("heading", name=ANSWER[2].heading, exact=True)
     page.wait_for_function("(node) => node.getBoundingClientRect().top < 200", arg=heading.element_handle())

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from pages.parts.app.places import PLACES
-from tests.browser.conftest import PHONE, Open, has_value
+from tests.browser.conftest import PHONE, Open, has_value, no_wider_than_the_window
 
 MOST_HEIGHT = 40
 """Pixels that the row of tabs may take."""
@@ -81,12 +81,11 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     page.set_viewport_size(PHONE)
     plot(page, "fault.pattern").scroll_into_view_if_needed()
     plot(page, "fault.pattern").locator(".main-svg").first.wait_for()
-    width = "document.querySelector('[data-testid=stMain]').scrollWidth"
-    page.wait_for_function(f"() => {width} <= {PHONE['width']}")  # it is laid out anew
+    no_wider_than_the_window(page)
     page.get_by_role("radio", name="Steps").click()
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
     page.locator("[role=gridcell]").first.wait_for(state="attached")
-    page.wait_for_function(f"() => {width} <= {PHONE['width']}")  # it is laid out anew
+    no_wider_than_the_window(page)
 
     # Tabs are links for the keyboard too, and low.
     tabs(page).get_by_role("link", name="Text").focus()
@@ -95,4 +94,4 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     assert re.search(r"/text(\?|$)", page.url)
     page.wait_for_function("() => document.querySelector('.st-key-frame [aria-current]').innerText === 'Text'")
     assert tabs(page).bounding_box()["height"] <= MOST_HEIGHT
-    page.wait_for_function(f"() => {width} <= {PHONE['width']}")
+    no_wider_than_the_window(page)

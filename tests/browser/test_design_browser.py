@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.browser.conftest import PHONE, Open
+from tests.browser.conftest import PHONE, Open, no_wider_than_the_window
 
 
 def plot(page: Any, panel: str) -> Any:
@@ -40,5 +40,4 @@ def test_from_parts_to_a_verdict_and_back_by_the_link(open_page: Open, app: str)
     page.goto(page.url)
     page.locator(".badge").get_by_text("Finished").wait_for()
     page.get_by_text("A table with a row for each position").first.wait_for()
-    wide = page.get_by_test_id("stMain").evaluate("(main) => main.scrollWidth - main.clientWidth")
-    assert wide <= 0, "nothing is wider than a phone"
+    no_wider_than_the_window(page)

@@ -13,7 +13,7 @@ import numpy as np
 from engine.experiments.issues import ISSUES
 from engine.experiments.properties import NEEDS
 from pages.parts.encodings.settings import VIEWS, config_of
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, no_wider_than_the_window
 
 Open = Callable[..., Any]
 
@@ -70,7 +70,7 @@ def test_a_control_redraws_what_it_changes_training_is_looked_at_and_the_evidenc
     cell = page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first
     assert "seeds" in cell.get_attribute("title")
     assert cell.get_attribute("href").removeprefix("issues?issue=").partition("&")[0] in ISSUES
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    no_wider_than_the_window(page)
 
 
 def saved(page: Any, panel: str, folder: Path) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open, nothing_is_cut_off, settled
+from tests.browser.conftest import Open, in_view, nothing_is_cut_off, settled
 
 ZOOM = {"150 %": {"width": 853, "height": 480}, "200 %": {"width": 640, "height": 360}}
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything."""
@@ -164,8 +164,7 @@ def test_enlarged_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_p
     for window in ZOOM.values():
         page.set_viewport_size(window)
         nothing_is_cut_off(page)
-        box = run.bounding_box()
-        assert box["y"] + box["height"] <= window["height"]
+        in_view(run)
     page.get_by_role("radio", name=re.compile("Seeds 0-7")).click()
     page.get_by_text("What helps:").wait_for()
     for window in ZOOM.values():

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, WIDE, Open, go, has_count, has_value
+from tests.browser.conftest import PHONE, WIDE, Open, go, has_count, has_value, in_view, no_wider_than_the_window
 
 PROJECTOR = {"width": 1280, "height": 720}
 LONG = {"steps": 20_000, "seq_len": 8, "dropout": 0.2}
@@ -56,15 +56,11 @@ def until_step(page: Any, least: int) -> None:
     until(page, "Number(plot.dataset.step ?? 0) >= argument", least)
 
 
-def in_sight(page: Any, viewport: dict[str, int]) -> None:
+def controls_in_sight(page: Any) -> None:
     """The main controls without scrolling, and nothing wider than the screen."""
-    boxes = [page.get_by_role("spinbutton", name=name).bounding_box() for name in ("Depth", "Heads", "Sequence length")]
-    boxes.append(page.get_by_role("button", name="Train").bounding_box())
-    for box in boxes:
-        assert box["y"] + box["height"] <= viewport["height"]
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= viewport["width"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    in_view(*(page.get_by_role("spinbutton", name=name) for name in ("Depth", "Heads", "Sequence length")))
+    in_view(page.get_by_role("button", name="Train"))
+    no_wider_than_the_window(page)
 
 
 def shows_step(page: Any, number: str) -> None:
@@ -73,12 +69,9 @@ def shows_step(page: Any, number: str) -> None:
     expect(page.locator(".board .facts")).to_have_text(re.compile(rf"^step {number} of"))
 
 
-def example_in_sight(page: Any, viewport: dict[str, int], *panels: str) -> None:
+def example_in_sight(page: Any, *panels: str) -> None:
     """The first screen of the start page has the question and these panels."""
-    for shown in (page.get_by_text("must write").first, *(page.locator(f"article.{name}") for name in panels)):
-        box = shown.bounding_box()
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= viewport["height"]
+    in_view(page.get_by_text("must write").first, *(page.locator(f"article.{name}") for name in panels))
 
 
 def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_train_to_a_finding(
@@ -86,8 +79,8 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
 ) -> None:
     page = open_page("", "Attention Lab", PROJECTOR)
     shows_step(page, r"\d+")
-    assert page.get_by_role("link", name="Lab", exact=True).count() == 1
-    example_in_sight(page, PROJECTOR, "accuracy", "pattern")
+    has_count(page.get_by_role("link", name="Lab", exact=True), 1)
+    example_in_sight(page, "accuracy", "pattern")
     shows_step(page, r"[1-9]\d+")
     slider = page.get_by_role("slider", name="Look back at a step")
     assert page.get_by_text("does the work").count() == 0
@@ -102,14 +95,14 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
     has_count(page.get_by_text("does the work"), 0)
     page.set_viewport_size(PHONE)
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
-    example_in_sight(page, PHONE, "accuracy")
+    example_in_sight(page, "accuracy")
 
     # An empty link is the default; on a phone too the controls are in sight, and a refusal is one sentence.
     go(page, "lab")
     page.get_by_text("Press Train").first.wait_for()
     has_value(page.get_by_role("spinbutton", name="Sequence length"), str(RunConfig().seq_len))
     assert "?" not in page.url
-    in_sight(page, PHONE)
+    controls_in_sight(page)
     heads = page.get_by_role("spinbutton", name="Heads")
     before = heads.input_value()
     for number, disabled in (("5", True), (before, False)):
@@ -119,7 +112,7 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
         has_count(page.get_by_role("button", name="Train", disabled=disabled), 1)
     page.set_viewport_size(WIDE)
     has_count(page.get_by_role("link", name="Lab", exact=True), 1)
-    in_sight(page, WIDE)
+    controls_in_sight(page)
 
     page.get_by_role("spinbutton", name="Steps").focus()
     page.keyboard.press("ControlOrMeta+a")
@@ -146,7 +139,7 @@ def test_a_bad_link_then_a_run_that_is_zoomed_into_paused_stepped_shared_stopped
     page.get_by_text("batch_size is 0").wait_for()
     page.get_by_text("pos_encoding is zork").wait_for()
     has_value(page.get_by_role("spinbutton", name="Steps"), "44")
-    assert page.get_by_text("Press Train").count() == 1
+    has_count(page.get_by_text("Press Train"), 1)
     press(page, "Train")
     page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for()
 

@@ -100,7 +100,7 @@ def scripts_run(page: Any) -> str:
 
 
 def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) -> None:
-    page = open_board(family="encoder_decoder", steps=5000, rate=100)
+    page = open_board(family="encoder_decoder", steps=20_000, rate=100)
     loss = plot(page, "loss")
     until_step(page, 20)
 
@@ -120,7 +120,7 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.8, steps=5)
     page.mouse.up()
     loss.locator(".legendtoggle").first.click()
-    until(loss, "node._fullData[0].visible === 'legendonly' && node._fullLayout.xaxis.range[1] < 4000")
+    until(loss, "node._fullData[0].visible === 'legendonly' && node._fullLayout.xaxis.range[1] < 16_000")
     seen = "node => ({ x: node._fullLayout.xaxis.range, hidden: node._fullData[0].visible })"
     zoomed = loss.evaluate(seen)
     page.get_by_role("slider", name="A slider").press("ArrowRight")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, no_wider_than_the_window
 
 Open = Callable[..., Any]
 SMALL = "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
@@ -25,7 +25,7 @@ def test_points_come_on_the_same_nodes_and_a_reload_on_a_phone_finds_them(open_p
     plot.locator(".main-svg").first.wait_for()
     plot.evaluate("(plot) => { plot.marked = true }")
     page.get_by_text("Writing with keys and values kept").wait_for()
-    assert no_wider_than_the_screen(page)
+    no_wider_than_the_window(page)
     page.get_by_role("button", name="Measure", exact=True).click()
     page.get_by_role("button", name="Every visit (CSV)").wait_for()
     page.wait_for_function(ENOUGH, arg=["costs.train", 3])
@@ -37,9 +37,4 @@ def test_points_come_on_the_same_nodes_and_a_reload_on_a_phone_finds_them(open_p
     page.get_by_text(re.compile("Measured on")).wait_for()
     page.locator('article[data-id="costs.saved"]').scroll_into_view_if_needed()  # it is drawn when it comes into sight
     page.wait_for_function(ENOUGH, arg=["costs.saved", 3])
-    assert no_wider_than_the_screen(page)
-
-
-def no_wider_than_the_screen(page: Any) -> bool:
-    wide: int = page.get_by_test_id("stMain").evaluate("(main) => main.scrollWidth - main.clientWidth")
-    return wide <= 0
+    no_wider_than_the_window(page)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from engine.notebooks import NOTEBOOKS
-from tests.browser.conftest import PHONE, Open
+from tests.browser.conftest import PHONE, Open, no_wider_than_the_window
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 
@@ -41,4 +41,4 @@ def test_from_the_overview_to_green_tests_and_the_download(open_page: Open, tmp_
     page.set_viewport_size(PHONE)
     page.reload()
     page.get_by_text("15 of 15 cells passed.").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    no_wider_than_the_window(page)

@@ -10,7 +10,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS
-from tests.browser.conftest import PHONE, Open
+from tests.browser.conftest import PHONE, Open, eventually, in_view
 
 PROJECTOR = {"width": 1280, "height": 720}
 BAR = 60
@@ -38,12 +38,16 @@ def parts(page: Any) -> dict[str, tuple[float, float]]:
 
 def within_one_screen(page: Any, viewport: dict[str, int]) -> None:
     """On a projector without scrolling; on a phone all of it fits the window below the bar, and Run is there without scrolling."""
-    found = parts(page)
-    top, bottom = min(y for y, _ in found.values()), max(y for _, y in found.values())
-    if viewport is PHONE:
-        assert bottom - top <= viewport["height"] - BAR, found
-    else:
-        assert (top >= 0, bottom <= viewport["height"]) == (True, True), found
+
+    def fits() -> None:
+        found = parts(page)
+        top, bottom = min(y for y, _ in found.values()), max(y for _, y in found.values())
+        if viewport is PHONE:
+            assert bottom - top <= viewport["height"] - BAR, found
+        else:
+            assert (top >= 0, bottom <= viewport["height"]) == (True, True), found
+
+    eventually(page, fits)
 
 
 def test_every_issue_fits_one_screen_before_and_after(open_page: Open) -> None:
@@ -60,8 +64,7 @@ def test_every_issue_fits_one_screen_before_and_after(open_page: Open) -> None:
         for viewport in (PROJECTOR, PHONE):
             resized(page, viewport)
             within_one_screen(page, viewport)
-            run = page.get_by_role("button", name="Run", exact=True).bounding_box()
-            assert run["y"] + run["height"] <= viewport["height"], slug
+            in_view(page.get_by_role("button", name="Run", exact=True))
             assert box(page, f"{FIGURE} .plot")[0] <= viewport["height"] - 100, slug
         read = page.locator(".st-key-stage-head h1, .st-key-stage-question").all_inner_texts()
         assert len(" ".join(read).split("Run")[0].split()) <= MOST_WORDS, read
@@ -98,8 +101,7 @@ def test_run_changes_the_screen_at_once_and_the_sentence_comes_without_scrolling
     page.get_by_role("button", name="Run", exact=True).click()
     status = page.locator(".status .badge").get_by_text("Running")
     status.wait_for()
-    top, bottom = status.bounding_box()["y"], status.bounding_box()["y"] + status.bounding_box()["height"]
-    assert (top >= 0, bottom <= viewport["height"]) == (True, True)
+    in_view(status)
     before = parts(page)
     within_one_screen(page, viewport)
     page.locator(f"{FIGURE} .words").get_by_text(re.compile("So far")).wait_for()

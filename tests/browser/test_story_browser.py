@@ -7,20 +7,12 @@ from typing import Any
 
 from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
-from tests.browser.conftest import PHONE, Open
+from tests.browser.conftest import PHONE, Open, in_view, no_wider_than_the_window
 
 PROJECTOR = {"width": 1280, "height": 720}
 ON_A_PHONE, OF_PICTURES = 3, 4
 """The step that is also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
-
-
-def within(page: Any, node: Any, viewport: dict[str, int]) -> None:
-    """A node is in the window as it is scrolled now."""
-    found = node.bounding_box()
-    assert found is not None, node
-    assert found["y"] >= 0, found
-    assert found["y"] + found["height"] <= viewport["height"], found
 
 
 def button(page: Any, name: str) -> Any:
@@ -33,15 +25,16 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
     page = open_page("story", STEPS[0].title, PROJECTOR)
     for number, step in enumerate(STEPS, 1):
         page.get_by_role("heading", name=step.title, exact=True).wait_for()
-        assert page.locator(FIGURES).count() <= 2, "the sequence, and one figure"
+        third_figure = page.locator(FIGURES).nth(2)
+        third_figure.wait_for(state="detached")  # the sequence, and one figure
         if number == ON_A_PHONE:
             page.set_viewport_size(PHONE)
             page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
-            within(page, button(page, "Train"), PHONE)
-            assert page.get_by_test_id("stMain").evaluate("(main) => main.scrollWidth") <= PHONE["width"]
+            in_view(button(page, "Train"))
+            no_wider_than_the_window(page)
             page.set_viewport_size(PROJECTOR)
         for picture in page.locator(".story-pictures img").all() if number == OF_PICTURES else ():
-            within(page, picture, PROJECTOR)
+            in_view(picture)
             shown = "(image) => image.complete && image.naturalWidth > 0"
             page.wait_for_function(shown, arg=picture.element_handle())
         name, words = list(step.question.answers.items())[number == OF_PICTURES]
@@ -61,9 +54,8 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             said.get_by_text(words).wait_for()
             page.locator(".board .badge").get_by_text("Finished").wait_for()
         last = button(page, "Next" if number < len(STEPS) else "Open the lab with these settings")
-        for node in (button(page, "Train"), page.locator(FIGURES).last, last):
-            within(page, node, PROJECTOR)
-        assert page.locator(FIGURES).count() <= 2
+        in_view(button(page, "Train"), page.locator(FIGURES).last, last)
+        third_figure.wait_for(state="detached")
         if step.figure == "heads":
             config = step.config(step.first)
             title = "One head" if config.n_layers * config.n_heads == 1 else "Attention, every head"
@@ -73,4 +65,4 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
     page.wait_for_url(re.compile(r"/lab\?"))
     page.wait_for_url(re.compile(f"family={to_text(STEPS[-1].first)}|pos_encoding={STEPS[-1].base['pos_encoding']}"))
     button(page, "Train").wait_for()
-    assert page.get_by_text("Press Train").count() == 1, "the lab shows no run of the story"
+    expect(page.get_by_text("Press Train")).to_have_count(1)  # the lab shows no run of the story

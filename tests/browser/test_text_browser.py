@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, has_count, has_value
+from tests.browser.conftest import PHONE, has_count, has_value, in_view, no_wider_than_the_window
 
 Open = Callable[..., Any]
 TEXT = "".join(f"the {who} {what} the {whom}, and then the day was done. " for who in ("cat", "dog", "king") for what in (
@@ -16,15 +16,14 @@ TEXT = "".join(f"the {who} {what} the {whom}, and then the day was done. " for w
 
 def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:
     page = open_page("text?steps=40&vocab_size=40", "Text")
-    assert page.get_by_role("button", name="Train", exact=True).bounding_box()["y"] < 700
+    in_view(page.get_by_role("button", name="Train", exact=True))
     page.get_by_role("radio", name="Your own").click()
     page.get_by_role("textbox", name="Or paste it here").fill(TEXT)
     page.get_by_role("button", name="Use this text").click()
     page.get_by_text(re.compile("It stays on the machine")).wait_for()
     page.get_by_role("button", name="Train", exact=True).click()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
-    page.locator("article.written .texts p").first.wait_for()
-    assert "step 40" in page.locator("article.written .texts p").first.inner_text()
+    page.locator("article.written .texts p").first.get_by_text("step 40").wait_for()
     page.get_by_text("Kneser-Ney bigram, perplexity").first.wait_for()
     page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for()
     page.get_by_role("button", name="Write", exact=True).click()
@@ -33,7 +32,7 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Layer 2, head 4").wait_for()
     page.get_by_text("Gandalf is not in the vocabulary").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    no_wider_than_the_window(page)
     run = re.search("run=([^&]+)", page.url)
     assert run
     page.get_by_role("link", name="This run in the lab").click()
@@ -62,8 +61,8 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     terms = glossary.locator("[class*='st-key-term-']")
     terms.first.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
     glossary.locator(".katex").first.wait_for()
-    glossary.wait_for_function(f"() => document.documentElement.scrollWidth <= {PHONE['width']}")
+    no_wider_than_the_window(glossary)
     glossary.get_by_role("textbox", name="Search").fill("copies the answer")
     glossary.keyboard.press("Enter")
     has_count(terms, 1)
-    assert terms.first.get_by_text(TERMS["causal"].name, exact=True).count() == 1
+    has_count(terms.first.get_by_text(TERMS["causal"].name, exact=True), 1)
