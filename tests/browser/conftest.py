@@ -39,6 +39,9 @@ CUT = """() => {
 }"""
 """JavaScript: the words of the links, buttons and labels whose end is not seen."""
 
+CONTEXTS: list[Any] = []
+"""The browser profiles of the test under way."""
+
 Serve = Callable[..., str]
 Open = Callable[..., Any]
 
@@ -47,6 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+
+
+def pytest_exception_interact(report: pytest.TestReport) -> None:
+    """A test that fails tells what its pages showed."""
+    for page in [page for context in CONTEXTS for page in context.pages]:
+        report.sections.append((f"Page {page.url}", page.inner_text("body")[:3000]))
 
 
 @pytest.fixture(
@@ -119,23 +128,23 @@ def go(page: Any, path: str) -> None:
 @contextmanager
 def console_watched(chromium: Any) -> Iterator[Open]:
     """Gives a function that makes a page in a new browser profile; whatever the consoles said of errors fails at the end."""
-    contexts, wrong = [], list[str]()
+    wrong = list[str]()
 
     def noticed(message: Any) -> None:
         if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
             wrong.append(f"{message.text} {message.location}")
 
     def new_page(**context: Any) -> Any:
-        contexts.append(chromium.new_context(**context))
-        contexts[-1].set_default_timeout(PATIENCE)
-        page = contexts[-1].new_page()
+        CONTEXTS.append(chromium.new_context(**context))
+        CONTEXTS[-1].set_default_timeout(PATIENCE)
+        page = CONTEXTS[-1].new_page()
         page.on("console", noticed)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         return page
 
     yield new_page
-    for context in contexts:
-        context.close()
+    while CONTEXTS:
+        CONTEXTS.pop().close()
     assert wrong == []
 
 
