@@ -59,7 +59,7 @@ def pytest_exception_interact(report: pytest.TestReport) -> None:
 
 
 @pytest.fixture(
-    scope="module"
+    scope="package"
 )  # not longer: while Playwright is on, no other test of the process can run an event loop
 def chromium() -> Iterator[object]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
