@@ -39,6 +39,17 @@ CUT = """() => {
 }"""
 """JavaScript: the words of the links, buttons and labels whose end is not seen."""
 
+STANDS = """async () => {
+  const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
+    || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
+    || document.getAnimations().some((one) => one instanceof CSSTransition)
+  const height = () => document.querySelector('[data-testid=stMain]').scrollHeight
+  const before = busy() ? -1 : height()
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  return !busy() && height() === before
+}"""
+"""JavaScript: whether the page stays as it is for a moment."""
+
 CONTEXTS: list[Any] = []
 """The browser profiles of the test under way."""
 
@@ -150,17 +161,8 @@ def console_watched(chromium: Any) -> Iterator[Open]:
 
 def settled(page: Any) -> None:
     """Wait until the script has ended and the page neither waits for anything, nor changes colours, nor grows."""
-    page.wait_for_function(
-        """async () => {
-          const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
-            || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
-            || document.getAnimations().some((one) => one instanceof CSSTransition)
-          const height = () => document.querySelector('[data-testid=stMain]').scrollHeight
-          const before = busy() ? -1 : height()
-          await new Promise((resolve) => setTimeout(resolve, 400))
-          return !busy() && height() === before
-        }""",
-    )
+    while not page.evaluate(STANDS):  # a promise is true for ``wait_for_function``
+        pass
 
 
 def eventually(page: Any, check: Callable[[], None]) -> None:
