@@ -21,7 +21,7 @@ import pytest
 
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
-from tests.browser.conftest import FLAGS, WIDE
+from tests.browser.conftest import FLAGS, WIDE, button
 from tests.pages.web.test_deploy import deploy_line
 from tests.serving import ROOT, free_port, running
 
@@ -186,7 +186,7 @@ def test_under_a_path_that_the_proxy_removes_the_lab_trains_and_streams_and_addr
             here = [going.enter_context(asked(stream, "203.0.113.5")).status for _ in range(4)]
             assert here == [200, 200, 200, 429]
             assert going.enter_context(asked(stream, "203.0.113.6")).status == 200
-        page.get_by_role("button", name="Stop", exact=True).click()
+        button(page, "Stop").click()
         page.locator(".badge").get_by_text("Stopped").wait_for()
 
 

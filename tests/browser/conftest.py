@@ -50,8 +50,8 @@ STANDS = """async () => {
 }"""
 """JavaScript: whether the page stays as it is for a moment."""
 
-CONTEXTS: list[Any] = []
-"""The browser profiles of the test under way."""
+BROWSERS: list[Any] = []
+"""The Chromium of this process, as long as it runs."""
 
 Serve = Callable[..., str]
 Open = Callable[..., Any]
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_exception_interact(report: pytest.TestReport) -> None:
     """A test that fails tells what its pages showed."""
-    for page in [page for context in CONTEXTS for page in context.pages]:
+    for page in [page for browser in BROWSERS for context in browser.contexts for page in context.pages]:
         report.sections.append((f"Page {page.url}", page.inner_text("body")[:3000]))
 
 
@@ -83,7 +83,9 @@ def chromium() -> Iterator[object]:
             pytest.skip(
                 f"NO BROWSER TESTS: Chromium does not start ({str(error).splitlines()[0]}); set CHROMIUM to its path"
             )
+        BROWSERS.append(browser)
         yield browser
+        BROWSERS.clear()
         browser.close()
 
 
@@ -129,6 +131,11 @@ def open_page(chromium: Any, app: str) -> Iterator[Open]:
         yield open_it
 
 
+def button(page: Any, name: str) -> Any:
+    """A button of the page: Streamlit's header has a Stop of its own while a script runs."""
+    return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name=name, exact=True)
+
+
 def go(page: Any, path: str) -> None:
     """Go to another address of the app as Back and Forward do: in the same session, and without loading Streamlit's scripts anew."""
     page.evaluate(
@@ -139,23 +146,23 @@ def go(page: Any, path: str) -> None:
 @contextmanager
 def console_watched(chromium: Any) -> Iterator[Open]:
     """Gives a function that makes a page in a new browser profile; whatever the consoles said of errors fails at the end."""
-    wrong = list[str]()
+    wrong, contexts = list[str](), list[Any]()
 
     def noticed(message: Any) -> None:
         if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
             wrong.append(f"{message.text} {message.location}")
 
     def new_page(**context: Any) -> Any:
-        CONTEXTS.append(chromium.new_context(**context))
-        CONTEXTS[-1].set_default_timeout(PATIENCE)
-        page = CONTEXTS[-1].new_page()
+        contexts.append(chromium.new_context(**context))
+        contexts[-1].set_default_timeout(PATIENCE)
+        page = contexts[-1].new_page()
         page.on("console", noticed)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         return page
 
     yield new_page
-    while CONTEXTS:
-        CONTEXTS.pop().close()
+    for context in contexts:
+        context.close()
     assert wrong == []
 
 

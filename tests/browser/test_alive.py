@@ -10,7 +10,7 @@ import pytest
 
 from engine.config.presets import PRESETS
 from engine.tasks import TASKS
-from tests.browser.conftest import Open, eventually, go, has_count, no_wider_than_the_window
+from tests.browser.conftest import Open, button, eventually, go, has_count, no_wider_than_the_window
 
 SIZES = {"projector": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 844}}
 
@@ -72,7 +72,7 @@ def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_secon
     from playwright.sync_api import expect
 
     page = arrived(open_page, size, "lab?steps=2000")
-    train, stop = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Stop"))
+    train, stop = (button(page, name) for name in ("Train", "Stop"))
     strip, curve = page.locator("article.strip"), page.locator("article.loss")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
 

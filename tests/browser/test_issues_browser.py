@@ -9,7 +9,7 @@ from typing import Any
 from engine.config.link import from_query
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, WIDE, Open, has_count, nothing_is_cut_off
+from tests.browser.conftest import PHONE, WIDE, Open, button, has_count, nothing_is_cut_off
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 CLAIMS = [claim for claim in MASK.claims if not claim.extended]
@@ -35,7 +35,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_la
     page.wait_for_url(re.compile("experiment="))
     page.reload()
     page.locator(".badge").get_by_text("Running").wait_for()
-    page.get_by_role("button", name="Stop", exact=True).click()
+    button(page, "Stop").click()
     page.locator(".badge").get_by_text("Stopped").wait_for()
     page.goto(f"{app}issues?issue={LONGER.slug}")
     page.get_by_role("radio", name="Sources").click()

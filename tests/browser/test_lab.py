@@ -9,7 +9,17 @@ from urllib.parse import parse_qsl, urlsplit
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, WIDE, Open, go, has_count, has_value, in_view, no_wider_than_the_window
+from tests.browser.conftest import (
+    PHONE,
+    WIDE,
+    Open,
+    button,
+    go,
+    has_count,
+    has_value,
+    in_view,
+    no_wider_than_the_window,
+)
 
 PROJECTOR = {"width": 1280, "height": 720}
 LONG = {"steps": 20_000, "seq_len": 8, "dropout": 0.2}
@@ -17,7 +27,7 @@ LONG = {"steps": 20_000, "seq_len": 8, "dropout": 0.2}
 
 
 def press(page: Any, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
+    button(page, name).click()
 
 
 def loss(page: Any) -> Any:

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import PATIENCE, button
 from tests.serving import free_port, running
-
-PATIENCE = 240_000
-"""Milliseconds, on a machine that is busy with other things."""
 
 
 @pytest.mark.parametrize(("how", "state"), [("terminate", "running"), ("kill", "lost")])
@@ -22,8 +20,7 @@ def test_a_page_that_stays_open_over_a_restart_goes_on_or_says_that_its_run_is_l
     page.set_default_timeout(PATIENCE)
     badge = page.locator(".board .badge").first
     it_trains = page.get_by_text("It trains: in the row")
-    own = page.get_by_test_id("stMainBlockContainer")  # Streamlit's header has a Stop of its own
-    pause, stop = (own.get_by_role("button", name=name, exact=True) for name in ("Pause", "Stop"))
+    pause, stop = (button(page, name) for name in ("Pause", "Stop"))
     cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
     with running("app.py", tmp_path, **same) as (server, address):
         page.goto(f"{address}lab?steps=50000")
