@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from x_transformers.x_transformers import AlibiPositionalBias
 
 from engine.encodings.alibi.layer import Alibi, slopes
 from tests.engine.tiny import tiny_config, tiny_encoding
@@ -33,6 +32,8 @@ def test_slopes_follow_the_published_rule() -> None:
 
 @pytest.mark.parametrize("heads", [1, 3, 4, 6, 8])
 def test_bias_agrees_with_x_transformers(heads: int) -> None:
+    from x_transformers.x_transformers import AlibiPositionalBias
+
     encoding = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi", n_heads=heads, d_head=4), max_positions=20)
     q = torch.zeros(1, heads, 20, 4)
     ours = encoding.score_bias(q, q, range(20), range(20))

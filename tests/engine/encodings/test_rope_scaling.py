@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from engine.config.run_config import parse
 from engine.encodings.rope.layer import Rope
@@ -24,6 +22,9 @@ WIDTH, BASE, TRAINED = 64, 10_000.0, 2048
 
 def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor, float]:
     """Frequencies [d_head / 2] and what queries and keys are multiplied by."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     config = LlamaConfig(
         hidden_size=WIDTH,
         num_attention_heads=1,
