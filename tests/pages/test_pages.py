@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -16,28 +15,9 @@ from engine.runs.request import RunRequest
 from pages.parts.app import server
 from pages.parts.app.places import PLACES
 from pages.parts.boards.recorded import recorded_example
+from tests.pages.looking import Open, disabled, press, said
 
-Open = Callable[..., AppTest]
 MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label == label).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def disabled(app: AppTest, label: str) -> bool:
-    return next(button for button in app.button if button.label == label).disabled
-
-
-def said(app: AppTest) -> str:
-    return " ".join(
-        str(box.value)
-        for kind in (app.error, app.warning, app.success, app.info, app.caption, app.markdown)
-        for box in kind
-    )
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -50,8 +30,7 @@ def trained(app: AppTest) -> AppTest:
     press(app, "Train")
     run = server.find(app.session_state["run"])
     assert run is not None
-    while run.live:
-        run.wait_for(len(run.events) + 1, 10)
+    assert run.wait_for(10**9, 600)
     app.run()
     return app
 
@@ -101,7 +80,9 @@ def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open
     assert "run" not in app.session_state
 
 
-def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -> None:
+def test_a_link_that_names_only_a_run_opens_with_its_settings_and_one_back_at_its_default_stays_in_the_link(
+    open_page: Open,
+) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
     run = server.pool().submit(RunRequest(config))
     assert run.wait_for(10**9, 600)
@@ -114,11 +95,6 @@ def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -
     assert changed.selectbox(key="set.task").value == "reverse"
     assert changed.number_input(key="set.seed").value == 5
 
-
-def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page: Open) -> None:
-    run = server.pool().submit(RunRequest(RunConfig().replace(steps=3)))
-    assert run.wait_for(10**9, 600)
-    app = open_page("lab.py", run=run.id)
     app.number_input(key="set.steps").set_value(RunConfig().steps).run()
     address = dict(app.query_params)
     assert address == {"run": run.id, "steps": str(RunConfig().steps)}
