@@ -80,9 +80,7 @@ def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open
     assert "run" not in app.session_state
 
 
-def test_a_link_that_names_only_a_run_opens_with_its_settings_and_one_back_at_its_default_stays_in_the_link(
-    open_page: Open,
-) -> None:
+def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
     run = server.pool().submit(RunRequest(config))
     assert run.wait_for(10**9, 600)
@@ -95,6 +93,11 @@ def test_a_link_that_names_only_a_run_opens_with_its_settings_and_one_back_at_it
     assert changed.selectbox(key="set.task").value == "reverse"
     assert changed.number_input(key="set.seed").value == 5
 
+
+def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page: Open) -> None:
+    run = server.pool().submit(RunRequest(RunConfig().replace(steps=3)))
+    assert run.wait_for(10**9, 600)
+    app = open_page("lab.py", run=run.id)
     app.number_input(key="set.steps").set_value(RunConfig().steps).run()
     address = dict(app.query_params)
     assert address == {"run": run.id, "steps": str(RunConfig().steps)}
