@@ -40,12 +40,10 @@ def test_bias_agrees_with_x_transformers(heads: int) -> None:
     torch.testing.assert_close(ours[0], AlibiPositionalBias(heads)(20, 20))
 
 
-def test_slope_scale_multiplies() -> None:
+def test_slope_scale_multiplies_and_the_picture_is_the_bias() -> None:
     config = tiny_config(pos_encoding="alibi", alibi_slope_scale=2.0)
     assert tiny_encoding(Alibi, config, max_positions=9).slopes == tuple(2 * slope for slope in slopes(4))
 
-
-def test_picture_is_the_bias() -> None:
     matrices = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi"), max_positions=9).matrices(5)
     assert matrices["matrix"].shape == (4, 5, 5)
     assert matrices["matrix"][1, 4, 0].item() == -4 * 2**-4

@@ -36,14 +36,12 @@ def test_bias_agrees_with_x_transformers(causal: bool) -> None:
     torch.testing.assert_close(encoding.score_bias(q, q, range(40), range(40))[0], theirs(40, 40))
 
 
-def test_each_direction_has_its_own_buckets_unless_causal() -> None:
+def test_each_direction_has_its_own_buckets_unless_causal_and_the_picture_is_the_bias() -> None:
     assert set(bucket(torch.arange(1, 500), buckets=32, max_distance=128, causal=True).tolist()) == {0}
     ahead = set(bucket(torch.arange(1, 500), buckets=32, max_distance=128, causal=False).tolist())
     behind = set(bucket(-torch.arange(1, 500), buckets=32, max_distance=128, causal=False).tolist())
     assert not ahead & behind
 
-
-def test_picture_is_the_bias() -> None:
     encoding = tiny_encoding(T5Bias, tiny_config(pos_encoding="t5_bias"), max_positions=9)
     matrices = encoding.matrices(9)
     q = torch.zeros(1, 4, 9, 4)
