@@ -9,16 +9,20 @@ import urllib.request
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
+import aiohttp
 import psutil
 
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from tests.load.board import Board
-from tests.load.session import Session
+from tests.load.session import Session, opened
 
 PATIENCE = 90.0
 LONG = "steps=50000"
+PAGES = (
+    "", "lab", "text", "attention", "encodings", "issues", "issues?issue=heads", "design", "memory-and-time", "notebooks",
+)  # fmt: skip
 
 
 def play(scene: Coroutine[None, None, None]) -> None:
@@ -41,6 +45,14 @@ async def train(address: str, tab: Session, state: str = "running") -> Board:
     assert board is not None, tab.alerts
     await until(lambda: board.state == state and (state != "running" or board.step > 0))
     return board
+
+
+async def open_every_page(http: aiohttp.ClientSession, address: str) -> None:
+    """None of them shows an exception."""
+    for page in PAGES:
+        name, _, query = page.partition("?")
+        async with opened(http, address, name, query) as tab:
+            assert tab.errors == 0, page
 
 
 async def shown(tab: Session) -> Board:

@@ -12,24 +12,12 @@ from pathlib import Path
 import pytest
 
 from engine.runs.events import Ended
-from tests.acceptance.scene import LONG, healthz, on_disk, play, steps_of, train, until
+from tests.acceptance.scene import LONG, healthz, on_disk, open_every_page, play, steps_of, train, until
 from tests.load.session import opened, visitor
 from tests.serving import running
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")]
 
-PAGES = (
-    "",
-    "lab",
-    "text",
-    "attention",
-    "encodings",
-    "issues",
-    "issues?issue=heads",
-    "design",
-    "memory-and-time",
-    "notebooks",
-)
 FULL, READ_ONLY = "No space left on device", "Read-only file system"
 UNSAVED = "This run cannot be saved: {}. It goes on, but it is gone when the app is started anew: download what you want to keep."
 NO_RESULT = (
@@ -64,6 +52,14 @@ def set_writable(disk: Path, *, writable: bool) -> None:
     subprocess.run(["mount", "-o", f"remount,{'rw' if writable else 'ro'}", disk], check=True)
 
 
+def refuse(disk: Path, problem: str) -> None:
+    """From now on the disk takes nothing."""
+    if problem == FULL:
+        fill(disk)
+    else:
+        set_writable(disk, writable=False)
+
+
 def refuses(disk: Path) -> int:
     """The number of the error with which the disk refuses a byte."""
     try:
@@ -76,19 +72,13 @@ def refuses(disk: Path) -> int:
 
 @pytest.mark.parametrize(("problem", "number"), [(FULL, errno.ENOSPC), (READ_ONLY, errno.EROFS)])
 def test_the_server_starts_on_it_and_its_pages_open(tmp_path: Path, disk: Path, problem: str, number: int) -> None:
-    if problem == FULL:
-        fill(disk)
-    else:
-        set_writable(disk, writable=False)
+    refuse(disk, problem)
     assert refuses(disk) == number
 
     async def scene() -> None:
         async with visitor() as http:
             with running("app.py", tmp_path) as (server, address):
-                for page in PAGES:
-                    name, _, query = page.partition("?")
-                    async with opened(http, address, name, query) as tab:
-                        assert tab.errors == 0, page
+                await open_every_page(http, address)
                 async with opened(http, address, "lab") as tab:
                     await until(lambda: healthz(address) == 200)
                     for _ in range(2):
@@ -119,12 +109,6 @@ def test_the_server_starts_on_it_and_its_pages_open(tmp_path: Path, disk: Path, 
 @pytest.mark.parametrize("problem", [FULL, READ_ONLY])
 @pytest.mark.parametrize("mended", [True, False])
 def test_it_stops_taking_anything_while_a_run_trains(tmp_path: Path, disk: Path, problem: str, mended: bool) -> None:
-    def refuse() -> None:
-        if problem == FULL:
-            fill(disk)
-        else:
-            set_writable(disk, writable=False)
-
     def take() -> None:
         if problem == FULL:
             (disk / "filler").unlink()
@@ -136,7 +120,7 @@ def test_it_stops_taking_anything_while_a_run_trains(tmp_path: Path, disk: Path,
             with running("app.py", tmp_path) as (_, address):
                 async with opened(http, address, "lab", LONG) as tab, opened(http, address, "lab") as other:
                     board = await train(address, tab)
-                    refuse()
+                    refuse(disk, problem)
                     step = board.step
                     await until(lambda: board.step > step + 20)
                     await other.press("Train")

@@ -13,14 +13,13 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.runs.events import Ended
 from engine.runs.store import Runs
-from tests.acceptance.scene import on_disk, play, shown, train, until
+from tests.acceptance.scene import on_disk, open_every_page, play, shown, train, until
 from tests.load.board import messages
 from tests.load.session import opened, visitor
 from tests.serving import running
 
 pytestmark = pytest.mark.acceptance
 
-PAGES = ("", "lab", "text", "attention", "encodings", "issues", "issues?issue=heads", "design", "notebooks")
 FOREIGN = {
     "speed.json": '{"overhead": "a", "rate": 0}',
     "servers/0123456789abcdef.json": "[1, 2]",
@@ -58,10 +57,7 @@ def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Path) ->
     async def scene() -> None:
         with running("app.py", tmp_path) as (_, address):
             async with visitor() as http:
-                for page in PAGES:
-                    name, _, query = page.partition("?")
-                    async with opened(http, address, name, query) as tab:
-                        assert tab.errors == 0, page
+                await open_every_page(http, address)
                 for run, state in ((cut, "lost"), (newer, "lost"), (tomorrow, "stopped")):
                     async with opened(http, address, "lab", f"run={run.id}") as tab:
                         assert tab.errors == 0

@@ -4,7 +4,6 @@ first page        `streamlit run` to a complete start page (s)
 click to point    Train to the first plotted point, alone and beside ten sessions that train and stream (s)
 updates           redraws of the loss a second while a run trains at full speed
 speed             steps a second with the page open against the bare loop in a process of its own, in pairs
-short job         a worker's answer while two long runs train (s): see tests.benchmarks.pool
 page process      resident memory (bytes), without torch, after all of this
 """
 
@@ -14,7 +13,6 @@ import argparse
 import json
 import os
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -30,9 +28,9 @@ from typing import Any
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.benchmarks.pool import bare_seconds
+from engine.foundation.child import KEPT_BLOCKS
 from tests.browser.conftest import FLAGS
-from tests.serving import ROOT
+from tests.serving import running
 
 CLICKS = 5
 SESSIONS = 10
@@ -41,42 +39,29 @@ STEPS = 1500
 WATCHED = 5.0
 """Seconds of counting redraws."""
 PLOT = "article.loss .plot"
+BARE = """
+import sys, time, torch
+from engine.config.run_config import RunConfig
+from engine.runs.events import Progress
+from engine.training.train import train
+torch.set_num_threads(1)
+for _ in train(RunConfig().replace(steps=5)): pass
+began = None
+for event in train(RunConfig().replace(steps=int(sys.argv[1]))):
+    if isinstance(event, Progress) and event.step == 1: began = time.perf_counter()
+    if isinstance(event, Progress) and event.step == int(sys.argv[1]): print(time.perf_counter() - began)
+"""
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[tuple[psutil.Process, str]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
-    environment = os.environ | {"ATTENTION_LAB_DATA": str(folder)}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/"
-    finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        finally:
-            process.kill()
-
-
-def until_up(address: str) -> None:
-    while True:
-        with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
-            if answer.read() == b"ok":
-                return
-        time.sleep(0.01)
+def app_in_a_browser() -> Iterator[tuple[Browser, psutil.Process, str]]:
+    """A browser, and the app's process and address, once it answers."""
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        with running("app.py", Path(folder)) as (server, address):
+            yield browser, psutil.Process(server.pid), address
+        browser.close()
 
 
 def open_lab(browser: Browser, address: str, query: str) -> Page:
@@ -148,6 +133,13 @@ def open_page_speed(page: Page) -> float:
     return rate
 
 
+def bare_seconds(steps: int) -> float:
+    """From the first step to the last of the default run, in a process of its own without any pool."""
+    command = [sys.executable, "-c", BARE, str(steps)]
+    environment = KEPT_BLOCKS | os.environ  # as a worker has it
+    return float(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
+
+
 def read_to_the_end(stream: Any) -> None:
     with suppress(Exception):  # it is closed under our hands at the end
         while stream.read1(1 << 16):
@@ -174,35 +166,30 @@ def sessions_training(browser: Browser, address: str, count: int) -> Iterator[No
 
 def measure() -> Iterator[tuple[str, float]]:
     """Name and value, each as soon as it is known."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        began = time.perf_counter()
-        with server(Path(folder)) as (process, address):
-            until_up(address)
-            page = browser.new_page()
-            page.goto(address)
-            page.get_by_text("Made to fail").wait_for()
-            yield "first page (s)", time.perf_counter() - began
-            page.close()
-            time.sleep(10)  # the workers warm up and time the machine once
+    began = time.perf_counter()
+    with app_in_a_browser() as (browser, process, address):
+        page = browser.new_page()
+        page.goto(address)
+        page.get_by_text("Made to fail").wait_for()
+        yield "first page (s)", time.perf_counter() - began
+        page.close()
+        time.sleep(10)  # the workers warm up
 
-            page = open_lab(browser, address, "steps=50000")
-            yield "click to point, alone (s)", statistics.median(click_to_point(page) for _ in range(CLICKS))
-            page.get_by_role("button", name="Train").click()
-            while step(page) < 50:
-                page.wait_for_timeout(20)
-            yield "updates a second", updates_per_second(page)
-            stop(page)
-            pairs = [((STEPS - 1) / bare_seconds(STEPS), open_page_speed(page)) for _ in range(PAIRS)]
-            yield "steps a second, bare", statistics.median(bare for bare, _ in pairs)
-            yield "steps a second, page open", statistics.median(watched for _, watched in pairs)
-            yield "share of the bare speed", statistics.median(watched / bare for bare, watched in pairs)
-            with sessions_training(browser, address, SESSIONS):
-                times = [click_to_point(page) for _ in range(CLICKS)]
-                yield "click to point, beside ten sessions (s)", statistics.median(times)
-                yield "page process (MB)", process.memory_info().rss / 1e6
-        browser.close()
+        page = open_lab(browser, address, "steps=50000")
+        yield "click to point, alone (s)", statistics.median(click_to_point(page) for _ in range(CLICKS))
+        page.get_by_role("button", name="Train").click()
+        while step(page) < 50:
+            page.wait_for_timeout(20)
+        yield "updates a second", updates_per_second(page)
+        stop(page)
+        pairs = [((STEPS - 1) / bare_seconds(STEPS), open_page_speed(page)) for _ in range(PAIRS)]
+        yield "steps a second, bare", statistics.median(bare for bare, _ in pairs)
+        yield "steps a second, page open", statistics.median(watched for _, watched in pairs)
+        yield "share of the bare speed", statistics.median(watched / bare for bare, watched in pairs)
+        with sessions_training(browser, address, SESSIONS):
+            times = [click_to_point(page) for _ in range(CLICKS)]
+            yield "click to point, beside ten sessions (s)", statistics.median(times)
+            yield "page process (MB)", process.memory_info().rss / 1e6
 
 
 def print_as_measured(about: str | None, figures: Iterator[tuple[str, float]]) -> None:

@@ -7,18 +7,13 @@ beside runs           both while a run trains in every worker
 
 from __future__ import annotations
 
-import os
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.benchmarks.app import open_lab, print_as_measured, server, until_up
-from tests.browser.conftest import FLAGS
+from tests.benchmarks.app import app_in_a_browser, open_lab, print_as_measured
 
 QUERY = "a=sinusoidal&b=rope&seq_len=512"
 CHANGES = 9
@@ -71,22 +66,17 @@ def medians(page: Page, words: str) -> Iterator[tuple[str, float]]:
 
 def measure() -> Iterator[tuple[str, float]]:
     """Name and value, each as soon as it is known."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        with server(Path(folder)) as (_, address):
-            until_up(address)
-            page = open_encodings(browser, address)
-            time.sleep(8)  # the workers warm up and time the machine once
-            change_to_figures(page)
-            yield from medians(page, "")
-            for seed in range(2):
-                lab = open_lab(browser, address, f"steps=50000&seed={seed}")
-                lab.get_by_role("button", name="Train").click()
-                lab.wait_for_url(lambda url: "run=" in url)
-                lab.context.close()
-            yield from medians(page, ", beside runs")
-        browser.close()
+    with app_in_a_browser() as (browser, _, address):
+        page = open_encodings(browser, address)
+        time.sleep(8)  # the workers warm up
+        change_to_figures(page)
+        yield from medians(page, "")
+        for seed in range(2):
+            lab = open_lab(browser, address, f"steps=50000&seed={seed}")
+            lab.get_by_role("button", name="Train").click()
+            lab.wait_for_url(lambda url: "run=" in url)
+            lab.context.close()
+        yield from medians(page, ", beside runs")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ start             seconds from a start to ready, of 50: median and 95th percenti
 replacement       seconds from a worker's death to its replacement being ready, and from a click just after it to a run's first point
 memory            bytes of two workers and two question processes after use: private (of each its own), and all with what they share
 public            the same with profile ``public``, after three visitors have trained and asked; the app's page process comes on top
-                  (``python -m tests.benchmarks.page_memory``)
 issue             seconds of ``issue missing-mask --seeds 2`` (with ``--issue``)
 """
 

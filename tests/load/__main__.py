@@ -20,7 +20,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
-from functools import partial
 from pathlib import Path
 
 import psutil
@@ -53,49 +52,31 @@ def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
                 shutil.copy(Path(folder) / "log.txt", log)
 
 
-async def lab_beside_one(
-    given: argparse.Namespace, server: psutil.Process, address: str, data: Path
-) -> dict[str, Figures]:
-    seconds = given.minutes * 60
-    return {
-        "one session": await lab(server, address, 1, given.steps, seconds),
-        f"{given.sessions} sessions": await lab(server, address, given.sessions, given.steps, seconds),
-    }
-
-
-async def mixed_pages(
-    given: argparse.Namespace, server: psutil.Process, address: str, data: Path
-) -> dict[str, Figures]:
-    return {f"{given.sessions} sessions": await mixed(server, address, given.sessions, given.minutes * 60)}
-
-
-async def lab_under_attack(
-    given: argparse.Namespace, name: str, attack: Attack | None, server: psutil.Process, address: str, data: Path
-) -> dict[str, Figures]:
-    async with attacked(attack, address):
-        return {name: await lab(server, address, given.sessions, given.steps, given.minutes * 60)}
-
-
-async def ordinary_use(
-    given: argparse.Namespace, server: psutil.Process, address: str, data: Path
-) -> dict[str, Figures]:
-    return await use(server, data, address, given.sessions, given.minutes * 60)
-
-
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
     """Those of one round, each on a server of its own."""
-    match given.scenario:
-        case "lab":
-            return [partial(lab_beside_one, given)]
-        case "mixed":
-            return [partial(mixed_pages, given)]
-        case "use":
-            return [partial(ordinary_use, given)]
-        case _:
-            attacks = {name: ATTACKS[name] for name in given.attacks or ATTACKS}
-            return [
-                partial(lab_under_attack, given, name, doing) for name, doing in {"nobody": None, **attacks}.items()
-            ]
+    sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
+
+    async def lab_beside_one(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+        numbers = {"one session": 1, together: sessions}
+        return {name: await lab(server, address, number, given.steps, seconds) for name, number in numbers.items()}
+
+    async def mixed_pages(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+        return {together: await mixed(server, address, sessions, seconds)}
+
+    async def ordinary_use(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+        return await use(server, data, address, sessions, seconds)
+
+    def beside(name: str, attack: Attack | None) -> Scenario:
+        async def lab_under_attack(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+            async with attacked(attack, address):
+                return {name: await lab(server, address, sessions, given.steps, seconds)}
+
+        return lab_under_attack
+
+    if given.scenario == "attack":
+        attacks = {"nobody": None, **{name: ATTACKS[name] for name in given.attacks or ATTACKS}}
+        return [beside(name, attack) for name, attack in attacks.items()]
+    return [{"lab": lab_beside_one, "mixed": mixed_pages, "use": ordinary_use}[given.scenario]]
 
 
 def main() -> None:

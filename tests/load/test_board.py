@@ -11,7 +11,7 @@ def news(last: int, step: int, state: str = "running") -> dict[str, Any]:
     return {"last": last, "status": {"state": state, "step": step, "problem": ""}}
 
 
-def test_only_messages_that_bring_further_steps_count_as_updates() -> None:
+def test_only_messages_that_bring_further_steps_count_as_updates_and_too_few_give_no_rate() -> None:
     board = Board("run")
     for message in (news(0, 0, "queued"), news(1, 0), news(5, 4), news(6, 4), news(9, 8), news(12, 10, "finished")):
         board.take(message)
@@ -19,8 +19,6 @@ def test_only_messages_that_bring_further_steps_count_as_updates() -> None:
     assert board.ended
     assert board.updates_per_second is not None
 
-
-def test_too_few_updates_give_no_rate() -> None:
     board = Board("run")
     board.take(news(5, 4))
     assert board.updates_per_second is None

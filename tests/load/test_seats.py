@@ -21,6 +21,7 @@ def test_no_part_is_fuller_than_it_may_be_and_none_is_superfluous(seats: int) ->
     assert seats / 60 * COSTS.run / found.workers <= FULL
     assert found.workers == 1 or seats / 60 * COSTS.run / (found.workers - 1) > FULL
     assert found.fits == (found.scheduler <= FULL)
+    assert found.together == pytest.approx(seats * COSTS.run / found.workers), "everybody at once"
 
 
 def test_more_seats_and_more_runs_never_need_less() -> None:
@@ -29,11 +30,6 @@ def test_more_seats_and_more_runs_never_need_less() -> None:
         assert (less.workers, less.app_processes) <= (more.workers, more.app_processes)
         assert less.messages <= more.messages
     assert plan(300, COSTS, 2.0).workers > plan(300, COSTS).workers
-
-
-def test_everybody_at_once_waits_for_as_many_runs_as_each_worker_gets() -> None:
-    found = plan(300, COSTS)
-    assert found.together == pytest.approx(300 * COSTS.run / found.workers)
 
 
 def test_what_is_full_first_is_enough_up_to_that_number_of_seats_and_no_further() -> None:
@@ -45,9 +41,6 @@ def test_what_is_full_first_is_enough_up_to_that_number_of_seats_and_no_further(
     assert name == "the scheduler"
     assert plan(most, replace(COSTS, scheduler=0.5)).fits
     assert not plan(most + 1, replace(COSTS, scheduler=0.5)).fits
-
-
-def test_workers_that_take_all_of_an_app_process_are_told_as_such() -> None:
     assert math.isinf(plan(3000, replace(COSTS, app=0.1)).app)
 
 
@@ -65,14 +58,11 @@ def row(asked: float, heard: float, scheduler: float, client: float) -> dict[str
     }  # fmt: skip
 
 
-def test_a_message_costs_what_the_cores_grow_by_as_long_as_all_are_heard() -> None:
+def test_a_message_costs_what_the_cores_grow_by_unless_the_machine_was_too_busy_to_hear_them() -> None:
     rows = [row(0, 0, 0.1, 0.05), row(100, 100, 0.2, 0.2), row(1000, 1000, 0.6, 0.85), row(4000, 2000, 1.0, 1.0)]
     costs = costs_of(rows)
     assert costs.scheduler == pytest.approx(0.0005)
     assert costs.app == pytest.approx(0.0008)
     assert "The app's process is full first" in told(rows, 100, [30, 300])
-
-
-def test_a_machine_too_busy_to_hear_them_gives_no_costs() -> None:
     with pytest.raises(ValueError, match="too busy"):
         costs_of([row(0, 0, 0.1, 0.05), row(100, 82, 0.1, 0.1), row(1000, 250, 0.05, 0.07)])

@@ -10,7 +10,7 @@ from streamlit.proto.Selectbox_pb2 import Selectbox
 from tests.load.widgets import drawn, move
 
 
-def test_a_number_goes_up_and_back_and_stays_within_its_bounds() -> None:
+def test_a_number_goes_up_and_back_within_its_bounds_and_without_a_value_is_named() -> None:
     widget = NumberInput(id="n", label="Depth", default=2, min=1, max=2, step=1)
     state = drawn("number_input", widget)
     assert state is not None
@@ -20,14 +20,19 @@ def test_a_number_goes_up_and_back_and_stays_within_its_bounds() -> None:
         values.append(state.double_value)
     assert values == [1, 2, 1]
 
-
-def test_a_value_that_the_server_set_wins_over_the_default() -> None:
     state = drawn("number_input", NumberInput(id="n", default=2, value=5, set_value=True))
     assert state is not None
     assert state.double_value == 5
 
+    widget = NumberInput(id="n", label="Depth")
+    state = drawn("number_input", NumberInput(id="n", default=1))
+    assert state is not None
+    state.ClearField("double_value")
+    with pytest.raises(ValueError, match="no value cannot be moved: Depth"):
+        move(widget, state)
 
-def test_a_choice_moves_to_the_next_and_from_the_last_to_the_first() -> None:
+
+def test_a_choice_moves_to_the_next_and_from_the_last_to_the_first_and_segments_are_sent_by_what_they_show() -> None:
     widget = Selectbox(id="s", options=["a", "b"], default=0)
     state = drawn("selectbox", widget)
     assert state is not None
@@ -37,8 +42,6 @@ def test_a_choice_moves_to_the_next_and_from_the_last_to_the_first() -> None:
         values.append(state.string_value)
     assert values == ["a", "b", "a"]
 
-
-def test_segments_are_sent_by_what_they_show() -> None:
     widget = ButtonGroup(
         id="g", options=[ButtonGroup.Option(content="x"), ButtonGroup.Option(content="y")], default=[1]
     )
@@ -46,15 +49,4 @@ def test_segments_are_sent_by_what_they_show() -> None:
     assert state is not None
     assert list(state.string_array_value.data) == ["y"]
 
-
-def test_a_choice_of_nothing_has_no_state() -> None:
     assert drawn("selectbox", Selectbox(id="s", options=["a"])) is None
-
-
-def test_a_widget_without_a_value_that_can_move_is_named() -> None:
-    widget = NumberInput(id="n", label="Depth")
-    state = drawn("number_input", NumberInput(id="n", default=1))
-    assert state is not None
-    state.ClearField("double_value")
-    with pytest.raises(ValueError, match="no value cannot be moved: Depth"):
-        move(widget, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.app import server
 from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
+from tests.serving import SPEED
 
 MAIN = Path(__file__).parents[2] / "pages" / "main.py"
 
@@ -35,8 +37,11 @@ def _packages_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where all page tests of this process keep their data; one worker, awake once, serves them all."""
-    yield str(tmp_path_factory.mktemp("data"))
+    """Where all page tests of this process keep their data; one worker, awake once, serves them all. The speed of the machine is
+    known there: to measure it takes seconds."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "speed.json").write_text(json.dumps(SPEED))
+    yield str(folder)
     server.close()
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.experiments.answer import ANSWER, QUESTION, Told, claim_of, statements
 from engine.experiments.finding import FINDINGS
@@ -16,9 +14,9 @@ from engine.experiments.shipped_claims import shipped_claims
 from pages.parts.answer import prose
 from pages.parts.answer.prose import mark, numbers
 from pages.parts.answer.short import as_found, begin, lead_of
+from tests.pages.looking import Open
 from tests.weighed_again import findings
 
-Open = Callable[..., AppTest]
 MARK = re.compile(r"\[:\w+-badge\[:material/\w+: ([\w ]+)\] [^]]+\]\(#issue=([\w-]+) \"([^\"]+)\"\)")
 MEASURED = {slug for slug, _ in findings()}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,14 +28,9 @@ from pages.parts.charts.heads import (
     pattern_picture,
     strips_picture,
 )
+from tests.pages.looking import Open, said
 
-Open = Callable[..., AppTest]
 key = SETTINGS.widget_key
-
-
-def said(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "warning", "error", "info")
-    return " ".join(str(box.value) for kind in kinds for box in app.get(kind))
 
 
 def show(app: AppTest, view: str) -> AppTest:
@@ -182,7 +176,7 @@ def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:
     assert (loss.label, loss.delta[0]) == ("Held-out loss (nats)", "+")
 
 
-def test_links_are_read_to_the_letter() -> None:
+def test_links_are_read_to_the_letter_and_what_a_run_does_not_have_is_left_to_it() -> None:
     usual = SETTINGS.defaults()
     choices, ignored = SETTINGS.read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
     assert (choices, ignored) == (usual | {"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
@@ -196,8 +190,6 @@ def test_links_are_read_to_the_letter() -> None:
         choices, ignored = SETTINGS.read({name: text})
         assert (choices, [problem.setting for problem in ignored]) == (usual, [name])
 
-
-def test_what_a_run_does_not_have_is_left_to_it() -> None:
     one = parse({"n_layers": 1, "n_heads": 1})
     now = fitted(AttentionState(which="cross", layer=4, head=3), one)
     assert (now.which, now.layer, now.head) == ("self", 1, 1)

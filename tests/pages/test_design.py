@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,17 +19,7 @@ from pages.parts.charts.design import distance_figure, offsets_figure, similarit
 from pages.parts.design.form import numbers_of
 from pages.parts.design.state import SETTINGS, fitting
 from pages.parts.stage.experiments import EXPERIMENTS
-
-Open = Callable[..., AppTest]
-
-
-def words(app: AppTest) -> str:
-    return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning, app.error) for element in kind)
-
-
-def press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click().run()
-    assert not app.exception, app.exception
+from tests.pages.looking import Open, disabled, press, said
 
 
 def select(app: AppTest, label: str) -> Any:
@@ -39,11 +28,11 @@ def select(app: AppTest, label: str) -> Any:
 
 def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
     app = open_page("design.py")
-    assert "Fourier features of the position, read out by a linear map, added to the embedding." in words(app)
+    assert "Fourier features of the position, read out by a linear map, added to the embedding." in said(app)
     select(app, "Features").select("sinusoids").run()
     select(app, "Acts on").select("rotation").run()
     assert not app.exception
-    assert "Sinusoids of the position, turning queries and keys." in words(app)
+    assert "Sinusoids of the position, turning queries and keys." in said(app)
     assert select(app, "Read-out").value == "direct"
     assert select(app, "Read-out").disabled
     assert [box.label for box in app.number_input] == ["Longest wavelength / 2π", "Seeds"]
@@ -58,7 +47,7 @@ def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
     assert select(app, "Acts on").value == "rotation", "the design is there after a visit elsewhere"
 
 
-def test_a_link_restores_the_choice_and_names_what_does_not_fit(open_page: Open) -> None:
+def test_a_link_restores_the_choice_names_what_does_not_fit_and_has_its_rivals_in_one_order(open_page: Open) -> None:
     app = open_page(
         "design.py", design_features="table", design_width="9999", against="rope,alibi", tasks="permutation", seeds="6", zork="1"
     )  # fmt: skip
@@ -68,7 +57,12 @@ def test_a_link_restores_the_choice_and_names_what_does_not_fit(open_page: Open)
         "From the link, `design_width` is `9999`; allowed is a whole number from 1 to 256. Ignored.",
         "From the link, `zork` is `1`; allowed is a name this page knows. Ignored.",
     ]
-    assert "3 arms × 6 seeds = 18 trials" in words(app)
+    assert "3 arms × 6 seeds = 18 trials" in said(app)
+
+    app.multiselect[0].set_value(["alibi", "rope"]).run()
+    there = app.query_params["against"]
+    app.multiselect[0].set_value(["rope", "alibi"]).run()
+    assert app.query_params["against"] == there
 
 
 @pytest.mark.parametrize(
@@ -113,20 +107,6 @@ def test_controls_that_a_link_hides_or_locks(open_page: Open) -> None:
     assert "hide=design_width%2Ctasks" in shared
 
 
-def test_rivals_stand_in_a_link_in_one_order(open_page: Open) -> None:
-    app = open_page("design.py")
-    app.multiselect[0].set_value(["rope", "alibi"]).run()
-    there = app.query_params["against"].split(",")
-    app.multiselect[0].set_value(["alibi", "rope"]).run()
-    assert app.query_params["against"].split(",") == there
-
-
-def test_numbers_in_sight_are_those_that_matter() -> None:
-    assert list(numbers_of(DesignedSettings())) == ["design_width", "design_length_scale", "design_init_std"]
-    convolution = DesignedSettings(design_features="convolution", design_readout="network")
-    assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
-
-
 def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +120,7 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     assert experiment.wait(240)
     app.run()
     assert experiment.state == "finished", experiment.problem
-    assert "**In this run:** Fourier features of the position" in words(app)
+    assert "**In this run:** Fourier features of the position" in said(app)
     assert app.query_params["experiment"] == name
     claim = experiment.report.claims[0]
     accuracy = {(trial.arm, trial.seed): trial.number("accuracy") for trial in experiment.trials}
@@ -148,18 +128,18 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     assert claim.effects == [pytest.approx(accuracy[ours, seed] - accuracy[other, seed]) for seed in (0, 1)]
     assert claim.finding == "undecided", "two seeds cannot decide"
     select(app, "Features").select("table").run()
-    assert "changed since" in words(app)
+    assert "changed since" in said(app)
 
     with monkeypatch.context() as restarted:
         restarted.setattr(EXPERIMENTS, "find", lambda name: None)
         again = open_page("design.py", experiment=name)
     assert again.session_state["design"]["against"] == ("nope",), "the settings come with the experiment"
-    assert "**In this run:** Fourier features of the position" in words(again)
+    assert "**In this run:** Fourier features of the position" in said(again)
     assert [button.label for button in again.get("download_button")] != []
-    assert "2 arms × 2 seeds = 4 trials, all of them kept on this machine." in words(again)
+    assert "2 arms × 2 seeds = 4 trials, all of them kept on this machine." in said(again)
     assert EXPERIMENTS.find(name) is experiment, "a link starts nothing"
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
-    assert "2 arms × 3 seeds = 6 trials, 4 of them kept on this machine" in words(again)
+    assert "2 arms × 3 seeds = 6 trials, 4 of them kept on this machine" in said(again)
     press(again, "Run")
     more = EXPERIMENTS.find(again.session_state["design"]["experiment"])
     assert isinstance(more, ExperimentRun)
@@ -168,12 +148,16 @@ def test_a_run_comes_to_its_verdict_and_is_found_again_by_its_link_and_goes_on(
     assert more.report.claims[0].effects[:2] == claim.effects
 
 
-def test_nothing_to_compare_with_is_said(open_page: Open) -> None:
+def test_numbers_in_sight_are_those_that_matter_and_nothing_to_compare_with_is_said(open_page: Open) -> None:
     app = open_page("design.py")
     app.multiselect[0].set_value([]).run()
     assert not app.exception
-    assert "against is empty; allowed is 1 to 5 different ones" in words(app)
-    assert next(button for button in app.button if button.label == "Run").disabled
+    assert "against is empty; allowed is 1 to 5 different ones" in said(app)
+    assert disabled(app, "Run")
+
+    assert list(numbers_of(DesignedSettings())) == ["design_width", "design_length_scale", "design_init_std"]
+    convolution = DesignedSettings(design_features="convolution", design_readout="network")
+    assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
 
 
 def test_the_lab_link_is_the_design() -> None:

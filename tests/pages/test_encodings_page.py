@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
@@ -19,14 +17,9 @@ from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import Row, grouped, in_words
 from pages.parts.encodings.settings import config_of, settings
 from pages.parts.encodings.state import SETTINGS, read, widget_key
+from tests.pages.looking import Open, said
 
-Open = Callable[..., AppTest]
 PAGE = "encodings.py"
-
-
-def said(app: AppTest) -> str:
-    boxes = (app.error, app.warning, app.caption, app.markdown, app.latex)
-    return " ".join(str(box.value) for kind in boxes for box in kind)
 
 
 def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
@@ -96,8 +89,7 @@ def test_the_recorded_run_is_looked_at_along_its_snapshots(open_page: Open) -> N
 def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) -> None:
     app = open_page(PAGE, view="training")
     run = server.pool().submit(RunRequest(RunConfig(steps=5), visitor=Visitor(app.session_state["visitor"])))
-    while run.live:
-        run.wait_for(len(run.events) + 1, 10)
+    assert run.wait_for(10**9, 600)
     app = app.run()
     assert len(app.selectbox(key=widget_key("run")).options) == 2
     app.selectbox(key=widget_key("run")).select_index(1).run()
@@ -112,8 +104,7 @@ def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_pag
     run = server.pool().submit(
         RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), visitor=Visitor(app.session_state["visitor"]))
     )
-    while run.live:
-        run.wait_for(len(run.events) + 1, 10)
+    assert run.wait_for(10**9, 600)
     app = open_page(PAGE, view="training", layer="2", run=run.id)
     assert "shown is that of layer 2" in said(app)
     app.button_group(key=widget_key("layer")).select(1).run()

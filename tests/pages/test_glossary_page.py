@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -11,21 +10,20 @@ from streamlit.testing.v1 import AppTest
 from engine.foundation.glossary import TERMS
 from pages.parts.boards.live.board import TERMS as BOARD_TERMS
 from pages.parts.boards.live.board import TITLES
-
-Open = Callable[..., AppTest]
+from tests.pages.looking import Open
 
 
 def headings(app: AppTest) -> list[str]:
     return [box.value.strip("*") for box in app.markdown if box.value.startswith("**")]
 
 
-def test_a_link_shows_its_term_first_and_all_others_below(open_page: Open) -> None:
+def test_a_link_shows_its_term_first_one_to_none_says_so_and_search_finds_words_in_names_and_texts(
+    open_page: Open,
+) -> None:
     app = open_page("glossary.py", term="mask")
     assert headings(app)[0] == TERMS["mask"].name
     assert sorted(headings(app)) == sorted(term.name for term in TERMS.values())
 
-
-def test_a_link_to_no_term_says_so_and_search_finds_words_in_names_and_texts(open_page: Open) -> None:
     app = open_page("glossary.py", term="zork")
     assert "`term` is `zork`" in app.warning[0].value
     assert len(headings(app)) == len(TERMS)
@@ -35,14 +33,11 @@ def test_a_link_to_no_term_says_so_and_search_finds_words_in_names_and_texts(ope
     assert "zork" in app.info[0].value
 
 
-def test_every_way_leads_to_a_term() -> None:
+def test_every_way_leads_to_a_term(open_page: Open) -> None:
     assert set(BOARD_TERMS) == set(TITLES)
     assert set(BOARD_TERMS.values()) <= set(TERMS)
     for path in Path("pages").rglob("*.py"):
         for slug in re.findall(r'\bterm="([a-z_-]+)"', path.read_text()):
             assert slug in TERMS, (path, slug)
-
-
-def test_a_setting_help_leads_to_its_term(open_page: Open) -> None:
     app = open_page("lab.py")
     assert "glossary?term=layer" in app.number_input(key="set.n_layers").help

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from streamlit.testing.v1 import AppTest
 
 from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
 from pages.parts.app.in_markdown import as_code, in_markdown
-
-Open = Callable[..., AppTest]
+from tests.pages.looking import Open
 
 HOSTILE = (
     "x\n\n# Your session has expired\n\n[Log in again](https://evil.example/login)",
@@ -77,7 +75,7 @@ def assert_harmless(markdown: str) -> None:
 
 
 @pytest.mark.parametrize("given", HOSTILE)
-def test_what_was_given_cannot_leave_its_code(given: str) -> None:
+def test_what_was_given_cannot_leave_its_code_and_is_one_short_line_in_a_terminal(given: str) -> None:
     for said in (
         as_code(given),
         in_markdown(Problem(given, given, "a whole number")),
@@ -87,18 +85,14 @@ def test_what_was_given_cannot_leave_its_code(given: str) -> None:
         assert_harmless(said)
         assert "\n" not in said
         assert "code_inline" in [token.type for token in tokens(said)]
+    line = str(Problem("steps", given, "a number"))
+    assert line.isprintable()
+    assert len(line) <= LONGEST_SHOWN + len("steps is ; allowed is a number.")
 
 
 def test_what_can_be_shown_is_shown_as_it_is() -> None:
     for given in ("99", "a_b*c*", "../../etc/passwd", "`x`", "a``b", "x" * LONGEST_SHOWN):
         assert [token.content for token in tokens(as_code(given)) if token.type == "code_inline"] == [given]
-
-
-def test_the_command_line_says_it_in_one_short_line() -> None:
-    for given in HOSTILE:
-        line = str(Problem("steps", given, "a number"))
-        assert line.isprintable()
-        assert len(line) <= LONGEST_SHOWN + len("steps is ; allowed is a number.")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,7 +7,6 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -27,9 +26,9 @@ from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.shown import of_run
 from pages.parts.stage.take_away import as_csv, as_json
+from tests.pages.looking import Open, labels, press, said
 from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
 
-Open = Callable[..., AppTest]
 MASK = ISSUES["missing-mask"]
 
 
@@ -45,35 +44,14 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> tuple[Issue, Scr
     return issue, pool
 
 
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label.startswith(label)).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
-
-
 def unlinked(app: AppTest) -> str:
     """What a page says, without its links to the glossary."""
     return re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", said(app))
 
 
-def said(app: AppTest) -> str:
-    return " ".join(
-        str(box.value) for kind in ("markdown", "caption", "warning", "error", "title") for box in app.get(kind)
-    )
-
-
 def links(app: AppTest) -> dict[str, str]:
     """The links of the page by their labels, with their queries."""
     return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
-
-
-def links_of(app: AppTest) -> list[str]:
-    return [link.proto.label for link in app.get("page_link")]
 
 
 def run_of(app: AppTest, slug: str = "scripted") -> ExperimentRun:
@@ -106,8 +84,6 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
     assert said(app).count("→ .10**") == 1
     assert not app.exception
 
-
-def test_an_unknown_issue_is_named_and_the_map_stays(open_page: Open) -> None:
     app = open_page("issues.py", issue="zork")
     assert "`issue` is `zork`; allowed is one of" in said(app)
     assert MASK.title in links(app)
@@ -144,7 +120,7 @@ def test_every_issue_has_its_page(open_page: Open, slug: str) -> None:
     app = open_page("issues.py", issue=slug, extended="true")
     assert app.title[0].value == ISSUES[slug].title
     open_tab(app, "Arms", slug)
-    assert len([label for label in links_of(app) if label == "Open in the lab"]) == len(ISSUES[slug].arms)
+    assert [link.proto.label for link in app.get("page_link")].count("Open in the lab") == len(ISSUES[slug].arms)
 
 
 def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
@@ -155,18 +131,17 @@ def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
     assert [from_query(link) for link in links] == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
 
 
-def test_the_lab_says_from_which_issue_it_was_opened_and_how_to_go_back(open_page: Open) -> None:
+def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_the_same_session(
+    open_page: Open,
+) -> None:
     arm = next(arm for arm in MASK.arms if arm.role != "control")
-    app = open_page("lab.py", of=MASK.slug, arm=arm.name, **to_query(MASK.config(arm)))
+    app = open_page("lab.py", of=MASK.slug, arm=arm.name, unfolded=True, **to_query(MASK.config(arm)))
     assert any(MASK.title in element.value and arm.name in element.value for element in app.markdown)
     assert any(link.proto.label == "Back to the issue" for link in app.get("page_link"))
     wrong = open_page("lab.py", of="no-such-issue", arm="nobody")
     assert not wrong.exception
     assert not any(link.proto.label == "Back to the issue" for link in wrong.get("page_link"))
 
-
-def test_the_lab_takes_a_second_link_of_the_same_session(open_page: Open) -> None:
-    app = open_page("lab.py", unfolded=True, **to_query(MASK.config(MASK.arms[0])))
     app.switch_page("issues.py").run()
     app.switch_page("lab.py")
     app.query_params.update(to_query(MASK.config(MASK.arms[1], 3)))
@@ -177,7 +152,7 @@ def test_the_lab_takes_a_second_link_of_the_same_session(open_page: Open) -> Non
     assert app.number_input(key="set.seed").value == 4, "what is changed after a link stays changed"
 
 
-def test_settings_in_the_link_are_validated_and_nothing_starts(open_page: Open) -> None:
+def test_settings_in_the_link_are_validated_too_few_seeds_are_said_and_nothing_starts(open_page: Open) -> None:
     app = open_page(
         "issues.py", issue="missing-mask", seeds="99", first_seed="100", extended="yes", zork="1", experiment="x"
     )
@@ -191,6 +166,10 @@ def test_settings_in_the_link_are_validated_and_nothing_starts(open_page: Open) 
     assert app.number_input(key="issues.set.seeds").value == 8
     assert app.number_input(key="issues.set.first_seed").value == 100
     assert not app.session_state[RAN]
+
+    assert "nothing can be decided" not in said(app)
+    app.number_input(key="issues.set.seeds").set_value(5).run()
+    assert "With 5 seeds nothing can be decided: it takes at least six." in said(app)
 
 
 def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
@@ -247,14 +226,7 @@ def test_guesses_on_single_claims_are_those_made_before_the_start(
     assert "Your guesses on single claims: 1 of 2 right" in said(app.run())
 
 
-def test_too_few_seeds_are_said_beside_the_button(open_page: Open) -> None:
-    assert "nothing can be decided" not in said(open_page("issues.py", issue="missing-mask", seeds="6"))
-    assert "With 5 seeds nothing can be decided: it takes at least six." in said(
-        open_page("issues.py", issue="missing-mask", seeds="5")
-    )
-
-
-def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
+def test_an_undecided_claim_offers_more_seeds_and_what_was_stored_is_used_again(
     open_page: Open, scripted: tuple[Issue, ScriptedPool]
 ) -> None:
     _, pool = scripted
@@ -266,6 +238,13 @@ def test_an_inconclusive_claim_offers_more_seeds_and_trains_only_those(
     assert len(run_of(app).report.arms[0].values) == 8
     assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
     assert [box.value for box in app.run().number_input if box.label == "Seeds"] == [8]
+
+    before = len(pool.submitted)
+    app = open_page("issues.py", issue="scripted", seeds="9")
+    assert "4 arms × 9 seeds = 36 trials, 32 of them kept on this machine" in said(app)
+    ran(app)
+    assert len(run_of(app).reused) == 32
+    assert {run.config.seed for run in pool.submitted[before:]} == {8}
 
 
 def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
@@ -294,17 +273,6 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     assert "Stop" not in labels(app.run())
 
 
-def test_a_second_run_uses_what_was_stored(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
-    _, pool = scripted
-    ran(open_page("issues.py", issue="scripted", seeds="2"))
-    before = len(pool.submitted)
-    app = open_page("issues.py", issue="scripted", seeds="3")
-    assert "4 arms × 3 seeds = 12 trials, 8 of them kept on this machine" in said(app)
-    ran(app)
-    assert len(run_of(app).reused) == 8
-    assert {run.config.seed for run in pool.submitted[before:]} == {2}
-
-
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask", seeds="4", extended="true", hide="first_seed", lock="seeds")
     assert [box.label for box in app.number_input] == ["Seeds"]
@@ -321,7 +289,7 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
     assert app.query_params["extended"] == "true"
 
 
-def test_a_link_to_an_experiment_finds_it_in_a_new_session(
+def test_a_link_to_an_experiment_finds_it_in_a_new_session_and_earlier_evidence_shows_only_when_asked(
     open_page: Open, scripted: tuple[Issue, ScriptedPool]
 ) -> None:
     _, pool = scripted
@@ -332,9 +300,6 @@ def test_a_link_to_an_experiment_finds_it_in_a_new_session(
     assert "Guess again" in labels(again)
     assert len(pool.submitted) == before, "a link starts nothing"
 
-
-def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
-    ran(open_page("issues.py", issue="scripted", seeds="6"))
     app = open_page("issues.py", issue="scripted")
     assert "What helps:" not in said(app)
     app.button_group(key="issues.kept.scripted").set_value("Last run here").run()
@@ -342,7 +307,9 @@ def test_earlier_evidence_shows_only_when_asked(open_page: Open, scripted: tuple
     assert open_tab(app, "Numbers", "scripted").get("download_button")
 
 
-def test_what_this_version_was_measured_with_shows_only_when_asked(open_page: Open) -> None:
+def test_what_this_version_was_measured_with_shows_only_when_asked_and_nothing_of_it_at_the_next_issue(
+    open_page: Open,
+) -> None:
     app = open_tab(open_page("issues.py", issue="longer-sequences"), "Sources", "longer-sequences")
     assert "Ours come with the first run." in said(app)
     app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 0-7").run()
@@ -350,11 +317,6 @@ def test_what_this_version_was_measured_with_shows_only_when_asked(open_page: Op
     open_tab(app, "Sources", "longer-sequences")
     assert "Ours come with the first run." not in said(app)
 
-
-def test_what_is_shown_of_one_issue_shows_nothing_of_the_next(open_page: Open) -> None:
-    app = open_page("issues.py", issue="longer-sequences")
-    app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 0-7").run()
-    assert "What helps:" in said(app)
     app.query_params["issue"] = "heads"
     app.run()
     assert app.title[0].value == ISSUES["heads"].title

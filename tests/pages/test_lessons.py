@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
-
-from streamlit.testing.v1 import AppTest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, Step, from_code
 from pages.parts.lessons.ways import link_of
 from pages.parts.stage.presenting import BEATS, Presenting
-
-Open = Callable[..., AppTest]
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label == label).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
+from tests.pages.looking import Open, labels, press, said
 
 
-def said(app: AppTest) -> str:
-    return " ".join(
-        str(box.value) for kind in ("markdown", "caption", "warning", "header", "title") for box in app.get(kind)
-    )
-
-
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
-
-
-def test_the_page_has_the_three_lessons_with_their_steps(open_page: Open) -> None:
-    words = said(open_page("lessons.py"))
+def test_the_page_has_the_three_lessons_and_one_can_be_begun_with(open_page: Open) -> None:
+    app = open_page("lessons.py")
+    words = said(app)
     for lesson in LESSONS.values():
         assert f"{lesson.title} · {lesson.minutes} minutes" in words
         assert all(step.title in words for step in lesson.steps)
+    press(app, f"Begin with “{LESSONS['depth'].title}”")
+    assert app.query_params["steps"] == "depth"
+    assert len([label for label in labels(app) if label.startswith("Remove")]) == len(LESSONS["depth"].steps)
 
 
 def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_page: Open) -> None:
@@ -57,16 +40,15 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert "steps" not in app.query_params
 
 
-def test_one_of_the_lessons_can_be_begun_with(open_page: Open) -> None:
-    app = press(open_page("lessons.py"), f"Begin with “{LESSONS['depth'].title}”")
-    assert app.query_params["steps"] == "depth"
-    assert len([label for label in labels(app) if label.startswith("Remove")]) == len(LESSONS["depth"].steps)
-
-
-def test_a_broken_lesson_is_named_and_nothing_is_lost(open_page: Open) -> None:
+def test_a_broken_lesson_a_step_and_a_lesson_that_is_none_are_named_and_nothing_is_lost(open_page: Open) -> None:
     app = open_page("lessons.py", steps="zork.5")
     assert "`steps` is `zork`" in said(app)
     assert LESSONS["depth"].title in said(app)
+
+    assert "`at` is `9`; allowed is a step of the lesson, 1 to 6" in said(
+        open_page("issues.py", issue="heads", lesson="depth", at="9")
+    )
+    assert "`lesson` is `zork`" in said(open_page("issues.py", issue="heads", lesson="zork"))
 
 
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
@@ -93,13 +75,6 @@ def test_a_lesson_leads_into_the_lab_with_its_settings(open_page: Open) -> None:
     assert "step 2 of 2" in said(app)
     press(app, "Step back")
     assert app.title[0].value == ISSUES["heads"].title
-
-
-def test_a_step_or_a_lesson_that_is_none_is_named(open_page: Open) -> None:
-    assert "`at` is `9`; allowed is a step of the lesson, 1 to 6" in said(
-        open_page("issues.py", issue="heads", lesson="depth", at="9")
-    )
-    assert "`lesson` is `zork`" in said(open_page("issues.py", issue="heads", lesson="zork"))
 
 
 def test_a_presented_stage_shows_its_question_alone_and_starts_nothing(open_page: Open) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,8 +16,8 @@ from pages.parts.memory_and_time import tables
 from pages.parts.memory_and_time.state import SETTINGS
 from pages.parts.memory_and_time.sweeps import SWEEPS
 from pages.parts.memory_and_time.view import View
+from tests.pages.looking import Open
 
-Open = Callable[..., AppTest]
 PAGE = "memory_and_time.py"
 SMALL = {"longest": "256", "kinds": "fused,cnn", "rounds": "1", "d_model": "8", "n_heads": "2"}
 
@@ -58,7 +57,9 @@ def test_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> Non
     }  # fmt: skip
 
 
-def test_what_is_wrong_in_a_link_is_named_and_ignored(open_page: Open) -> None:
+def test_what_is_wrong_in_a_link_is_named_and_settings_that_do_not_go_together_cannot_be_measured(
+    open_page: Open,
+) -> None:
     app = open_page(PAGE, longest="7", memory="-1", models="gpt9", zork="1", sweep="../../etc/passwd", d_model="48")
     for words in (
         "`longest` is `7`",
@@ -70,9 +71,6 @@ def test_what_is_wrong_in_a_link_is_named_and_ignored(open_page: Open) -> None:
         assert words in said(app)
     assert app.get_by_key(SETTINGS.widget_key("d_model")).value == 48
 
-
-def test_settings_that_do_not_go_together_cannot_be_measured(open_page: Open) -> None:
-    app = open_page(PAGE)
     app.get_by_key(SETTINGS.widget_key("n_heads")).set_value(5).run()
     assert "`n_heads` is `5`" in app.error[0].value
     assert button(app, "Measure").disabled  # type: ignore[attr-defined]

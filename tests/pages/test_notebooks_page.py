@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -18,8 +18,8 @@ from engine.workers.hosting.allowances import Allowances
 from engine.workers.hosting.limits import Limits
 from pages.parts.notebooks import controls, overview, plays, state, steps
 from pages.parts.notebooks.controls import within
+from tests.pages.looking import WORDS, Open
 
-Open = Callable[..., AppTest]
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
 SHOWN = (plays, state, controls, steps, overview)
 """The modules of the page that ask for the plays."""
@@ -58,8 +58,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
 
 
 def said(app: AppTest) -> str:
-    kinds = ("title", "markdown", "caption", "warning", "info", "error", "code", "header")
-    return " ".join(str(box.value) for kind in kinds for box in app.get(kind))
+    return " ".join(str(box.value) for kind in (*WORDS, "code") for box in app.get(kind))
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -88,12 +87,18 @@ def badges(app: AppTest) -> list[str]:
     return [next((state for icon, state in words.items() if icon in line), "text") for line in lines]
 
 
-def test_the_overview_leads_to_every_notebook(open_page: Open) -> None:
+def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open_page: Open) -> None:
     app = open_page("notebooks.py")
     links = {link.proto.query_string for link in app.get("page_link")}
     assert {f"notebook={slug}" for slug in NOTEBOOKS} <= links
     for notebook in NOTEBOOKS.values():
         assert notebook.learns in said(app)
+
+    app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
+    assert app.title[0].value == NOTEBOOK.title
+    bad = open_page("notebooks.py", notebook="zork")
+    assert "`notebook` is `zork`" in said(bad)
+    assert bad.title[0].value == "Notebooks"
 
 
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
@@ -195,14 +200,6 @@ def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: O
     app.switch_page("notebook.py").run()
     assert app.title[0].value == last.title
     assert dict(app.query_params) == {"notebook": last.slug}
-
-
-def test_links_that_name_a_notebook_at_the_overview_lead_to_it(open_page: Open) -> None:
-    app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
-    assert app.title[0].value == NOTEBOOK.title
-    bad = open_page("notebooks.py", notebook="zork")
-    assert "`notebook` is `zork`" in said(bad)
-    assert bad.title[0].value == "Notebooks"
 
 
 @pytest.mark.parametrize(

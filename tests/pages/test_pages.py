@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -16,28 +15,9 @@ from engine.runs.request import RunRequest
 from pages.parts.app import server
 from pages.parts.app.places import PLACES
 from pages.parts.boards.recorded import recorded_example
+from tests.pages.looking import Open, disabled, press, said
 
-Open = Callable[..., AppTest]
 MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label == label).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def disabled(app: AppTest, label: str) -> bool:
-    return next(button for button in app.button if button.label == label).disabled
-
-
-def said(app: AppTest) -> str:
-    return " ".join(
-        str(box.value)
-        for kind in (app.error, app.warning, app.success, app.info, app.caption, app.markdown)
-        for box in kind
-    )
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -50,8 +30,7 @@ def trained(app: AppTest) -> AppTest:
     press(app, "Train")
     run = server.find(app.session_state["run"])
     assert run is not None
-    while run.live:
-        run.wait_for(len(run.events) + 1, 10)
+    assert run.wait_for(10**9, 600)
     app.run()
     return app
 
@@ -162,7 +141,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
 
 
 def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
-    app = trained(open_page("lab.py", preset="missing-mask"))
+    app = trained(open_page("lab.py", preset="missing-mask", steps="80"))
     assert "First-half accuracy is 1.00, chance is 0.10" in said(app)
     assert app.error[0].value.startswith("False success. Second-half accuracy is 1.00 while the model reads")
     assert not app.success

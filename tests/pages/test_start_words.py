@@ -23,7 +23,7 @@ def test_the_example_is_the_first_sequence_with_the_untrained_answers() -> None:
     assert right == example.tokens[: len(right)][::-1]
 
 
-def test_the_conclusion_names_the_head_and_its_cost() -> None:
+def test_the_conclusion_names_the_head_and_its_cost_and_its_line_rises_to_the_right_on_screen() -> None:
     head = recorded_head()
     told = conclusion(head)
     assert f"Head {head.place.head + 1} of layer {head.place.layer + 1} does the work" in told
@@ -33,19 +33,20 @@ def test_the_conclusion_names_the_head_and_its_cost() -> None:
     assert "Head 5 of layer 1 does the work: without it 50% are." in other
     assert "rises" not in other
 
-
-def test_the_line_of_that_head_rises_to_the_right_on_screen() -> None:
-    """Rows are queries from top to bottom, columns keys from left to right: towards the right the rows must be higher."""
-    head = recorded_head()
+    # Rows are queries from top to bottom, columns keys from left to right: towards the right the rows must be higher.
     last = recorded_run().events.of(Snapshot)[-1]
     pattern = last.patterns[head.place.which][head.place.layer, head.place.head]
     asked = [place for place, target in enumerate(last.samples[0].targets) if target]
     strongest = np.array([pattern[query].argmax() for query in asked])
     assert np.corrcoef(asked, strongest)[0, 1] < -0.9
-    assert "rises to the right" in conclusion(head)
+    assert "rises to the right" in told
 
 
-def test_something_happens_within_the_recording() -> None:
+def test_the_recording_is_described_by_its_settings_and_something_happens_within_it() -> None:
+    config, words = recorded_run().config, recording_in_words(recorded_run())
+    for part in (f"seed {config.seed}", f"{config.steps} steps", config.encoding.label):
+        assert part in words
+
     snapshots = recorded_run().events.of(Snapshot)
     right = [
         np.mean([mark for sample in event.samples for mark in sample.marks if mark is not None]) for event in snapshots
@@ -53,12 +54,6 @@ def test_something_happens_within_the_recording() -> None:
     assert right[0] < 0.3
     assert right[len(right) // 2] < 0.7, "it waits"
     assert right[-1] > 0.95
-
-
-def test_the_recording_is_described_by_its_settings() -> None:
-    config, words = recorded_run().config, recording_in_words(recorded_run())
-    for part in (f"seed {config.seed}", f"{config.steps} steps", config.encoding.label):
-        assert part in words
 
 
 def workers(*rows: tuple[str, str]) -> Health:

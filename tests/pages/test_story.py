@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,24 +13,9 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.story.question import feedback
+from tests.pages.looking import Open, disabled, labels, press, said
 
-Open = Callable[..., AppTest]
 NUMBERS = range(1, len(STEPS) + 1)
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label == label).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(str(box.value) for kind in ("markdown", "caption", "warning", "error") for box in app.get(kind))
 
 
 def shown(app: AppTest) -> Run:
@@ -44,8 +27,7 @@ def shown(app: AppTest) -> Run:
 def trained(app: AppTest) -> AppTest:
     """Press Train, wait for the end, and show it."""
     run = shown(press(app, "Train"))
-    while run.live:
-        run.wait_for(len(run.events) + 1, 10)
+    assert run.wait_for(10**9, 600)
     app.run()
     assert not app.exception, app.exception
     return app
@@ -67,7 +49,7 @@ def test_each_step_opens_by_its_link_with_its_question_and_one_control(open_page
 
 def test_back_and_next_lead_through_all_steps_and_the_last_one_into_the_lab(open_page: Open) -> None:
     app = open_page("story.py")
-    assert next(button for button in app.button if button.label == "Back").disabled
+    assert disabled(app, "Back")
     for step in STEPS[1:]:
         press(app, "Next")
         assert app.title[0].value == step.title

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from streamlit.testing.v1 import AppTest
 
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.spec import GROUPS
-
-Open = Callable[..., AppTest]
+from tests.pages.looking import Open
 
 
 def opened(app: AppTest) -> AppTest:
@@ -19,14 +16,7 @@ def opened(app: AppTest) -> AppTest:
     return app
 
 
-def test_tasks_of_one_group_stand_together_in_the_select_box(open_page: Open) -> None:
-    shown = open_page("lab.py").selectbox(key="set.task").options
-    in_groups = [task for tasks in BY_GROUP.values() for task in tasks]
-    assert len(shown) == len(TASKS)
-    assert all(line.startswith(task.label) for line, task in zip(shown, in_groups, strict=True))
-
-
-def test_the_list_is_there_only_once_it_is_opened_and_says_of_each_task_what_it_asks(open_page: Open) -> None:
+def test_tasks_stand_in_groups_and_the_list_that_is_opened_says_of_each_what_it_asks(open_page: Open) -> None:
     app = open_page("lab.py")
     assert not app.subheader
     opened(app)
@@ -35,6 +25,11 @@ def test_the_list_is_there_only_once_it_is_opened_and_says_of_each_task_what_it_
     for task in TASKS.values():
         assert any(task.label in label and task.sample in label for label in labels)
         assert task.summary in sentences
+
+    shown = app.selectbox(key="set.task").options
+    in_groups = [task for tasks in BY_GROUP.values() for task in tasks]
+    assert len(shown) == len(TASKS)
+    assert all(line.startswith(task.label) for line, task in zip(shown, in_groups, strict=True))
 
 
 def test_a_click_in_the_list_chooses_the_task_as_the_select_box_does(open_page: Open) -> None:

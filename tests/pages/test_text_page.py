@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -15,28 +14,15 @@ from engine.text import own
 from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
+from tests.pages.looking import Open, disabled, press, said
 
-Open = Callable[..., AppTest]
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
 
 
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label == label).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def said(app: AppTest) -> str:
-    return " ".join(
-        str(box.value) for kind in (app.error, app.warning, app.info, app.caption, app.markdown) for box in kind
-    )
-
-
 def given_text(app: AppTest) -> AppTest:
     app.button_group(key="text.kind").set_value("own").run()
-    assert next(button for button in app.button if button.label == "Train").disabled, "it waits for the text"
+    assert disabled(app, "Train"), "it waits for the text"
     app.text_area(key="text.pasted").set_value(TEXT).run()
     return press(app, "Use this text")
 

@@ -47,18 +47,16 @@ def test_a_head_that_does_one_thing_is_called_by_it(pattern: torch.Tensor, visib
     assert scores[name] == pytest.approx(1.0, abs=1e-5)
 
 
-def test_scores_are_measured_against_chance() -> None:
+def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means() -> None:
     even = kind_scores(CAUSAL / CAUSAL.sum(-1, keepdim=True), CAUSAL)
     assert all(abs(score) < 1e-6 for name, score in even.items() if name != "uniform"), "uniform attention is chance"
     drawn = torch.distributions.Dirichlet(torch.ones(LENGTH)).sample((20_000, LENGTH))
     assert kind_scores(drawn, ALL.expand(len(drawn), -1, -1))["uniform"] == pytest.approx(0.0, abs=0.01)
     assert name_of(kind_scores(drawn[:64], ALL.expand(64, -1, -1))) == NONE
 
-
-def test_entropy_and_distance() -> None:
-    even = torch.full((2, 8), 1 / 8)
-    assert entropy(even).exp().tolist() == pytest.approx([8.0, 8.0])
-    assert mean_distance(even, torch.tensor([0, 7]), torch.arange(8)).tolist() == pytest.approx([3.5, 3.5])
+    flat = torch.full((2, 8), 1 / 8)
+    assert entropy(flat).exp().tolist() == pytest.approx([8.0, 8.0])
+    assert mean_distance(flat, torch.tensor([0, 7]), torch.arange(8)).tolist() == pytest.approx([3.5, 3.5])
 
 
 def test_every_head_of_every_kind_has_a_row() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
 from engine.analysis.attention_steps import steps
@@ -37,6 +36,8 @@ def taken(place: Place, query: int = 7, **settings: Any) -> dict[str, Any]:
     ],
 )
 def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict[str, Any]) -> None:
+    from scipy.special import softmax
+
     s = taken(Place(which, 1, 2), **settings)
     assert s["gap"] < 1e-5
     weight = np.where(s["blocked"], 0.0, softmax(np.where(s["blocked"], -np.inf, s["score"])))

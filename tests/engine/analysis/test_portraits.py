@@ -46,22 +46,24 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
         assert not np.any(np.triu(found["similarity"], 1))
 
 
-def test_a_learned_table_ends_at_the_trained_length_and_sinusoids_go_on() -> None:
-    assert portrait(config("learned"), 24)["rows"] == 12
-    assert portrait(config("sinusoidal"), 24)["rows"] == 24
-
-
-def test_what_is_shown_is_the_first_weights_of_the_seed() -> None:
+def test_a_learned_table_is_shown_as_the_seed_drew_it_up_to_the_trained_length() -> None:
     table = first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
     found = portrait(config("learned", seed=3), 12)
     np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
     np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
     assert found["order"] == pytest.approx(structure(torch.from_numpy(table).double()), abs=1e-5)
+    assert portrait(config("learned"), 24)["rows"] == 12
+    assert portrait(config("sinusoidal"), 24)["rows"] == 24
 
 
-def test_the_dot_product_of_angles_is_the_sum_of_their_cosines() -> None:
+def test_angles_give_the_sum_of_their_cosines_and_alibi_its_slope() -> None:
     found = portrait(config("rope"), 12)
     np.testing.assert_allclose(found["dot"], found["similarity"] * 2, rtol=1e-5)  # d_head 4: two pairs
+
+    found = portrait(config("alibi"), 12)
+    slopes = -found["profile"][:, found["offsets"] == -1].ravel()
+    np.testing.assert_allclose(slopes, [2.0 ** (-8 * h / 4) for h in range(1, 5)])
+    assert spectra.order(found["similarity"]) == pytest.approx(1.0)
 
 
 def test_scales_are_those_of_the_settings() -> None:
@@ -123,10 +125,3 @@ def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:
     save_file(weights, tmp_path / "weights.safetensors")
     assert final_scales(str(tmp_path)) == {"tokens": 2.0, "encoding": 0.5}
     assert final_scales(str(tmp_path), layer=1) == {"tokens": 2.0}
-
-
-def test_a_profile_of_alibi_is_its_slope() -> None:
-    found = portrait(config("alibi"), 12)
-    slopes = -found["profile"][:, found["offsets"] == -1].ravel()
-    np.testing.assert_allclose(slopes, [2.0 ** (-8 * h / 4) for h in range(1, 5)])
-    assert spectra.order(found["similarity"]) == pytest.approx(1.0)

@@ -10,7 +10,7 @@ import pytest
 from engine.analysis import spectra
 
 
-def test_a_matrix_of_offsets_alone_has_a_profile_without_spread() -> None:
+def test_a_profile_has_mean_smallest_and_largest_which_are_one_where_offsets_are_all() -> None:
     offsets = np.arange(-5, 6)
     at = np.arange(6)
     matrix = np.cos(0.3 * (at[None, :] - at[:, None]))
@@ -19,8 +19,6 @@ def test_a_matrix_of_offsets_alone_has_a_profile_without_spread() -> None:
     np.testing.assert_allclose(mean[1], 2 * np.cos(0.3 * offsets))
     np.testing.assert_allclose(low, high)
 
-
-def test_a_profile_keeps_the_smallest_and_the_largest() -> None:
     matrix = np.diag([1.0, 2.0], 1)
     mean, low, high = (part.item() for part in spectra.by_offset(matrix, np.array([1])))
     assert (mean, low, high) == (1.5, 1.0, 2.0)
@@ -48,13 +46,9 @@ def test_components_of_points_on_a_line_are_one_line() -> None:
     assert curves[0][:6].mean() == pytest.approx(0.0)
 
 
-@pytest.mark.parametrize("scale", [1.0, -1.0])
-def test_order_is_one_where_likeness_falls_in_a_straight_line(scale: float) -> None:
+def test_order_is_one_where_likeness_falls_in_a_straight_line_and_none_where_all_are_alike() -> None:
     at = np.arange(9)
     near = -np.abs(at[:, None] - at[None, :]).astype(float)
-    assert spectra.order(scale * near) == pytest.approx(scale)
-
-
-def test_where_all_are_alike_there_is_no_order() -> None:
+    assert (spectra.order(near), spectra.order(-near)) == pytest.approx((1.0, -1.0))
     assert math.isnan(spectra.order(np.ones((5, 5))))
     assert math.isnan(spectra.order(np.ones((1, 1))))

@@ -43,7 +43,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         yield config, str(folder / "weights.safetensors"), events[-1], looks
 
 
-def test_counting_models_are_trained_on_the_models_text_and_scored_on_its_validation(run: Ran) -> None:
+def test_counting_models_see_the_models_text_and_validation_and_are_left_out_where_that_would_not_be_fair(
+    run: Ran,
+) -> None:
     config = run[0]
     end = len(TEXT) - len(TEXT) // 10
     trained, held_out = pieces(TEXT[:end], "words"), pieces(TEXT[end:], "words")
@@ -56,6 +58,12 @@ def test_counting_models_are_trained_on_the_models_text_and_scored_on_its_valida
     assert told["levels"]["trigram"] == pytest.approx(nats[1:].mean(), abs=0.25)
     assert told["facts"]["trained"] == len(trained)
 
+    for changes in ({"split": "none"}, {"dataset_size": 20}):
+        other = run[0].replace(**changes)
+        assert questions.counting_models(other)["levels"] == {}
+        with pytest.raises(ValueError, match="counting models stand beside a run that holds other text out"):
+            questions.beside_counting_models(other, run[1])
+
 
 def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     first = baseline_nats(run[0])
@@ -65,14 +73,6 @@ def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest
     monkeypatch.setattr("engine.analysis.ngram_scores.code_hash", lambda: "other")
     with pytest.raises(TypeError):  # other code scores the text itself
         baseline_nats(run[0])
-
-
-def test_no_counting_models_where_the_comparison_would_not_be_fair(run: Ran) -> None:
-    for changes in ({"split": "none"}, {"dataset_size": 20}):
-        other = run[0].replace(**changes)
-        assert questions.counting_models(other)["levels"] == {}
-        with pytest.raises(ValueError, match="counting models stand beside a run that holds other text out"):
-            questions.beside_counting_models(other, run[1])
 
 
 def test_all_held_out_tokens_by_part_and_by_place_agree(run: Ran) -> None:

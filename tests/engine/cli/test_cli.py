@@ -36,7 +36,7 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_train_prints_one_json_object_a_line_and_finishes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--steps", "5", "--test-lengths", "6,9", "--json"]) == 0
     rows = lines(capsys.readouterr().out)
     assert [row["event"] for row in rows if row["event"] != "snapshot"] == ["started", *["progress"] * 5, "finished"]
@@ -44,8 +44,6 @@ def test_train_prints_one_json_object_a_line_and_finishes(capsys: pytest.Capture
     assert [row["length"] for row in rows[-1]["by_length"]] == [6, 9]
     assert rows[-1]["memory"]["saved"] > 0
 
-
-def test_train_shows_a_person_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--steps", "3"]) == 0
     out = capsys.readouterr().out
     assert "Held-out sequences after 3 steps" in out
@@ -92,7 +90,7 @@ def test_bad_input_is_one_line_on_stderr_and_exit_two(
     assert len(said.splitlines()) == 1
 
 
-def test_encodings_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+def test_encodings_and_issues_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["encodings", "--json"]) == 0
     rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
     assert list(rows) == list(ENCODINGS)
@@ -100,6 +98,13 @@ def test_encodings_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> Non
     assert rows["learned"]["parameters"] == 11 * 32
     assert rows["alibi"]["acts_on"] == "scores"
     assert all(row["source"] for row in rows.values())
+
+    assert main(["issues", "--json"]) == 0
+    rows = {row["slug"]: row for row in lines(capsys.readouterr().out)}
+    assert rows.keys() == ISSUES.keys()
+    assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
+    assert main(["issues"]) == 0
+    assert "missing-mask" in capsys.readouterr().out
 
 
 def test_predict_agrees_with_the_model_itself(
@@ -133,15 +138,6 @@ def test_ctrl_c_ends_cleanly() -> None:
     assert json.loads(out.splitlines()[-1])["state"] == "stopped"
     assert process.returncode == 130
     assert "Traceback" not in err
-
-
-def test_issues_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["issues", "--json"]) == 0
-    rows = {row["slug"]: row for row in lines(capsys.readouterr().out)}
-    assert rows.keys() == ISSUES.keys()
-    assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
-    assert main(["issues"]) == 0
-    assert "missing-mask" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])

@@ -27,15 +27,13 @@ def printed(table: Table) -> str:
     return said.get()
 
 
-def test_claims_are_told_in_the_words_of_the_pages() -> None:
+def test_claims_are_told_in_the_words_of_the_pages_and_what_is_alike_without_interval_and_p() -> None:
     said = printed(claims_table(found(6)))
     assert "fake: Holds (seeds 0 to 5, 12 s)" in said
     assert "0.0312" in said
     assert "fake: The opposite holds" in printed(claims_table(found(6, short=-0.3)))
     assert "Undecided (needs at least six seeds)" in printed(claims_table(found(5)))
 
-
-def test_what_every_seed_gives_alike_is_printed_without_interval_and_p() -> None:
     said = printed(claims_table(found(6, noise=0.0)))
     assert "+0.4 nats" in said
     assert "0.0312" not in said

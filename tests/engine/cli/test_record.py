@@ -32,16 +32,17 @@ def asked(run: Run, step: int) -> ModelAsked:
     return ModelAsked(run.config, str(run.weights_at(step)), step)
 
 
-def test_snapshots_are_evenly_spaced_from_the_untrained_model_to_the_end(run: Run) -> None:
+def test_snapshots_are_evenly_spaced_and_the_weights_of_each_give_its_patterns(run: Run) -> None:
     steps = [event.step for event in run.events.of(Snapshot)]
     assert (steps[0], steps[-1]) == (0, run.config.steps)
     assert len({after - before for before, after in pairwise(steps)}) == 1
 
-
-def test_the_weights_of_every_snapshot_give_its_patterns(run: Run) -> None:
     for event in run.events.of(Snapshot):
         there = patterns(asked(run, event.step), SampleAsked())["self"]
         np.testing.assert_allclose(there, event.patterns["self"], atol=1e-4)
+
+    assert run.weights_at(run.config.steps) == run.weights
+    assert run.weights_at(1) is None
 
 
 def test_the_head_that_does_the_work_is_the_one_that_costs_most(run: Run) -> None:
@@ -60,8 +61,3 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
     assert shipped.config == CONFIG
     assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, CONFIG.steps + 1, EVERY))
     assert RunFolder(FOLDER).size() < 800_000
-
-
-def test_weights_that_were_not_kept_are_none(run: Run) -> None:
-    assert run.weights_at(run.config.steps) == run.weights
-    assert run.weights_at(1) is None

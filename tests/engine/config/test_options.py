@@ -20,7 +20,4 @@ def test_the_command_gives_the_same_config(config: RunConfig) -> None:
     parser = OneLineParser()
     add_settings(parser)
     assert config_from(parser.parse_args(options)) == config
-
-
-def test_what_is_at_its_default_is_left_out() -> None:
     assert train_command(RunConfig()) == "python -m engine train"

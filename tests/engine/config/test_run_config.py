@@ -19,12 +19,8 @@ from engine.tasks import TASKS
 
 ROOMY = {"task": "k_back", "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
 """A config in which every other setting may take nearly any value."""
-
-
 ROOM = {"lookup": {"seq_len": 6}}
 """Where a task has no room for so many symbols."""
-
-
 NEXT_TOKEN = {"task": "recall", "pretrain_steps": 5, "pretrain_on": "next_token"}
 DESIGNED = {"pos_encoding": "designed"}
 TIED = {"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16}
@@ -94,18 +90,19 @@ def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: 
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
 
 
-def test_setting_names_are_unique_across_the_tables() -> None:
+def test_setting_names_are_unique_and_each_has_label_help_and_group() -> None:
     own = set(RunConfig.model_fields)
     for _, types in COMPOSED.values():
         for name, settings in types.items():
             assert not own & set(settings.model_fields), name
 
-
-def test_every_setting_has_label_help_and_group() -> None:
     for row in all_settings().values():
         assert row.label, row.name
         assert row.help.endswith((".", ")")), row.name
         assert row.group, row.name
+
+    names = [row.name for row in settings_of(RunConfig())]
+    assert len(names) == len(set(names)) == len(RunConfig().flat())
 
 
 @pytest.mark.parametrize(
@@ -187,34 +184,19 @@ def test_a_bad_link_keeps_what_fits() -> None:
 def test_changes_name_what_differs() -> None:
     before = RunConfig()
     after = before.replace(pos_encoding="rope", n_layers=2)
-    assert [row.name for row, _, _ in changes_between(before, after)] == [
-        "n_layers",
-        "pos_encoding",
-        "rope_base",
-        "rope_layout",
-        "rope_scaling",
-        "rope_scale_factor",
-        "yarn_alpha",
-        "yarn_beta",
-    ]
+    own = ["rope_base", "rope_layout", "rope_scaling", "rope_scale_factor", "yarn_alpha", "yarn_beta"]
+    assert [row.name for row, _, _ in changes_between(before, after)] == ["n_layers", "pos_encoding", *own]
     assert list(changes_between(before, RunConfig())) == []
 
 
-def test_a_config_is_frozen_and_replace_checks() -> None:
+def test_a_config_is_frozen_replace_checks_and_another_task_brings_its_own_defaults() -> None:
     config = RunConfig()
     with pytest.raises(Exception, match="frozen"):
         config.n_layers = 3  # type: ignore[misc]
     with pytest.raises(ConfigError):
         config.replace(n_heads=5)
 
-
-def test_another_task_brings_its_own_defaults_but_leaves_what_was_chosen() -> None:
     assert RunConfig().replace(task="shakespeare_chars").value("vocab_size") == 80
     assert parse({"vocab_size": 12}).replace(task="shakespeare_chars").value("vocab_size") == 12
     assert RunConfig().replace(task="shakespeare_chars", vocab_size=10).value("vocab_size") == 10
     assert RunConfig(seq_len=9).replace(task="copy").seq_len == 9
-
-
-def test_settings_of_lists_each_value_once() -> None:
-    names = [row.name for row in settings_of(RunConfig())]
-    assert len(names) == len(set(names)) == len(RunConfig().flat())

@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from x_transformers.x_transformers import AlibiPositionalBias
 
 from engine.encodings.alibi.layer import Alibi, slopes
 from tests.engine.tiny import tiny_config, tiny_encoding
@@ -33,18 +32,18 @@ def test_slopes_follow_the_published_rule() -> None:
 
 @pytest.mark.parametrize("heads", [1, 3, 4, 6, 8])
 def test_bias_agrees_with_x_transformers(heads: int) -> None:
+    from x_transformers.x_transformers import AlibiPositionalBias
+
     encoding = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi", n_heads=heads, d_head=4), max_positions=20)
     q = torch.zeros(1, heads, 20, 4)
     ours = encoding.score_bias(q, q, range(20), range(20))
     torch.testing.assert_close(ours[0], AlibiPositionalBias(heads)(20, 20))
 
 
-def test_slope_scale_multiplies() -> None:
+def test_slope_scale_multiplies_and_the_picture_is_the_bias() -> None:
     config = tiny_config(pos_encoding="alibi", alibi_slope_scale=2.0)
     assert tiny_encoding(Alibi, config, max_positions=9).slopes == tuple(2 * slope for slope in slopes(4))
 
-
-def test_picture_is_the_bias() -> None:
     matrices = tiny_encoding(Alibi, tiny_config(pos_encoding="alibi"), max_positions=9).matrices(5)
     assert matrices["matrix"].shape == (4, 5, 5)
     assert matrices["matrix"][1, 4, 0].item() == -4 * 2**-4

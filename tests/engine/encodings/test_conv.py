@@ -42,7 +42,7 @@ def test_padding_is_read_as_zeros() -> None:
     torch.testing.assert_close(padded[:, :4], encoding.add_to_embedding(x[:, :4], range(4)))
 
 
-def test_picture_tells_the_ends_apart_and_neighbours_alike() -> None:
+def test_the_picture_tells_the_ends_apart_neighbours_alike_and_is_that_of_random_tokens() -> None:
     matrices = tiny_encoding(Convolution, tiny_config(pos_encoding="conv", conv_reach=2), max_positions=9).matrices(
         LENGTH
     )
@@ -52,8 +52,6 @@ def test_picture_tells_the_ends_apart_and_neighbours_alike() -> None:
     assert (similarity.diagonal(3) == 0).all()  # a causal reach of 2: three apart read nothing in common
     assert (similarity.diagonal(1) != 0).all()
 
-
-def test_expected_similarity_is_that_of_random_tokens() -> None:
     encoding = tiny_encoding(Convolution, tiny_config(pos_encoding="conv", d_model=64), max_positions=9)
     added = encoding.mix(torch.randn(4000, LENGTH, 64)) - encoding.mix.bias
     gram = torch.einsum("bic,bjc->ij", added, added)

@@ -7,7 +7,6 @@ import math
 import pytest
 import torch
 from torch import Tensor
-from x_transformers.x_transformers import CoPE
 
 from engine.encodings.cope.layer import Cope
 from tests.engine.tiny import tiny_config, tiny_encoding
@@ -50,6 +49,8 @@ def test_agrees_with_the_equations(causal: bool, counts: int) -> None:
 
 
 def test_agrees_with_x_transformers_in_a_causal_stack() -> None:
+    from x_transformers.x_transformers import CoPE
+
     encoding, (q, k) = cope(True, cope_counts=5), q_and_k()
     theirs = CoPE(WIDTH, HEADS, 5).double()
     theirs.pos_emb.data.copy_(encoding.vectors[0])

@@ -33,15 +33,8 @@ from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny
 TRAINED = 9
 ROOT = Path(__file__).parents[3]
 RUFF = (
-    *(
-        Path(sys.executable).parent / "ruff",
-        "check",
-        "--quiet",
-        "--stdin-filename",
-        "engine/encodings/my_encoding/any.py",
-        "-",
-    ),
-    *("--config", "lint.isort.known-first-party=['engine']"),  # the file's own folder is not there
+    *(Path(sys.executable).parent / "ruff", "check", "--quiet", "--config", ROOT / "pyproject.toml"),
+    *("--config", "lint.isort.known-first-party=['engine']"),  # the files' own folder is elsewhere
 )
 Settings = dict[str, Any]
 
@@ -105,7 +98,7 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     code = written(config.encoding_settings)
     for file, text in (("__init__", ""), ("spec", code.spec), ("layer", code.layer)):
         (folder / f"{file}.py").write_text(text)
-        subprocess.run(RUFF, input=text, text=True, cwd=ROOT, check=True)
+    subprocess.run([*RUFF, folder], check=True)
     importlib.invalidate_caches()
     spec, chosen = resolve_name("engine.encodings.my_encoding.spec:SPEC"), config.encoding
     layer, own = resolve_name(spec.layer), spec.settings()

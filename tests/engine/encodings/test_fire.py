@@ -35,15 +35,13 @@ def test_agrees_with_the_paper_where_a_causal_stack_looks(threshold: float | Non
     torch.testing.assert_close(bias[:, seen], published(encoding, LENGTH)[:, seen])
 
 
-def test_distances_stay_within_one_however_long() -> None:
+def test_distances_stay_within_one_and_up_to_the_threshold_a_shift_changes_nothing() -> None:
     encoding = tiny_encoding(Fire, tiny_config(pos_encoding="fire"), max_positions=16)
     distances = encoding.distances(range(500), range(500))
     assert distances.abs().max() <= 1.0
     assert distances[499, 0].item() == pytest.approx(1.0, abs=1e-4)
     torch.testing.assert_close(distances, -distances.T)  # looking both ways, directions are told apart
 
-
-def test_up_to_the_threshold_a_shift_changes_nothing() -> None:
     encoding = tiny_encoding(Fire, tiny_config(pos_encoding="fire", fire_threshold=30.0), max_positions=16)
     here, there, beyond = (encoding.bias(range(first, first + 8), range(first, first + 8)) for first in (0, 20, 60))
     torch.testing.assert_close(here, there)

@@ -14,7 +14,7 @@ from tests.engine.tiny import tiny_model
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_a_layer_takes_the_settings_of_its_spec(name: str) -> None:
+def test_spec_and_layer_agree_on_settings_and_on_what_is_needed_and_learned(name: str) -> None:
     spec = ENCODINGS[name]
     layer = resolve_name(spec.layer)
     assert issubclass(layer, PositionalEncoding)
@@ -23,10 +23,7 @@ def test_a_layer_takes_the_settings_of_its_spec(name: str) -> None:
     taken = get_type_hints(layer.__init__)
     assert (taken["config"], taken["own"]) == (BaseConfig, spec.settings)
 
-
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_spec_and_layer_agree_on_what_is_needed_and_learned(name: str) -> None:
     model = tiny_model(pos_encoding=name, max_positions=12)
-    layer, own = model.encoding, model.config.encoding_settings
-    assert layer.needs_pattern == own.needs_pattern
-    assert [tuple(p.shape) for p in layer.parameters()] == own.parameter_shapes(model.config, 12, True)
+    encoding, own = model.encoding, model.config.encoding_settings
+    assert encoding.needs_pattern == own.needs_pattern
+    assert [tuple(p.shape) for p in encoding.parameters()] == own.parameter_shapes(model.config, 12, True)

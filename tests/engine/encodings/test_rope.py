@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from rotary_embedding_torch import RotaryEmbedding as LucidrainsRotary
 from torch import Tensor
-from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as llama_rotate
-from x_transformers.x_transformers import RotaryEmbedding as XRotary
-from x_transformers.x_transformers import apply_rotary_pos_emb as x_rotate
 
 from engine.encodings.rope.layer import Rope
 from tests.engine.tiny import tiny_config, tiny_encoding
@@ -28,20 +24,26 @@ def queries(seed: int = 0) -> Tensor:
 
 @pytest.mark.parametrize("base", [500.0, 10_000.0])
 def test_interleaved_agrees_with_rotary_embedding_torch(base: float) -> None:
-    theirs = LucidrainsRotary(WIDTH, theta=base).rotate_queries_or_keys(queries()).detach()
+    from rotary_embedding_torch import RotaryEmbedding
+
+    theirs = RotaryEmbedding(WIDTH, theta=base).rotate_queries_or_keys(queries()).detach()
     torch.testing.assert_close(rope("interleaved", base).rotate(queries(), range(LENGTH)), theirs, atol=1e-5, rtol=0)
 
 
 def test_interleaved_agrees_with_x_transformers() -> None:
-    frequencies, scale = XRotary(WIDTH).forward_from_seq_len(LENGTH)
-    theirs = x_rotate(queries(), frequencies, scale)
+    from x_transformers.x_transformers import RotaryEmbedding, apply_rotary_pos_emb
+
+    frequencies, scale = RotaryEmbedding(WIDTH).forward_from_seq_len(LENGTH)
+    theirs = apply_rotary_pos_emb(queries(), frequencies, scale)
     torch.testing.assert_close(rope("interleaved").rotate(queries(), range(LENGTH)), theirs, atol=1e-5, rtol=0)
 
 
 def test_rotate_half_agrees_with_llama() -> None:
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
     angles = torch.arange(LENGTH)[:, None] * 10_000.0 ** -(torch.arange(0, WIDTH, 2) / WIDTH)
     both = torch.cat([angles, angles], -1)[None]  # [1, position, d_head]
-    theirs, _ = llama_rotate(queries(), queries(), both.cos(), both.sin())
+    theirs, _ = apply_rotary_pos_emb(queries(), queries(), both.cos(), both.sin())
     torch.testing.assert_close(rope("rotate_half").rotate(queries(), range(LENGTH)), theirs, atol=1e-5, rtol=0)
 
 
@@ -54,7 +56,11 @@ def test_layouts_agree_after_permuting_the_dimensions() -> None:
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "rotate_half"])
-def test_products_depend_on_the_offset_alone(layout: str) -> None:
+def test_turning_keeps_lengths_and_position_zero_and_products_depend_on_the_offset_alone(layout: str) -> None:
+    turned = rope(layout).rotate(queries(), range(LENGTH))
+    torch.testing.assert_close(turned.norm(dim=-1), queries().norm(dim=-1))
+    torch.testing.assert_close(turned[:, :, 0], queries()[:, :, 0])
+
     q, k = queries(1)[0, 0, :1].double(), queries(2)[0, 0, :1].double()
     same_everywhere = [t.expand(1, 1, LENGTH, WIDTH) for t in (q, k)]
     turned_q, turned_k = (rope(layout).rotate(t, range(LENGTH))[0, 0] for t in same_everywhere)
@@ -63,13 +69,6 @@ def test_products_depend_on_the_offset_alone(layout: str) -> None:
         diagonal = products.diagonal(offset)
         torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal))
     assert products[0].std() > 0.1
-
-
-@pytest.mark.parametrize("layout", ["interleaved", "rotate_half"])
-def test_turning_keeps_lengths_and_position_zero(layout: str) -> None:
-    turned = rope(layout).rotate(queries(), range(LENGTH))
-    torch.testing.assert_close(turned.norm(dim=-1), queries().norm(dim=-1))
-    torch.testing.assert_close(turned[:, :, 0], queries()[:, :, 0])
 
 
 def test_picture_gives_angles_and_mean_cosines() -> None:

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from engine.config.run_config import parse
 from engine.encodings.rope.layer import Rope
@@ -24,6 +22,9 @@ WIDTH, BASE, TRAINED = 64, 10_000.0, 2048
 
 def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor, float]:
     """Frequencies [d_head / 2] and what queries and keys are multiplied by."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     config = LlamaConfig(
         hidden_size=WIDTH,
         num_attention_heads=1,
@@ -53,18 +54,16 @@ def test_automatic_ntk_agrees_with_the_dynamic_form_at_factor_one(length: int) -
     close(ours("ntk").frequencies(length), theirs("dynamic", 1.0, length)[0])
 
 
-def test_a_fixed_factor_is_not_dynamic_ntk() -> None:
-    """There s is f n / L - (f - 1): at n = L f it is f^2 - f + 1, not f."""
-    far = 4 * TRAINED
-    assert not torch.allclose(ours("ntk", 4.0).frequencies(far), theirs("dynamic", 4.0, far)[0], rtol=0.01)
-    close(ours("ntk", 13.0).frequencies(far), theirs("dynamic", 4.0, far)[0])
-
-
-def test_ntk_slows_the_slowest_by_the_factor_and_the_fastest_not() -> None:
+def test_ntk_slows_the_slowest_by_the_factor_and_a_fixed_factor_is_not_dynamic() -> None:
     ratio = rotary_frequencies(WIDTH, BASE) / ours("ntk", 8.0).frequencies(TRAINED + 1)
     assert ratio[0] == 1
     assert ratio[-1].item() == pytest.approx(8.0)
     assert (ratio.diff() > 0).all()
+
+    # There s is f n / L - (f - 1): at n = L f it is f^2 - f + 1, not f.
+    far = 4 * TRAINED
+    assert not torch.allclose(ours("ntk", 4.0).frequencies(far), theirs("dynamic", 4.0, far)[0], rtol=0.01)
+    close(ours("ntk", 13.0).frequencies(far), theirs("dynamic", 4.0, far)[0])
 
 
 def test_yarn_agrees_outside_the_ramp_and_in_its_temperature() -> None:
@@ -96,14 +95,12 @@ def test_up_to_the_trained_length_nothing_changes(scaling: str) -> None:
         assert not scaled.frequencies(TRAINED + 1).equal(plain.frequencies(TRAINED + 1))
 
 
-def test_automatic_interpolation_stays_within_the_trained_angles() -> None:
+def test_automatic_interpolation_stays_within_the_trained_angles_and_yarn_multiplies_queries_and_keys() -> None:
     config = tiny_config(pos_encoding="rope", rope_scaling="pi", seq_len=6)
     angles = tiny_encoding(Rope, config, max_positions=10).matrices(40)["matrix"]
     assert angles[:, 0].max() < 10
     torch.testing.assert_close(angles[:, 0], torch.arange(40) / 4)
 
-
-def test_yarns_temperature_multiplies_queries_and_keys() -> None:
     t = torch.randn(1, 2, 40, 4, generator=torch.Generator().manual_seed(0))
     rope = tiny_encoding(Rope, tiny_config(pos_encoding="rope", rope_scaling="yarn"), max_positions=10)
     turned = rope.rotate(t, range(40))

@@ -57,13 +57,11 @@ def test_the_whole_attention_layer_agrees_with_the_equations() -> None:
     torch.testing.assert_close(cache[f"{name}.out"], expected)
 
 
-def test_every_layer_owns_its_vectors() -> None:
+def test_every_layer_owns_its_vectors_and_the_picture_compares_each_offset_with_none() -> None:
     model = tiny_model(pos_encoding="shaw", n_layers=3)
     assert len(model.stack.encodings) == 3
     assert len(tiny_model(pos_encoding="t5_bias", n_layers=3).stack.encodings) == 1
 
-
-def test_picture_compares_each_offset_with_none() -> None:
     encoding = tiny_encoding(Shaw, tiny_config(pos_encoding="shaw", shaw_max_distance=3), max_positions=LENGTH)
     matrices = encoding.matrices(LENGTH)
     assert matrices["matrix"].shape == (7, WIDTH)

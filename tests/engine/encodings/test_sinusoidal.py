@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
-from transformers.models.xlm.modeling_xlm import create_sinusoidal_embeddings
-from x_transformers.x_transformers import ScaledSinusoidalEmbedding
 
 from engine.encodings.sinusoidal.layer import Sinusoidal
 from tests.engine.tiny import tiny_config, tiny_encoding
@@ -23,12 +21,16 @@ def sinusoids(**settings: object) -> torch.Tensor:
 
 
 def test_interleaved_agrees_with_xlm() -> None:
+    from transformers.models.xlm.modeling_xlm import create_sinusoidal_embeddings
+
     expected = nn.Embedding(LENGTH, WIDTH)
     create_sinusoidal_embeddings(LENGTH, WIDTH, out=expected.weight)
     torch.testing.assert_close(sinusoids(), expected.weight.detach(), atol=1e-5, rtol=0)
 
 
 def test_halves_agree_with_x_transformers_up_to_its_scale() -> None:
+    from x_transformers.x_transformers import ScaledSinusoidalEmbedding
+
     theirs = ScaledSinusoidalEmbedding(WIDTH)(torch.zeros(1, LENGTH, WIDTH)).detach() * WIDTH**0.5
     torch.testing.assert_close(sinusoids(sinusoid_layout="halves"), theirs, atol=1e-5, rtol=0)
 
@@ -44,13 +46,11 @@ def test_products_depend_on_the_offset_alone(layout: str, base: float) -> None:
     torch.testing.assert_close(gram.diagonal(), torch.full((LENGTH,), WIDTH / 2), atol=1e-4, rtol=0)
 
 
-def test_both_layouts_hold_the_same_similarities() -> None:
+def test_both_layouts_hold_the_same_similarities_and_the_base_sets_the_longest_wavelength() -> None:
     one, other = sinusoids(sinusoid_layout="interleaved"), sinusoids(sinusoid_layout="halves")
     assert not torch.allclose(one, other)
     torch.testing.assert_close(one @ one.T, other @ other.T, atol=1e-4, rtol=0)
 
-
-def test_base_sets_the_longest_wavelength() -> None:
     slowest = sinusoids(sinusoid_base=50.0, sinusoid_layout="halves")[1, WIDTH // 2 - 1]
     torch.testing.assert_close(slowest, torch.tensor(50.0 ** -(30 / 32)).sin())
 

@@ -6,10 +6,7 @@ import math
 
 import pytest
 import torch
-from rotary_embedding_torch import RotaryEmbedding
 from torch import Tensor
-from x_transformers.x_transformers import RotaryEmbedding as XRotary
-from x_transformers.x_transformers import apply_rotary_pos_emb
 
 from engine.encodings.rope.layer import Rope
 from engine.encodings.xpos.layer import Xpos
@@ -56,6 +53,8 @@ def test_agrees_with_the_equation(causal: bool) -> None:
 
 
 def test_agrees_with_rotary_embedding_torch_in_a_causal_stack() -> None:
+    from rotary_embedding_torch import RotaryEmbedding
+
     q, k = (t.float() for t in q_and_k())
     turned = RotaryEmbedding(dim=WIDTH, use_xpos=True).rotate_queries_and_keys(q, k)
     ours = scores(xpos(rope_layout="interleaved"), q, k)
@@ -63,8 +62,10 @@ def test_agrees_with_rotary_embedding_torch_in_a_causal_stack() -> None:
 
 
 def test_agrees_with_x_transformers_in_a_causal_stack() -> None:
+    from x_transformers.x_transformers import RotaryEmbedding, apply_rotary_pos_emb
+
     q, k = (t.float() for t in q_and_k())
-    freqs, scale = XRotary(WIDTH, use_xpos=True)(torch.arange(LENGTH))
+    freqs, scale = RotaryEmbedding(WIDTH, use_xpos=True)(torch.arange(LENGTH))
     theirs = apply_rotary_pos_emb(q, freqs, scale) @ apply_rotary_pos_emb(k, freqs, scale**-1.0).mT
     torch.testing.assert_close(scores(xpos(rope_layout="interleaved"), q, k), theirs, atol=1e-5, rtol=1e-5)
 

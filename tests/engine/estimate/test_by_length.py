@@ -35,28 +35,24 @@ def test_fused_attention_fits_far_longer_sequences_and_doubling_the_memory_shows
     assert lines[1] / lines[0] == pytest.approx(4, rel=0.02)
 
 
-def test_no_formula_no_answer() -> None:
-    config = read_plan({}).config("gru", 64)
-    assert longest_that_fits(config, 2**30) is None
-    assert longest_in_time(config, 1.0, Speed(1e-4, 1e10)) is None
-    assert longest_in_time(read_plan({}).config("fused", 64), 1.0, None) is None
-
-
-def test_the_longest_in_time_is_limited_by_the_arithmetic() -> None:
+def test_the_longest_in_time_is_limited_by_the_arithmetic_and_without_a_formula_there_is_none() -> None:
     config, speed = read_plan({}).config("fused", 64), Speed(overhead=1e-4, rate=1e10)
     found = longest_in_time(config, 1.0, speed)
     assert found is not None
     assert speed.seconds_on(config, flops_at(config, found), config.batch_size, found) <= 1.0
     assert speed.seconds_on(config, flops_at(config, found + 1), config.batch_size, found + 1) > 1.0
 
+    config = read_plan({}).config("gru", 64)
+    assert longest_that_fits(config, 2**30) is None
+    assert longest_in_time(config, 1.0, Speed(1e-4, 1e10)) is None
+    assert longest_in_time(read_plan({}).config("fused", 64), 1.0, None) is None
 
-def test_at_a_runs_own_length_it_is_the_runs_prediction() -> None:
+
+def test_at_a_runs_own_length_it_is_the_runs_prediction_and_the_cache_grows_by_two_vectors() -> None:
     config = read_plan({"n_layers": 2}).config("fused", 64).replace(seq_len=200)
     told = predict(config)
     assert memory_at(config, 200) == told.memory
     assert flops_at(config, 200) == told.flops_per_step
 
-
-def test_the_cache_grows_by_two_vectors_a_layer_and_token() -> None:
     config = read_plan({"d_model": 48, "n_layers": 3, "batch_size": 2}).config("fused", 64)
     assert cache_bytes_at(config, 101) - cache_bytes_at(config, 100) == 2 * (2 * 3 * 48 * 4)

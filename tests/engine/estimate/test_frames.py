@@ -9,7 +9,7 @@ from engine.estimate.frames import models_frame
 from engine.estimate.published import WELL_KNOWN
 
 
-def test_a_row_for_each_model_with_every_byte() -> None:
+def test_a_row_for_each_model_with_every_byte_also_above_64_bits() -> None:
     frame = models_frame(WELL_KNOWN.values(), "fp32", batch=3, written=True)
     assert list(frame["model"]) == list(WELL_KNOWN)
     for row in frame.to_dict("records"):
@@ -20,8 +20,6 @@ def test_a_row_for_each_model_with_every_byte() -> None:
             "training": found.training, "writing": found.writing,
         }  # fmt: skip
 
-
-def test_sizes_above_64_bits_stay_whole() -> None:
     model = WELL_KNOWN["llama3-70b"]
     frame = models_frame([model], "bf16", context=10_000_000, batch=4096, written=True)
     found = takes(model, PRECISIONS["bf16"], 10_000_000, 4096, written=True)

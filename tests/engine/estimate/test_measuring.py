@@ -28,13 +28,10 @@ def test_a_measurement_never_lowers_the_peak(name: str) -> None:
     assert peak(PROBED, name) >= peak(PROBED)
 
 
-def test_the_largest_of_several_counts() -> None:
+def test_the_largest_of_several_counts_and_an_unknown_one_is_left_to_the_run() -> None:
     both = peak(PROBED, "position_probe", "neighbour_cosine")
     assert both == max(peak(PROBED, "position_probe"), peak(PROBED, "neighbour_cosine"))
     assert both > peak(PROBED)
-
-
-def test_an_unknown_measurement_is_left_to_the_run_which_names_it() -> None:
     assert peak(PROBED, "zork") == peak(PROBED)
 
 

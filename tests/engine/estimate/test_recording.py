@@ -28,11 +28,13 @@ CASES: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("flat", CASES)
-def test_the_first_and_the_last_step_are_among_them(flat: dict[str, Any]) -> None:
+def test_the_first_and_the_last_step_are_among_them_and_they_are_dense_at_first(flat: dict[str, Any]) -> None:
     config = parse(flat)
     for steps in (validation_steps(config), snapshot_steps(config)):
         assert {1, config.steps} <= steps
         assert steps <= set(range(1, config.steps + 1))
+        at = sorted(steps)
+        assert at[1] - at[0] <= at[-1] - at[-2]
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5])
@@ -41,25 +43,15 @@ def test_the_shortest_runs_record_every_step(steps: int) -> None:
     assert validation_steps(config) == snapshot_steps(config) == frozenset(range(1, steps + 1))
 
 
-@pytest.mark.parametrize("flat", CASES)
-def test_they_are_dense_at_first(flat: dict[str, Any]) -> None:
-    for steps in (validation_steps(parse(flat)), snapshot_steps(parse(flat))):
-        at = sorted(steps)
-        assert at[1] - at[0] <= at[-1] - at[-2]
-
-
 def test_recording_is_a_small_share_of_a_run() -> None:
     for flat in CASES[:-1]:
         config = parse(flat)
         assert recording_cost(config) < 0.13 * config.steps
 
 
-def test_a_dearer_pass_is_taken_less_often() -> None:
+def test_a_dearer_pass_is_taken_and_larger_patterns_are_stored_less_often() -> None:
     cheap, dear = (len(validation_steps(parse({"batch_size": size, "steps": 500}))) for size in (32, 2))
     assert VALIDATIONS[0] <= dear < cheap <= VALIDATIONS[-1]
-
-
-def test_larger_patterns_are_stored_less_often() -> None:
     small, large = (len(snapshot_steps(parse({**LARGE, "seq_len": n, "steps": 5000}))) for n in (16, 512))
     assert SNAPSHOTS[0] <= large < small <= SNAPSHOTS[-1] + 1
 

@@ -20,12 +20,9 @@ def seconds(**settings: Any) -> float:
     return result_seconds(config, SPEED, count_parameters(config, **shapes(config).of_model))
 
 
-def test_each_test_length_adds_to_it() -> None:
+def test_each_test_length_adds_to_it_and_only_what_writes_is_timed_for_writing() -> None:
     times = [seconds(seq_len=16, test_lengths=lengths) for lengths in ((), (16,), (16, 32), (16, 32, 64))]
     assert times == sorted(set(times))
-
-
-def test_only_what_writes_its_answer_is_timed_for_writing() -> None:
     assert seconds(seq_len=64) > seconds(seq_len=127, task="k_back")  # both read 127 tokens
 
 

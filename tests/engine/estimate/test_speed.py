@@ -26,10 +26,19 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
 
 
-def test_a_speed_is_remembered() -> None:
+def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     assert known_speed() is None
-    remember_speed(Speed(0.0005, 5e9))
-    assert known_speed() == Speed(0.0005, 5e9)
+    remember_speed(Speed(0.01, 5e9))
+    reads = list[Path]()
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda file: reads.append(file) or read_bytes(file))
+    assert [known_speed() for _ in range(3)] == [Speed(0.01, 5e9)] * 3
+    assert reads == [speed_file()]
+    remember_speed(Speed(0.02, 5e9))
+    speed_file().touch()
+    assert known_speed() == Speed(0.02, 5e9)
+    speed_file().unlink()
+    assert known_speed() is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +75,7 @@ def test_a_file_of_an_earlier_version_is_read_and_its_missing_families_are_measu
     assert predict(RunConfig(family="gru")).seconds(10) is None
 
 
-def test_a_family_without_attention_has_a_time() -> None:
+def test_a_family_without_attention_has_a_time_and_all_are_measured_where_each_has_a_speed() -> None:
     remember_speed(Speed(0.0005, 5e9, (GRU,)))
     assert known_speed() == Speed(0.0005, 5e9, (GRU,))
     short, long = (predict(RunConfig(family="gru", task="k_back").replace(seq_len=n)).seconds(100) for n in (8, 512))
@@ -75,8 +84,6 @@ def test_a_family_without_attention_has_a_time() -> None:
     assert long > 20 * short
     assert predict(RunConfig(family="lstm")).seconds(10) is None
 
-
-def test_all_families_are_measured_where_each_has_a_speed() -> None:
     remember_speed(Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in BASELINES)))
     assert fully_measured()
 

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from engine.experiments.finding import lowest_p
 from engine.experiments.statistics import sign_flip_p, t_interval, to_json, weigh
@@ -99,6 +98,8 @@ def test_the_sign_flip_test_is_the_share_of_sign_patterns_as_far_from_zero(seeds
 
 @pytest.mark.parametrize("seeds", range(2, 17))
 def test_interval_and_p_are_those_of_scipy(seeds: int) -> None:
+    from scipy import stats
+
     """Rounded effects: many patterns of signs then have the same sum, and must be counted alike."""
     values = np.random.default_rng(seeds).normal(0.3, 1.0, seeds).round(1)
     interval = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)

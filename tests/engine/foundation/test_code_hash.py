@@ -29,9 +29,10 @@ print(sorted({name.split(".")[1] for name in sys.modules if name.startswith("eng
 """
 
 
-@pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    return shutil.copytree(ENGINE, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__", "recorded"))
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("copied") / "engine"
+    return shutil.copytree(ENGINE, folder, ignore=shutil.ignore_patterns("__pycache__", "recorded"))
 
 
 def changed(folder: Path, file: str) -> str:

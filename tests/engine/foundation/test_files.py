@@ -84,7 +84,7 @@ def test_what_the_disk_takes_half_of_is_not_appended(tmp_path: Path) -> None:
     assert file.read_text() == "a" * 70
 
 
-def test_the_newest_are_kept_the_last_used_among_them(tmp_path: Path) -> None:
+def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(tmp_path: Path) -> None:
     for number in range(6):
         write_whole(tmp_path / f"{number}.txt", "")
     write_whole(tmp_path / "other.json", "")
@@ -94,13 +94,11 @@ def test_the_newest_are_kept_the_last_used_among_them(tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == {"1.txt", "4.txt", "5.txt", "other.json"}
     keep_newest(tmp_path / "nowhere", "*.txt", 3)
 
-
-def test_only_abandoned_half_written_files_are_deleted(tmp_path: Path) -> None:
     for name, age in (("of-a-former-version.part", ABANDONED + 60), ("being-written.json.1234.part", 1)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     keep_newest(tmp_path, "*.json", 3)
-    assert os.listdir(tmp_path) == ["being-written.json.1234.part"]
+    assert [file.name for file in tmp_path.glob("*.part")] == ["being-written.json.1234.part"]
 
 
 def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:

@@ -8,13 +8,11 @@ from engine.foundation.glossary import OF_SETTING, TERMS
 from engine.tasks import TASKS
 
 
-def test_every_term_is_a_few_plain_sentences() -> None:
+def test_every_term_is_a_few_plain_sentences_and_only_settings_that_exist_lead_there() -> None:
     for slug, term in TERMS.items():
         assert slug == term.slug
         assert 40 < len(term.text) < 400, slug
         assert term.text.endswith("."), slug
 
-
-def test_only_settings_that_exist_lead_here() -> None:
     known = {row.name for task in TASKS for encoding in ENCODINGS for row in settings_for(task, encoding)}
     assert set(OF_SETTING) <= known

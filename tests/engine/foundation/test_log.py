@@ -25,22 +25,22 @@ def said(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> p
     return caplog
 
 
-def test_an_error_is_logged_with_its_place_and_without_its_message(said: pytest.LogCaptureFixture) -> None:
+def test_an_error_is_logged_with_its_place_what_the_system_said_and_without_its_message(
+    said: pytest.LogCaptureFixture,
+) -> None:
     log_failure("Job write_on", raised(KeyError))
     assert "Job write_on: KeyError" in said.text
     assert "in raised" in said.text
     assert TYPED not in said.text
 
+    log_error("Weights", OSError(28, "No space left on device", "/home/somebody/file"))
+    assert "Weights: OSError (No space left on device)" in said.text
+    assert "/home/somebody" not in said.text
+
 
 def test_a_reader_s_typo_is_one_line(said: pytest.LogCaptureFixture) -> None:
     log_failure("Job write_on", raised(ValueError))
     assert said.messages == ["Job write_on: ValueError"]
-
-
-def test_what_the_system_said_is_logged(said: pytest.LogCaptureFixture) -> None:
-    log_error("Weights", OSError(28, "No space left on device", "/home/somebody/file"))
-    assert "Weights: OSError (No space left on device)" in said.text
-    assert "/home/somebody" not in said.text
 
 
 def test_the_queue_is_told_when_it_has_doubled(said: pytest.LogCaptureFixture) -> None:

@@ -25,7 +25,7 @@ def test_a_full_budget_is_spent_at_once_and_then_as_fast_as_it_fills() -> None:
     assert [pace.spend("a", 1.0) for _ in range(9)] == pytest.approx([0.0] * 8 + [0.25]), "it is never more than full"
 
 
-def test_visitors_have_budgets_of_their_own() -> None:
+def test_visitors_have_budgets_of_their_own_and_over_a_long_time_no_more_than_the_rate() -> None:
     clock = Clock()
     pace = Pace(rate=1.0, most=1.0, clock=clock)
     pace.spend("a", 5.0)
@@ -33,8 +33,6 @@ def test_visitors_have_budgets_of_their_own() -> None:
     assert pace.wait("b") == 0.0
     assert pace.spend("b", 1.0) == 0.0
 
-
-def test_over_a_long_time_no_more_is_spent_than_the_rate() -> None:
     clock = Clock()
     pace = Pace(rate=0.25, most=5.0, clock=clock)
     spent = 0.0

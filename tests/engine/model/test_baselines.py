@@ -43,18 +43,10 @@ def test_convolutions_see_exactly_their_receptive_field(n_layers: int) -> None:
     assert touched.tolist() == [False] * (20 - seen) + [True] * seen
 
 
+@pytest.mark.parametrize(("optimizer", "norm"), [("adamw", "pre"), ("sgd", "post"), ("muon", "none")])
 @pytest.mark.parametrize("family", BASELINES)
-def test_parameters_are_counted(family: str) -> None:
-    for norm in ("pre", "post", "none"):
-        config = tiny_config(family=family, norm=norm, n_layers=3)
-        model = build_model(config, **SIZES)
-        assert sum(count_parameters(config, **SIZES).values()) == sum(p.numel() for p in model.parameters())
-
-
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
-@pytest.mark.parametrize("family", BASELINES)
-def test_the_optimizers_state_is_predicted(family: str, optimizer: str) -> None:
-    config = tiny_config(family=family, optimizer=optimizer)
+def test_parameters_are_counted_and_the_optimizers_state_is_predicted(family: str, optimizer: str, norm: str) -> None:
+    config = tiny_config(family=family, optimizer=optimizer, norm=norm, n_layers=3)
     model = build_model(config, **SIZES)
     model(tokens()).square().sum().backward()
     optimizers = build_optimizers(config, model)
@@ -62,6 +54,7 @@ def test_the_optimizers_state_is_predicted(family: str, optimizer: str) -> None:
         each.step()
     states = [value for each in optimizers for state in each.state.values() for value in state.values()]
     kept = sum(value.numel() * value.element_size() for value in states if isinstance(value, torch.Tensor))
+    assert sum(count_parameters(config, **SIZES).values()) == sum(p.numel() for p in model.parameters())
     assert predict_memory(config, length=10, **SIZES).optimizer == kept
 
 

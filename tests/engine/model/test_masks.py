@@ -89,7 +89,7 @@ def test_blocked_pairs_get_a_weight_of_exactly_zero(dtype: torch.dtype) -> None:
     assert torch.equal(mask.blocked, ~torch.ones(5, 5, dtype=torch.bool).tril())
 
 
-def test_a_query_in_padding_keeps_something_to_look_at() -> None:
+def test_a_mask_is_made_only_where_something_is_hidden_and_a_query_in_padding_keeps_something_to_look_at() -> None:
     real = torch.tensor([[False, False, True, True], [False] * 4])
     mask = causal_mask(4, "none", real, CPU, torch.float32)
     assert mask is not None
@@ -97,8 +97,6 @@ def test_a_query_in_padding_keeps_something_to_look_at() -> None:
     assert seen.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
     assert not mask.blocked[1].any()
 
-
-def test_no_mask_is_made_where_everything_may_be_seen() -> None:
     assert causal_mask(5, "missing", None, CPU, torch.float32) is None
     assert padding_mask(None, torch.float32) is None
 

@@ -52,20 +52,18 @@ def file(tmp_path: Path) -> Path:
     return place
 
 
-def test_cells_come_in_order_with_their_source(file: Path) -> None:
+def test_cells_come_in_order_with_their_source_and_what_they_assert_and_a_step_is_a_heading_and_what_follows(
+    file: Path,
+) -> None:
     cells = read_cells(file)
     assert [cell.kind for cell in cells] == ["markdown", "markdown", "code", "code", "markdown", "markdown", "code"]
     assert [cell.number for cell in cells] == list(range(7))
     assert cells[0].source == "# Title\n\nIntroduction."
     assert cells[2].source == "x = 1\n\n\ndef twice(n):\n    return 2 * n"
 
+    assert [cell.asserts for cell in cells if cell.kind == "code"] == [None, "Two is twice one.", None]
 
-def test_a_test_cell_says_what_it_asserts(file: Path) -> None:
-    assert [cell.asserts for cell in read_cells(file) if cell.kind == "code"] == [None, "Two is twice one.", None]
-
-
-def test_a_step_is_a_heading_and_what_follows_it(file: Path) -> None:
-    introduction, first, second = steps_of(read_cells(file))
+    introduction, first, second = steps_of(cells)
     assert (introduction.number, introduction.title) == (0, "Title")
     assert introduction.cells[0].source == "Introduction."
     assert (first.number, first.title, [cell.number for cell in first.code]) == (1, "First step", [2, 3])

@@ -64,34 +64,26 @@ def _replaced(source: str, changes: dict[str, str]) -> str:
     return source
 
 
-def test_errors_are_caught_and_the_notebook_goes_on(said: dict[str, str]) -> None:
+def test_what_the_notebooks_speak_of_comes_out(said: dict[str, str]) -> None:
     assert "IndexError: index out of range" in said["fixed-length"]
     assert (
         "11 words, RuntimeError: The size of tensor a (11) must match the size of tensor b (10)" in said["fixed-length"]
     )
 
-
-def test_the_given_numbers_come_out_under_seed_0(said: dict[str, str]) -> None:
     pairs = re.findall(r"given (\S+), here (\S+)", said["mean-pooling"])
     assert pairs == [("0.0671", "0.0671"), ("0.0436", "0.0436"), ("0.0880", "0.0880"), ("-0.0395", "-0.0395")]
 
-
-def test_the_position_is_learned_from_a_loss_near_the_given_one(said: dict[str, str]) -> None:
     first, last = (
         float(mean) for mean in re.findall(r"mean over the \w+ epoch: ([\d.]+)", said["predict-the-position"])
     )
     assert 50 < first < 75
     assert 1 < last < 5
 
-
-def test_the_sequence_is_reversed_and_the_first_half_stays_at_chance(said: dict[str, str]) -> None:
     found = re.search(r"first half ([\d.]+), second half ([\d.]+)", said["first-principles"])
     assert found is not None
     assert abs(float(found[1]) - 0.1) < 0.03
     assert float(found[2]) > 0.99
 
-
-def test_the_plays_are_learned(said: dict[str, str]) -> None:
     curve = [float(value) for value in re.findall(r"step \d+ of \d+: perplexity ([\d.]+)", said["first-principles"])]
     assert len(curve) == 10
     assert curve[-1] < curve[0]

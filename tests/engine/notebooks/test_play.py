@@ -21,35 +21,27 @@ def events(told: list[dict[str, Any]]) -> list[tuple[Any, str]]:
     return [(message.get("cell"), message["event"]) for message in told]
 
 
-def test_a_cell_sees_what_the_ones_before_it_made() -> None:
+def test_a_cell_sees_what_the_ones_before_it_made_as_far_as_it_is_told_and_its_last_expression_is_shown() -> None:
     told = played("x = 2", "print(3 * x)")
     assert {"cell": 1, "event": "text", "text": "6\n"} in told
     assert events(told)[-2:] == [(1, "passed"), (None, "waiting")]
 
-
-def test_the_last_expression_is_shown_and_nothing_else_is() -> None:
     told = played("1 + 1\n40 + 2", "y = 5", "None")
     assert [message["text"] for message in told if message["event"] == "text"] == ["42\n"]
 
-
-def test_it_goes_as_far_as_it_is_told_and_on_from_there() -> None:
     told = played("a = 1", "a += 1", "print(a)", until=(0, 2))
     assert events(told)[:3] == [(0, "started"), (0, "passed"), (None, "waiting")]
     assert "2\n" in [message.get("text") for message in told]
 
 
-def test_a_failed_assertion_without_words_is_told_by_its_line_and_ends_it() -> None:
+def test_an_error_is_told_by_its_line_after_what_was_printed_and_ends_it() -> None:
     told = played("x = 1", "y = x\nassert y == 2", "print('never')")
     assert told[-1] == {"cell": 1, "event": "failed", "error": "AssertionError: assert y == 2", "line": 2}
 
-
-def test_what_was_printed_before_an_error_is_told() -> None:
     told = played("print('before', end='')\n1 / 0")
     assert [message["event"] for message in told] == ["started", "text", "failed"]
     assert told[-1]["error"] == "ZeroDivisionError: division by zero"
 
-
-def test_an_error_inside_a_function_is_told_by_the_line_of_this_cell_that_called_it() -> None:
     told = played("def f():\n    raise KeyError('gone')", "x = 1\n\nf()")
     assert (told[-1]["error"], told[-1]["line"]) == ("KeyError: 'gone'", 3)
 

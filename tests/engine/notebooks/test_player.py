@@ -62,10 +62,15 @@ def test_stop_ends_the_process_and_keeps_what_it_came_to(start: Start) -> None:
     assert (play.state, play.outcomes[2].state, play.why_ended) == ("ended", "stopped", "")
 
 
-def test_a_process_that_dies_says_so(start: Start) -> None:
+def test_a_process_that_dies_says_so_and_after_the_last_cell_it_is_not_kept(start: Start) -> None:
     play = start("import sys; sys.exit(3)")
     assert play.wait(240)
     assert (play.state, play.why_ended) == ("ended", "Its process ended unexpectedly (exit code 3).")
+
+    play = start(saying({"event": "waiting", "until": CODE[-1]}))
+    play.go(CODE[-1])
+    assert play.wait(240)
+    assert (play.state, play.why_ended) == ("ended", "")
 
 
 def test_it_ends_at_the_time_and_memory_the_host_allows(start: Start) -> None:
@@ -95,13 +100,6 @@ def test_a_word_that_it_waits_is_not_believed_when_it_was_told_to_go_on(start: S
     play.go(CODE[1])
     until(lambda: play.running_cell == CODE[1])
     assert play.state == "running"
-
-
-def test_after_the_last_cell_the_process_is_not_kept(start: Start) -> None:
-    play = start(saying({"event": "waiting", "until": CODE[-1]}))
-    play.go(CODE[-1])
-    assert play.wait(240)
-    assert (play.state, play.why_ended) == ("ended", "")
 
 
 def test_players_limit_processes_and_put_idle_ones_away(monkeypatch: pytest.MonkeyPatch) -> None:

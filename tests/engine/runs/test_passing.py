@@ -23,13 +23,10 @@ def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens()
     assert trigram.sentence == "Has not passed the trigram (perplexity 73.7 against 66.7)."
 
 
-def test_one_that_falls_back_says_so() -> None:
+def test_one_that_falls_back_says_so_and_nothing_is_said_before_the_first_look() -> None:
     (row,) = passed(CONFIG, [look(100, 4.4), look(200, 4.6)], {"bigram": 4.5})
     assert (
         row.sentence
         == "Passed the bigram after 1 s of training, step 100, but is above it again (perplexity 99.5 against 90.0)."
     )
-
-
-def test_nothing_is_said_before_the_first_look() -> None:
     assert passed(CONFIG, [Progress(1, 8.0, 1.0, 0.01, 1.0)], {"bigram": 4.5}) == []

@@ -46,7 +46,7 @@ def test_what_is_pinned_outlives_everything_newer(tmp_path: Path) -> None:
     assert not runs.get(prepared.id)
 
 
-def test_only_its_owner_pins_and_deletes_a_run(tmp_path: Path) -> None:
+def test_only_its_owner_pins_and_deletes_a_run_and_nobody_one_that_is_live(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs")
     run = ended(runs, "teacher")
     for act in (runs.pin, runs.unpin, runs.delete):
@@ -56,6 +56,11 @@ def test_only_its_owner_pins_and_deletes_a_run(tmp_path: Path) -> None:
     runs.delete(run.id, TEACHER)
     assert runs.get(run.id) is None
     assert not run.folder.exists()
+
+    live = runs.create(config(), "teacher")
+    runs.delete(live.id, TEACHER)
+    runs.prune(Retention(runs=0, bytes=0, runs_per_visitor=0))
+    assert runs.get(live.id) is live
 
 
 def test_pins_are_limited_by_number_and_by_space(tmp_path: Path) -> None:
@@ -72,15 +77,7 @@ def test_pins_are_limited_by_number_and_by_space(tmp_path: Path) -> None:
     assert "space for kept runs is full" in str(no_pin(pinned, Kept("b", "y", 11), Retention(bytes=100)))
 
 
-def test_a_live_run_is_deleted_by_nobody(tmp_path: Path) -> None:
-    runs = Runs(tmp_path / "runs")
-    run = runs.create(config(), "teacher")
-    runs.delete(run.id, TEACHER)
-    runs.prune(Retention(runs=0, bytes=0, runs_per_visitor=0))
-    assert runs.get(run.id) is run
-
-
-def test_pinned_and_live_runs_take_their_space() -> None:
+def test_pinned_and_live_runs_take_their_space_and_those_of_the_program_have_no_quota() -> None:
     folders = [
         Kept("new", "a", 30),
         Kept("old", "a", 30),
@@ -91,8 +88,6 @@ def test_pinned_and_live_runs_take_their_space() -> None:
     assert list(too_many(folders, Retention(bytes=129))) == ["old"]
     assert list(too_many(folders, Retention(bytes=50))) == ["new", "old"]
 
-
-def test_runs_of_the_program_have_no_quota_of_their_own() -> None:
     folders = [Kept(str(i), "", 1) for i in range(5)]
     assert list(too_many(folders, Retention(runs_per_visitor=1))) == []
     assert list(too_many(folders, Retention(runs=4, runs_per_visitor=1))) == ["4"]

@@ -40,7 +40,7 @@ def read_anew(runs: Runs, run: Run) -> Run:
     return found
 
 
-def test_a_run_comes_back_from_disk_as_it_was(runs: Runs) -> None:
+def test_a_run_comes_back_from_disk_as_it_was_without_settings_of_another_version(runs: Runs) -> None:
     asked = config(steps=5, pos_encoding="rope", n_heads=4, d_model=32, test_lengths=(8, 12))
     run = finish(runs.create(asked, "a session"))
     found = read_anew(runs, run)
@@ -50,8 +50,14 @@ def test_a_run_comes_back_from_disk_as_it_was(runs: Runs) -> None:
     assert found.started == run.started
     assert found.ending == run.ending
 
+    file = run.folder / "config.json"
+    row = json.loads(file.read_text())
+    row["config"]["setting_of_tomorrow"] = 1
+    file.write_text(json.dumps(row))
+    assert read_anew(runs, run).config == run.config
 
-def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> None:
+
+def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty(runs: Runs) -> None:
     run = runs.create(config())
     before, after = (
         Snapshot(
@@ -76,6 +82,11 @@ def test_snapshots_keep_their_arrays_on_disk_and_give_them_back(runs: Runs) -> N
     assert "patterns" not in (run.folder / "events.jsonl").read_text()
     assert run.snapshot is not None
     assert run.snapshot.step == 7
+
+    run.folder.joinpath("snapshots", "0.npz").unlink()
+    found = read_anew(runs, run)
+    assert isinstance(found.events[0], Snapshot)
+    assert not found.events[0].patterns
 
 
 def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
@@ -106,14 +117,6 @@ def test_an_earlier_snapshot_is_packed_and_comes_back_whole(runs: Runs) -> None:
         assert kept.patterns["self"].tolist() == np.eye(2).tolist()
         assert to_json(kept) == to_json(look)
     assert [look.step for look in run.events.of(Snapshot, 1)] == [1, 2]
-
-
-def test_a_snapshot_whose_file_is_gone_is_empty(runs: Runs) -> None:
-    run = finish(runs.create(config()))
-    run.folder.joinpath("snapshots", "0.npz").unlink()
-    found = read_anew(runs, run)
-    assert isinstance(found.events[1], Snapshot)
-    assert not found.events[1].patterns
 
 
 def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,15 +184,6 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     with (run.folder / "events.jsonl").open("a") as file:
         file.write('{"event": "progress", "step": 9, "lo')
     assert read_anew(runs, run).step == 8, "a half-written line is left out"
-
-
-def test_settings_of_another_version_are_left_out(runs: Runs) -> None:
-    run = finish(runs.create(config(steps=3)))
-    file = run.folder / "config.json"
-    row = json.loads(file.read_text())
-    row["config"]["setting_of_tomorrow"] = 1
-    file.write_text(json.dumps(row))
-    assert read_anew(runs, run).config == run.config
 
 
 @pytest.mark.parametrize(
@@ -340,23 +334,17 @@ def test_a_run_that_the_disk_does_not_let_go_of_stays(runs: Runs, monkeypatch: p
     assert [kept.id for kept in runs.recent()] == [run.id]
 
 
-def test_a_loss_that_is_not_finite_survives_the_disk(runs: Runs) -> None:
-    run = runs.create(RunConfig())
-    run.append(
-        [Progress(1, float("nan"), float("inf"), 0.1, 1.0), Failed(1, "Step 1: loss is no longer finite.", 0, "loss")]
-    )
-    found = read_anew(runs, run)
-    assert found.state == "failed"
-    assert found.ending == run.ending
-
-
-def test_every_event_is_written_as_to_json_gives_it(runs: Runs) -> None:
+def test_a_loss_that_is_not_finite_survives_the_disk_and_every_event_is_written_as_to_json_gives_it(runs: Runs) -> None:
     full = Progress(1, 2.5, 1e-30, 0.1, 1e9, {"a": 1.0}, {"loss": 2.0}, {"0.q": 0.5, "head": 1.0})
     broken = Progress(2, float("nan"), 1.0, 0.1, 1.0, {"a": float("inf")})
     run = runs.create(RunConfig())
     run.append([full, broken, Failed(2, "Grüße → NaN", 0, "loss")])
     lines = (run.folder / "events.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == [to_json(event) for event in run.events]
+
+    found = read_anew(runs, run)
+    assert found.state == "failed"
+    assert found.ending == run.ending
 
 
 def test_one_slow_folder_stops_no_other(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,12 +82,9 @@ def test_the_alarm_comes_first_and_sets_the_two_numbers_side_by_side(written: fl
     assert why.startswith("First-half accuracy is 1.00, chance is 0.10")
 
 
-def test_a_gap_is_named_only_where_there_is_one() -> None:
+def test_a_gap_is_named_only_where_there_is_one_and_nothing_before_anything_is_measured() -> None:
     assert len(said(row(10, 0.5, gap=0.05))) == 1
     assert "nats above" in said(row(10, 0.5, gap=0.5))[1][1]
-
-
-def test_nothing_is_said_before_anything_is_measured() -> None:
     assert run_summary(RunConfig(), []) == []
     assert run_summary(RunConfig(), [STARTED]) == []
 

@@ -21,7 +21,7 @@ def test_the_default_plan_is_allowed_for_strangers_too() -> None:
     assert refusal(Plan(), Limits.model_validate(PROFILES["public"])) is None
 
 
-def test_a_long_plan_is_refused_with_a_value_that_fits_and_a_little_more_does_not() -> None:
+def test_a_long_plan_is_refused_with_a_value_that_fits_or_with_what_else_to_lower() -> None:
     limits = Limits(seconds=600.0)
     sentence = refusal(SLOW, limits)
     assert sentence is not None
@@ -35,14 +35,10 @@ def test_a_long_plan_is_refused_with_a_value_that_fits_and_a_little_more_does_no
     assert refusal(SLOW.model_copy(update={"patience": fits}), limits) is None
     assert refusal(SLOW.model_copy(update={"patience": fits + 0.01}), limits) is not None
 
-
-def test_where_no_patience_fits_it_says_what_else_to_lower() -> None:
     sentence = refusal(SLOW, Limits(seconds=60.0))
     assert sentence is not None
     assert sentence.endswith("choose fewer rounds or kinds.")
 
-
-def test_a_refused_sweep_asks_nothing() -> None:
     pool = ScriptedPool()
     pool.limits = Limits(seconds=60.0)
     with pytest.raises(Refused, match="this host allows 60 s"):

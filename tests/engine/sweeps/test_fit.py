@@ -21,16 +21,18 @@ def test_an_exact_law_is_found_exactly(power: float) -> None:
     assert (found.first, found.last, found.points) == (512.0, 4096.0, 4)
 
 
-def test_only_the_upper_part_counts() -> None:
+def test_only_the_upper_part_counts_and_two_points_say_nothing() -> None:
     points = [(place, 1.0) for place in PLACES[:3]] + [(place, place**2) for place in PLACES[3:]]
     found = fit(points)
     assert found is not None
     assert found.exponent == pytest.approx(2.0)
     assert upper_part(list(reversed(points))) == points[3:]
     assert upper_part([]) == []
+    assert fit([(2048.0, 1.0), (4096.0, 2.0)]) is None
+    assert fit_all({"none": [], "two": [(1.0, 1.0), (2.0, 2.0)]}) == {}
 
 
-def test_slope_and_interval_are_numpys() -> None:
+def test_slope_and_interval_are_numpys_and_hold_the_true_exponent_about_as_often_as_they_say() -> None:
     generator = np.random.default_rng(0)
     x = np.log(PLACES[3:])
     y = 1.5 * x + generator.normal(size=4)
@@ -41,19 +43,12 @@ def test_slope_and_interval_are_numpys() -> None:
     assert found.exponent == pytest.approx(slope)
     assert found.high - found.exponent == pytest.approx(4.302653 * error, rel=1e-5)  # t(.975, 2)
 
-
-def test_the_interval_holds_the_true_exponent_about_as_often_as_it_says() -> None:
     generator = np.random.default_rng(1)
     draws = np.exp(generator.normal(scale=0.2, size=(400, 4)))
     laws = fit_all(
         {str(i): [(p, p**1.5 * e) for p, e in zip(PLACES[3:], row, strict=True)] for i, row in enumerate(draws)}
     )
     assert 0.92 < np.mean([law.low < 1.5 < law.high for law in laws.values()]) < 0.98
-
-
-def test_two_points_say_nothing() -> None:
-    assert fit([(2048.0, 1.0), (4096.0, 2.0)]) is None
-    assert fit_all({"none": [], "two": [(1.0, 1.0), (2.0, 2.0)]}) == {}
 
 
 @pytest.mark.parametrize(

@@ -20,31 +20,31 @@ def seen(place: int, seconds: float, peak: int, kind: str = "fused") -> Visit:
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
-def test_onward_follows_the_law_of_the_last_two(power: float) -> None:
+def test_onward_follows_the_law_of_the_last_two_and_is_cautious_where_little_is_known(power: float) -> None:
     assert onward([(64, 9.0), (128, 128**power), (256, 256**power)], 1024) == pytest.approx(1024**power)
-
-
-def test_onward_is_cautious_where_little_is_known() -> None:
     assert onward([(64, 1.0)], 128) == 4.0  # the square
     assert onward([(64, 1.0), (128, 0.5)], 256) == 0.5  # noise: never less than before
     assert onward([(64, 1.0), (128, 100.0)], 256) == pytest.approx(100 * 2**2.5)  # nor steeper than any law here
 
 
-def test_a_short_point_on_a_large_machine_may_start() -> None:
+def test_a_point_starts_unless_it_takes_too_long_or_reaches_only_padding() -> None:
     for kind in PLAN.kinds:
         assert reason_not_to(PLAN, kind, 64, [], GIB) is None
+
+    before = [seen(512, 0.1, 1000), seen(1024, 0.4, 2000)]
+    why = reason_not_to(PLAN, "fused", 2048, before, GIB)
+    assert why == "a step would take about 1.6 s; the longest allowed is 0.5 s"
+
+    plan = read_plan({"axis": "depth", "deepest": 16, "seq_len": 64})
+    assert reason_not_to(plan, "cnn", 4, [], GIB) is None
+    why = reason_not_to(plan, "cnn", 8, [], GIB)
+    assert why == "its last layer would reach only beyond the 64 tokens there are"
 
 
 def test_from_one_point_the_time_grows_as_the_arithmetic_does() -> None:
     assert needed_seconds(PLAN, "gru", 128, [seen(64, 0.1, 1, "gru")]) == pytest.approx(0.2)
     assert 0.2 < needed_seconds(PLAN, "fused", 128, [seen(64, 0.1, 1)]) < 0.4
     assert needed_seconds(PLAN, "fused", 2**20, [seen(2**19, 0.1, 1)]) == pytest.approx(0.4, rel=0.01)
-
-
-def test_a_point_that_would_take_too_long_says_so() -> None:
-    before = [seen(512, 0.1, 1000), seen(1024, 0.4, 2000)]
-    why = reason_not_to(PLAN, "fused", 2048, before, GIB)
-    assert why == "a step would take about 1.6 s; the longest allowed is 0.5 s"
 
 
 def test_memory_must_fit_with_room_to_spare() -> None:
@@ -62,10 +62,3 @@ def test_before_any_peak_the_formula_is_multiplied_and_never_undercut() -> None:
     assert needed_bytes(PLAN, "materialised", 4096, []) == TRANSIENT * told
     assert needed_bytes(PLAN, "materialised", 4096, [seen(2048, 1.0, 10)]) == told
     assert needed_bytes(PLAN, "gru", 128, []) > 0
-
-
-def test_a_convolution_that_reaches_only_padding_is_left_out() -> None:
-    plan = read_plan({"axis": "depth", "deepest": 16, "seq_len": 64})
-    assert reason_not_to(plan, "cnn", 4, [], GIB) is None
-    why = reason_not_to(plan, "cnn", 8, [], GIB)
-    assert why == "its last layer would reach only beyond the 64 tokens there are"

@@ -11,10 +11,11 @@ from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan, read_plan, width_of
 
 
-def test_places_double_and_end_where_asked() -> None:
+def test_places_double_and_end_where_asked_and_kinds_may_stand_in_any_order() -> None:
     assert read_plan({"longest": "300"}).places == (64, 128, 256, 300)
     assert read_plan({"longest": 512}).places == (64, 128, 256, 512)
     assert read_plan({"axis": "depth", "deepest": 6}).places == (1, 2, 4, 6)
+    assert read_plan({"kinds": "cnn, fused"}).kinds == ("fused", "cnn")
 
 
 @pytest.mark.parametrize("sizes", [{}, {"d_model": 96, "n_heads": 8, "n_layers": 3}, {"axis": "depth", "d_model": 48}])
@@ -53,7 +54,3 @@ def test_what_does_not_fit_is_named_and_ignored(given: dict[str, str], words: st
     assert plan == Plan(rounds=2)
     assert words in str(ignored[0])
     assert len(ignored) == 1
-
-
-def test_a_link_says_the_kinds_in_any_order() -> None:
-    assert read_plan({"kinds": "cnn, fused"}).kinds == ("fused", "cnn")

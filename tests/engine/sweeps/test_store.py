@@ -35,30 +35,25 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
 
 
-def test_it_comes_back_as_it_was(result: Result) -> None:
+def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.skips
     assert result.fits
     store.keep(NAME, result)
     assert store.find(NAME) == result
 
-
-@pytest.mark.parametrize("name", ["unknown-name", "../../etc/passwd", "", "a/b", "x" * 200])
-def test_no_such_sweep(name: str) -> None:
-    assert store.find(name) is None
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "plan": {"zork": 1}}'])
-def test_a_file_that_is_none_is_passed_over(text: str) -> None:
-    store.folder().mkdir(parents=True)
-    (store.folder() / f"{NAME}.json").write_text(text)
-    assert store.find(NAME) is None
-
-
-def test_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_KEPT", 2)
     for number in range(4):
         store.keep(f"sweep-number-{number}", result)
     assert len(list(store.folder().glob("*.json"))) == 2
+
+
+def test_a_name_of_no_sweep_finds_none_and_a_file_that_is_none_is_passed_over() -> None:
+    for name in ("unknown-name", "../../etc/passwd", "", "a/b", "x" * 200):
+        assert store.find(name) is None
+    store.folder().mkdir(parents=True)
+    for text in ("", "[]", "{}", '{"format": 2}', '{"format": 1, "plan": {"zork": 1}}'):
+        (store.folder() / f"{NAME}.json").write_text(text)
+        assert store.find(NAME) is None
 
 
 def test_the_table_has_a_row_for_each_visit(result: Result) -> None:

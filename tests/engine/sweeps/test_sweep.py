@@ -62,7 +62,7 @@ def test_the_laws_are_found_and_the_spread_is_kept(finished: tuple[Sweep, Script
     assert result.summaries("cnn", "cached") == []
 
 
-def test_a_stop_keeps_what_there_is() -> None:
+def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -> None:
     pool = ScriptedPool()
     sweep = Sweep(PLAN, cast(Pool, pool))
     pool.on_visit = lambda count: sweep.stop() if count == 7 else None
@@ -71,6 +71,15 @@ def test_a_stop_keeps_what_there_is() -> None:
     assert sweep.state == "stopped"
     assert len(sweep.result.visits) == 7
     assert sweep.done == 1.0
+
+    pool, left = ScriptedPool(), list[float]()
+    sweep = Sweep(PLAN, cast(Pool, pool))
+    pool.on_visit = lambda count: left.append(sweep.seconds_left)
+    sweep.start()
+    assert sweep.wait(240)
+    assert sweep.seconds_left == 0
+    half = left[len(left) // 2 :]
+    assert half == sorted(half, reverse=True)
 
 
 def test_a_point_that_ends_its_worker_ends_only_its_kind() -> None:
@@ -89,14 +98,3 @@ def test_the_host_limits_what_a_step_may_take() -> None:
     result = ended(pool, kinds="cnn").result
     assert result.summaries("cnn", "train") == []
     assert result.skips[0].why.endswith("must fit in the 200 KiB there are.")
-
-
-def test_time_left_counts_down_to_nothing() -> None:
-    pool, left = ScriptedPool(), list[float]()
-    sweep = Sweep(PLAN, cast(Pool, pool))
-    pool.on_visit = lambda count: left.append(sweep.seconds_left)
-    sweep.start()
-    assert sweep.wait(240)
-    assert sweep.seconds_left == 0
-    half = left[len(left) // 2 :]
-    assert half == sorted(half, reverse=True)

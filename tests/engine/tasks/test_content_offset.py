@@ -28,16 +28,14 @@ def test_every_answer_is_the_symbol_its_token_points_at(family: str) -> None:
             assert asked[i] == (pairs[i - offset][0] if i >= offset else IGNORE)
 
 
-def test_all_symbols_with_all_offsets_occur_alike() -> None:
-    tokens = Data(config_of(batch_size=4096)).training_batch().inputs
-    shares = tokens.flatten().bincount(minlength=SYMBOLS * FURTHEST) / tokens.numel()
-    torch.testing.assert_close(shares, torch.full_like(shares, 1 / 21), atol=0.006, rtol=0)
-
-
-def test_the_model_reads_pairs_and_answers_symbols() -> None:
+def test_the_model_reads_pairs_which_occur_alike_and_answers_symbols() -> None:
     sizes = shapes(config_of())
     assert (sizes.n_tokens, sizes.n_outputs) == (SYMBOLS * FURTHEST, SYMBOLS)
     assert token_names(config_of(), [3, 1, SYMBOLS + 4]) == ["3₁", "1₁", "4₂"]
+
+    tokens = Data(config_of(batch_size=4096)).training_batch().inputs
+    shares = tokens.flatten().bincount(minlength=SYMBOLS * FURTHEST) / tokens.numel()
+    torch.testing.assert_close(shares, torch.full_like(shares, 1 / 21), atol=0.006, rtol=0)
 
 
 def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:

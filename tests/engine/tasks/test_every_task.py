@@ -39,12 +39,10 @@ def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
         assert taken is declared if of_its_own else issubclass(declared, taken)
 
 
-def test_every_folder_is_registered() -> None:
+def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() -> None:
     specs = [file for place in engine.tasks.__path__ for file in Path(place).glob("*/spec.py")]
     assert {file.parent.name for file in specs} == set(TASKS)
 
-
-def test_every_task_stands_once_in_a_group_with_a_label_and_no_group_is_empty() -> None:
     in_groups = [spec.name for specs in BY_GROUP.values() for spec in specs]
     assert sorted(in_groups) == sorted(TASKS)
     assert list(BY_GROUP) == list(GROUPS)

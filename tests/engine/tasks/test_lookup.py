@@ -61,22 +61,18 @@ def test_the_true_source_holds_the_asked_key() -> None:
         TASK.true_source(source, SETTINGS)
 
 
-def test_tokens_and_answers_have_names() -> None:
+def test_tokens_and_answers_have_names_shapes_hold_them_and_a_token_is_key_plus_value() -> None:
     config = parse({"task": "lookup", "seq_len": 4, "vocab_size": 4, "n_keys": 8, "lookups": 2, "family": "encoder"})
     assert token_names(config, [11, 0, 8, 9]) == ["c1", "a0", "b3", "b?"]
     answer = TASK.answer(torch.tensor([[11, 0, 8, 9]]), config.task_settings)
     assert answer.tolist() == [[IGNORE, IGNORE, IGNORE, 13]]
     assert answer_namer(config)(13) == "3 1"
 
-
-def test_shapes_hold_every_token_and_answer() -> None:
     config = parse({"task": "lookup", "seq_len": 9, "vocab_size": 2, "lookups": 4, "family": "encoder"})
     sizes, batch = shapes(config), Data(config).training_batch()
     assert (sizes.n_tokens, sizes.n_outputs, sizes.length) == (8 + 2 + 1, 16, 9)
     assert int(batch.inputs.max()) < len(config.task_settings.token_parts) == 24
 
-
-def test_a_token_is_embedded_as_key_plus_value() -> None:
     config = parse({"task": "lookup", "seq_len": 4, "vocab_size": 4, "n_keys": 8, "family": "encoder"})
     model = build_model(config, **shapes(config).of_model)
     vectors, rows = model.embedding(torch.tensor([[11, 9]]))[0], model.embedding.table.weight

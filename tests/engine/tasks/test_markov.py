@@ -68,11 +68,12 @@ def test_the_floor_is_the_loss_of_the_model_that_knows_the_table() -> None:
     assert 0 < source.entropy_rate < math.log(4)
 
 
-def test_chance_is_how_often_the_commonest_symbol_comes() -> None:
+def test_chance_is_how_often_the_commonest_symbol_comes_and_what_hardly_varies_holds_nothing_out() -> None:
     data = Data(SMALL)
     targets = data.validation_batch(size=20_000).targets
     asked = targets[targets != IGNORE]
     assert data.chance() == pytest.approx(asked.bincount().max().item() / len(asked), abs=0.02)
+    assert not Data(parse({"task": "markov", "vocab_size": 2, "dirichlet_alpha": 0.01})).holds_out(16)
 
 
 def test_the_source_is_one_for_all_seeds_and_another_by_its_own_setting() -> None:
@@ -88,7 +89,3 @@ def test_a_fixed_set_is_trained_on_and_shares_no_sequence_with_validation() -> N
     assert len(trained) == 40
     assert not is_held_out(torch.tensor(sorted(trained))).any()
     assert is_held_out(data.validation_batch().inputs).all()
-
-
-def test_a_source_that_hardly_varies_holds_nothing_out() -> None:
-    assert not Data(parse({"task": "markov", "vocab_size": 2, "dirichlet_alpha": 0.01})).holds_out(16)

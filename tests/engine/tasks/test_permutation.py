@@ -20,7 +20,7 @@ def test_every_answer_is_the_symbol_at_its_place() -> None:
         assert asked == [read[place] for place in order]
 
 
-def test_the_order_is_the_settings_and_not_the_runs() -> None:
+def test_the_order_is_the_settings_not_the_runs_and_no_single_offset_answers_many_positions() -> None:
     places = torch.arange(N)[None]
 
     def order(seed: int, permutation_seed: int) -> list[int]:
@@ -29,8 +29,6 @@ def test_the_order_is_the_settings_and_not_the_runs() -> None:
 
     assert order(0, 1) == order(9, 1) != order(0, 2)
 
-
-def test_no_single_offset_answers_many_positions() -> None:
-    """Else a relative encoding had an easy part."""
+    # Else a relative encoding had an easy part.
     offsets = torch.tensor(permutation(N, 0)) - torch.arange(N)
     assert offsets.unique(return_counts=True)[1].max() <= 3

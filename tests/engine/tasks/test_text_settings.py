@@ -32,13 +32,10 @@ def test_what_does_not_fit_is_refused_one_at_a_time(settings: dict[str, Any], se
     assert str(caught.value).startswith(sentence)
 
 
-def test_a_stride_beyond_the_window_is_fine_side_by_side() -> None:
-    assert parse({"task": "shakespeare_chars", **OVERLAPPING, "windows": "non_overlapping"}).value("stride") == 8
-
-
 def test_the_text_tasks_differ_in_unit_and_defaults_alone() -> None:
     characters, words = (parse({"task": task}).task_settings for task in ("shakespeare_chars", "shakespeare_words"))
     assert (characters.unit, words.unit) == ("characters", "words")
     assert list(type(characters).model_fields) == list(type(words).model_fields)
     assert (characters.n_symbols, words.n_symbols) == (80, 1000)
     assert characters.sister_symbols == words.sister_symbols == 0
+    assert parse({"task": "shakespeare_chars", **OVERLAPPING, "windows": "non_overlapping"}).value("stride") == 8

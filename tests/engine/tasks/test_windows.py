@@ -55,9 +55,13 @@ def test_windows_are_slices_of_the_text(config: RunConfig, settings: dict[str, A
     assert every(cut, held_out=True, size=1000) == slices(held_out, 8, 8), "held-out windows never overlap"
 
 
-def test_a_training_set_of_so_many_windows_is_the_first_ones(config: RunConfig) -> None:
+def test_a_training_set_of_so_many_windows_is_the_first_ones_and_where_nothing_is_held_out_they_are_tested_on(
+    config: RunConfig,
+) -> None:
     few = config.replace(dataset_size=20, stride=4)
     assert every(few, held_out=False) == slices(numbers_of(TEXT[: 19 * 4 + 9], few), 8, 4)
+    same = config.replace(split="none", windows="non_overlapping", text_tokens=512)
+    assert every(same, held_out=True) == every(same, held_out=False)
 
 
 def test_a_stretch_is_cut_where_the_seed_says(config: RunConfig) -> None:
@@ -79,17 +83,9 @@ def test_windows_split_at_random_are_apart_but_share_text_where_they_overlap(con
     assert len(rows) <= 124
 
 
-def test_nothing_held_out_tests_on_the_trained_windows(config: RunConfig) -> None:
-    same = config.replace(split="none", windows="non_overlapping", text_tokens=512)
-    assert every(same, held_out=True) == every(same, held_out=False)
-
-
-def test_chance_is_the_share_of_the_commonest_character(config: RunConfig) -> None:
+def test_chance_is_the_share_of_the_commonest_character_and_too_little_text_is_said(config: RunConfig) -> None:
     commonest = max(CHARACTERS, key=TEXT[:3600].count)
     assert Data(config).chance() == pytest.approx(TEXT[:3600].count(commonest) / 3600)
-
-
-def test_too_little_text_is_said_in_one_sentence(config: RunConfig) -> None:
     with pytest.raises(ValueError, match="no window of 601 tokens"):
         Data(config.replace(seq_len=600)).validation_batch()
 

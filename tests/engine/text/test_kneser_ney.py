@@ -96,13 +96,11 @@ def test_looking_further_back_helps_where_the_text_does() -> None:
     assert nats[2] < 0.02 < nats[1]
 
 
-def test_discounts_fall_back_where_too_little_occurs() -> None:
+def test_discounts_fall_back_where_too_little_occurs_and_a_text_may_be_shorter_than_its_grams() -> None:
     assert estimated(np.array([5, 7, 9])) == FALLBACK
     d1, d2, d3 = estimated(np.array([1] * 60 + [2] * 25 + [3] * 12 + [4] * 8))
     assert 0 < d1 < d2 < d3 < 3
 
-
-def test_a_text_shorter_than_its_grams_and_too_large_a_vocabulary() -> None:
     short = kneser_ney([np.array([1])], 3, 3)
     assert short.probabilities(np.array([[0, 1]]), np.array([1]))[0] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="too many grams"):

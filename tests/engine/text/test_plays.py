@@ -13,22 +13,18 @@ from engine.text.tokens import UNKNOWN_NAME, Unit, joined
 from engine.training.data import Data
 
 
-def test_no_play_is_on_both_sides() -> None:
+def test_no_play_is_on_both_sides_and_they_are_those_of_all_stored_results() -> None:
     trained = plays.trained_plays(99)
     assert len(set(trained)) == 34
     assert set(trained) | set(plays.HELD_OUT) == set(plays.files())
     assert set(trained).isdisjoint(plays.HELD_OUT)
     assert plays.trained_plays(2) == trained[:2]
 
-
-def test_the_plays_are_those_of_all_stored_results() -> None:
     digest = hashlib.sha256()
     for name in plays.files():
         digest.update(name.encode() + plays.read(name).encode())
     assert digest.hexdigest() == "ddad2c7821ae39269d478a14039253cdc9f3d6b8541be948f0b64b3418792b67"
 
-
-def test_a_play_is_plain_text() -> None:
     text = plays.read("macbeth")
     assert text.startswith("Macbeth\n\nACT I\n")
     assert "When shall we three meet again\nIn thunder" in text

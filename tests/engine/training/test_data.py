@@ -54,7 +54,7 @@ def test_batches_have_the_shapes_that_are_promised(task: str, family: str) -> No
     assert tuple(batch.regions) == metric_names(config)
 
 
-def test_a_decoder_reads_question_and_answer_as_one_line() -> None:
+def test_a_decoder_reads_question_and_answer_as_one_line_and_an_encoder_decoder_writes_after_a_marker() -> None:
     data = Data(RunConfig(seq_len=3))
     batch = data.frame(torch.tensor([SAMPLE]), torch.tensor([[4, 1, 3]]))
     assert batch.inputs.tolist() == [[3, 1, 4, 4, 1]]
@@ -62,8 +62,6 @@ def test_a_decoder_reads_question_and_answer_as_one_line() -> None:
     assert batch.targets[:, batch.regions["first_half_accuracy"]].tolist() == [[1, 4]]
     assert batch.targets[:, batch.regions["second_half_accuracy"]].tolist() == [[4, 1, 3]]
 
-
-def test_an_encoder_decoder_writes_after_a_marker() -> None:
     data = Data(RunConfig(seq_len=3, family="encoder_decoder"))
     batch = data.frame(torch.tensor([SAMPLE]), torch.tensor([[4, 1, 3]]))
     assert batch.source is not None

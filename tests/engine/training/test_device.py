@@ -29,15 +29,15 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
 
 
 @pytest.mark.parametrize("asked", ["auto", "cuda"])
-def test_a_run_on_a_gpu_says_that_its_numbers_are_not_repeated_exactly(asked: str, found: Found) -> None:
+def test_a_run_on_a_gpu_says_that_its_numbers_are_not_repeated_exactly_and_without_one_it_is_refused(
+    asked: str, found: Found
+) -> None:
     found("cuda")
     device, note = choose_device(parse({"device": asked}), CPU_IS_FASTER_BELOW)
     assert device.type == "cuda"
     assert note.startswith("On cuda the same settings and seed give nearly the same numbers")
     assert choose_device(parse({"device": "cpu"}), CPU_IS_FASTER_BELOW) == (torch.device("cpu"), "")
 
-
-def test_without_an_accelerator_auto_is_the_cpu_and_a_gpu_is_refused(found: Found) -> None:
     found(None)
     assert choose_device(parse({}), 1e12) == (torch.device("cpu"), "")
     with pytest.raises(ValueError, match=r"device is cuda; this machine has cpu\."):

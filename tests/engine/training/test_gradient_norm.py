@@ -17,15 +17,9 @@ def parameter(grad: list[float], dtype: torch.dtype = torch.float32) -> nn.Param
     return made
 
 
-def test_small_gradients() -> None:
+def test_small_gradients_squares_that_overflow_and_what_is_not_finite() -> None:
     assert gradient_norm([parameter([3.0]), parameter([4.0])]) == pytest.approx(5.0)
-
-
-def test_squares_that_overflow() -> None:
     assert gradient_norm([parameter([3e25, 0.0]), parameter([4e25])]) == pytest.approx(5e25, rel=1e-6)
     assert gradient_norm([parameter([3e4, 4e4], torch.float16)]) == pytest.approx(5e4, rel=1e-3)
-
-
-@pytest.mark.parametrize("value", [math.inf, math.nan])
-def test_what_is_not_finite_stays_so(value: float) -> None:
-    assert not math.isfinite(gradient_norm([parameter([1.0, value])]))
+    for value in (math.inf, math.nan):
+        assert not math.isfinite(gradient_norm([parameter([1.0, value])]))

@@ -28,7 +28,7 @@ def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
     return config, model, Data(config).training_batch()
 
 
-def test_saved_tensors_of_a_small_network_by_hand() -> None:
+def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() -> None:
     """Linear keeps its input, tanh its output, which the next Linear shares; what was there before does not count."""
     first, second, x = nn.Linear(8, 16), nn.Linear(16, 4), torch.randn(5, 8)
     network = nn.Sequential(first, nn.Tanh(), second)
@@ -37,8 +37,6 @@ def test_saved_tensors_of_a_small_network_by_hand() -> None:
     _, saved, _ = saved_for_backward(network, lambda: network(2 * x).sum())
     assert saved.total == 4 * (5 * 8 + 5 * 16)
 
-
-def test_nothing_is_saved_without_gradient() -> None:
     _, model, batch = ready()
     with torch.no_grad():
         _, saved, _ = saved_for_backward(model, lambda: forward(model, batch).sum())
@@ -76,7 +74,7 @@ def test_parameters_gradients_and_optimizer_are_predicted_exactly(optimizer: str
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_measuring_changes_no_number(dropout: float) -> None:
+def test_measuring_is_in_training_mode_and_changes_no_number_and_no_mode(dropout: float) -> None:
     config, model, batch = ready(dropout=dropout)
     weights = {name: value.clone() for name, value in model.state_dict().items()}
     random_state = torch.get_rng_state()
@@ -84,6 +82,10 @@ def test_measuring_changes_no_number(dropout: float) -> None:
     assert torch.equal(torch.get_rng_state(), random_state)
     assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
     assert all(parameter.grad is None for parameter in model.parameters())
+
+    config, model, batch = ready(dropout=dropout, task="k_back", attention_impl="materialised")
+    assert measure_memory(config, model.eval(), batch, []).saved == predict(config).memory.saved
+    assert not model.training
 
 
 def test_fused_attention_saves_memory_linear_in_length() -> None:
@@ -105,9 +107,3 @@ def test_a_length_without_a_row_does_not_change_the_memory_measured_at_the_end()
     assert isinstance(finished, Finished)
     assert "no row" in finished.by_length[-1]["note"]
     assert finished.memory.saved == predict(longer).memory.saved
-
-
-def test_memory_of_a_training_step_is_measured_in_training_mode_and_the_mode_is_put_back() -> None:
-    config, model, batch = ready(dropout=0.1, task="k_back", attention_impl="materialised")
-    assert measure_memory(config, model.eval(), batch, []).saved == predict(config).memory.saved
-    assert not model.training

@@ -55,16 +55,14 @@ def test_a_run_with_randomized_positions_trains_and_tests_longer(encoding: str, 
     assert "written_accuracy" in last.metrics or family == "encoder"
 
 
-def test_a_learned_table_has_a_row_for_every_position_that_may_be_drawn() -> None:
-    config = parse({**SHORT, "randomized_positions": 3, "test_lengths": "8"})
-    assert shapes(config).of_model["max_positions"] == 3 * (2 * 8 - 1)
-    assert shapes(config.replace(randomized_positions=1)).of_model["max_positions"] == 2 * 5 - 1
-
-
-def test_training_positions_change_and_validation_positions_stay() -> None:
+def test_training_positions_change_validation_positions_stay_and_a_table_has_a_row_for_each() -> None:
     data = Data(parse({**SHORT, "randomized_positions": 3}))
     assert len({data.training_batch().positions for _ in range(10)}) > 5
     assert data.validation_batch().positions == data.validation_batch().positions == spread(9, 27)
+
+    config = parse({**SHORT, "randomized_positions": 3, "test_lengths": "8"})
+    assert shapes(config).of_model["max_positions"] == 3 * (2 * 8 - 1)
+    assert shapes(config.replace(randomized_positions=1)).of_model["max_positions"] == 2 * 5 - 1
 
 
 def test_positions_given_to_the_model_are_those_of_a_shifted_sequence() -> None:
@@ -114,18 +112,16 @@ def test_memory_of_position_dropout_is_predicted(encoding: str) -> None:
     assert told.saved == pytest.approx(saved_for_backward(model, loss)[1].total, rel=0.01)
 
 
-def lengths(**settings: Any) -> torch.Tensor:
+def drawn_lengths(**settings: Any) -> torch.Tensor:
     data = Data(RunConfig().replace(task="k_back", k=1, batch_size=1, seq_len=8, min_seq_len=3, **settings))
     return torch.tensor([data.training_batch().inputs.size(1) for _ in range(1000)])
 
 
-def test_lengths_follow_their_law() -> None:
-    counts = lengths(length_decay=0.5).bincount(minlength=9)[3:] / 1000
-    assert counts.tolist() == pytest.approx([2 ** -(n + 1) * 64 / 63 for n in range(6)], abs=0.05)
-
-
-def test_the_law_of_lengths_sums_to_one() -> None:
+def test_the_law_of_lengths_sums_to_one_and_lengths_follow_it() -> None:
     config = RunConfig().replace(task="k_back", k=1, seq_len=8, min_seq_len=3)
     assert length_law(config) == pytest.approx(dict.fromkeys(range(3, 9), 1 / 6))
     assert sum(length_law(config.replace(length_decay=0.3)).values()) == pytest.approx(1)
     assert length_law(RunConfig()) == {6: 1.0}
+
+    counts = drawn_lengths(length_decay=0.5).bincount(minlength=9)[3:] / 1000
+    assert counts.tolist() == pytest.approx([2 ** -(n + 1) * 64 / 63 for n in range(6)], abs=0.05)

@@ -66,7 +66,7 @@ def test_the_related_sequences_are_plenty_and_not_the_labelled_ones_renamed() ->
     assert labelled_rows.isdisjoint(related)
 
 
-def test_the_schedule_begins_anew() -> None:
+def test_the_schedule_begins_anew_and_without_pre_training_nothing_changes() -> None:
     once = RunConfig(steps=100, schedule="cosine", warmup_steps=10)
     twice = RunConfig(steps=160, pretrain_steps=60, schedule="cosine", warmup_steps=10)
     assert [learning_rate_at(twice, step) for step in range(61, 161)] == [
@@ -74,6 +74,12 @@ def test_the_schedule_begins_anew() -> None:
     ]
     first = [learning_rate_at(twice, step) for step in range(1, 61)]
     assert first == [learning_rate_at(once.replace(steps=60), step) for step in range(1, 61)]
+
+    config = RunConfig()
+    assert shapes(config) == labelled(config)
+    assert torch.equal(
+        Data(config).training_batch().inputs, Data(config.replace(pretrain_on="next_token")).training_batch().inputs
+    )
 
 
 def test_progress_goes_on_through_both_and_is_judged_on_the_run_s_own_task() -> None:
@@ -93,11 +99,3 @@ def test_the_related_task_is_learned_first_and_the_own_symbols_are_new_then() ->
     assert events[119].loss < 0.2 < 1.5 < events[120].loss
     held_out = [event.validation["accuracy"] for event in events if event.validation and event.step <= 120]
     assert max(held_out) < 0.3, "while it trains on other symbols it knows nothing of its own"
-
-
-def test_without_pre_training_nothing_changes() -> None:
-    config = RunConfig()
-    assert shapes(config) == labelled(config)
-    assert torch.equal(
-        Data(config).training_batch().inputs, Data(config.replace(pretrain_on="next_token")).training_batch().inputs
-    )

@@ -26,20 +26,16 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
     })  # fmt: skip
 
 
-def test_temperature_one_is_softmax_and_others_are_softmax_of_the_quotient() -> None:
+def test_temperature_is_softmax_of_the_quotient_zero_is_greedy_and_top_k_keeps_the_likeliest_in_proportion() -> None:
     assert torch.allclose(distribution(LOGITS), LOGITS.softmax(0))
     assert torch.allclose(distribution(LOGITS, 0.5), (2 * LOGITS).softmax(0))
     assert torch.allclose(distribution(LOGITS, 1.0, top_k=5), LOGITS.softmax(0))
 
-
-def test_temperature_to_zero_is_greedy_and_so_is_top_one() -> None:
     greedy = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0])
     assert distribution(LOGITS, 0.0).equal(greedy)
     assert distribution(LOGITS, 1.0, top_k=1).equal(greedy)
     assert torch.allclose(distribution(LOGITS, 1e-3), greedy)
 
-
-def test_top_k_keeps_the_likeliest_in_proportion() -> None:
     kept = distribution(LOGITS, 1.0, top_k=2)
     assert (kept > 0).nonzero().flatten().tolist() == [3, 4]
     assert kept.sum().item() == pytest.approx(1.0)

@@ -42,11 +42,17 @@ def test_a_link_counts_once_and_what_the_page_wrote_is_none() -> None:
     assert app.run().text[0].value == "False {'n': '51'}"
 
 
-def test_another_link_is_taken_again() -> None:
+def test_another_link_is_taken_again_and_an_emptied_address_is_written_again() -> None:
     app = opened(n="5").run()
     app.query_params["n"] = "7"
     assert app.run().text[0].value.startswith("True")
     assert app.text[1].value == "7"
+
+    app = opened(n="5").run()
+    app.query_params.clear()
+    app.run()
+    assert app.text[1].value == "5", "an empty address asks for nothing"
+    assert address(app) == {"n": "5"}
 
 
 def test_a_click_that_overtakes_the_address_brings_the_old_one_which_is_no_link() -> None:
@@ -57,11 +63,3 @@ def test_a_click_that_overtakes_the_address_brings_the_old_one_which_is_no_link(
     assert app.text[0].value.startswith("False")
     assert app.text[1].value == "511"
     assert address(app) == {"n": "511"}
-
-
-def test_what_is_left_out_of_the_address_is_written_again_where_a_way_within_the_page_emptied_it() -> None:
-    app = opened(n="5").run()
-    app.query_params.clear()
-    app.run()
-    assert app.text[1].value == "5", "an empty address asks for nothing"
-    assert address(app) == {"n": "5"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -11,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from engine.config.run_config import RunConfig, settings_for
 from pages.parts.app.hidden import Hidden, read_hidden
 from pages.parts.lab.form import ICONS
+from tests.pages.looking import Open
 
-Open = Callable[..., AppTest]
 CHOSEN = {"pos_encoding": "rope", "n_layers": "3", "steps": "70", "learning_rate": "0.02", "d_head": "6"}
 NAMES = [row.name for row in settings_for(None, CHOSEN["pos_encoding"])]
 
@@ -45,10 +44,15 @@ def drawn(app: AppTest) -> dict[str, bool]:
     return {str(one.key).removeprefix("set."): one.disabled for kind in kinds for one in kind}
 
 
-def test_without_them_every_setting_is_drawn() -> None:
+def test_without_them_every_setting_is_drawn_and_show_leaves_only_what_it_names() -> None:
     app = opened()
     assert drawn(app) == dict.fromkeys(NAMES, False)
     assert CHOSEN.items() <= dict(app.query_params).items()
+
+    assert drawn(opened(show="pos_encoding,dropout", lock="dropout")) == {"pos_encoding": False, "dropout": True}
+    assert drawn(opened(show="n_heads,steps", hide="steps")) == {"n_heads": False}
+    folded = opened(show="n_heads")
+    assert not folded.get("expandable"), "what would be empty is not drawn"
 
 
 @pytest.mark.parametrize("first", range(4))
@@ -69,14 +73,7 @@ def test_hide_removes_widgets_and_lock_disables_them(first: int) -> None:
     assert drawn(app) == there
 
 
-def test_show_leaves_only_what_it_names() -> None:
-    assert drawn(opened(show="pos_encoding,dropout", lock="dropout")) == {"pos_encoding": False, "dropout": True}
-    assert drawn(opened(show="n_heads,steps", hide="steps")) == {"n_heads": False}
-    folded = opened(show="n_heads")
-    assert not folded.get("expandable"), "what would be empty is not drawn"
-
-
-def test_names_that_are_no_controls_are_named_in_one_sentence() -> None:
+def test_names_that_are_no_controls_are_named_in_one_sentence_and_what_is_hidden_is_written_back() -> None:
     app = opened(hide="zork, n_heads,,# x", lock="rope")
     assert [box.value for box in app.warning] == [
         "From the link, `hide` is `zork, # x`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
@@ -85,8 +82,6 @@ def test_names_that_are_no_controls_are_named_in_one_sentence() -> None:
     assert drawn(app).keys() == set(NAMES) - {"n_heads"}
     assert dict(app.query_params)["hide"] == "n_heads"
 
-
-def test_what_is_hidden_is_read_and_written_back() -> None:
     found, ignored = read_hidden({"hide": "a,b,a", "lock": " c "}, {"a", "b", "c"})
     assert (found, ignored) == (Hidden(hide=("a", "b"), lock=("c",)), [])
     assert found.query() == {"hide": "a,b", "lock": "c"}

@@ -21,6 +21,16 @@ def test_the_first_occurrence_of_a_term_over_all_texts_is_a_link() -> None:
         "Another token.",
     ]
 
+    assert with_terms("`token`, then a token") == ["`token`, then a [token](glossary?term=token)"]
+
+    links = links_to_terms("Two heads and a token.", "One head, one Loss.")
+    assert links == (
+        "[Head](glossary?term=head), [Token](glossary?term=token), [Loss (cross-entropy)](glossary?term=loss)"
+    )
+
+    words = [word.casefold() for term in TERMS.values() for word in (term.name, *term.words)]
+    assert len(words) == len(set(words))
+
 
 @pytest.mark.parametrize(
     ("text", "word", "slug"),
@@ -58,22 +68,6 @@ def test_names_and_other_words_are_found_whole(text: str, word: str, slug: str) 
 def test_tex_code_links_and_parts_of_words_are_left_alone(text: str) -> None:
     assert with_terms(text) == [text]
     assert links_to_terms(text) == ""
-
-
-def test_a_term_in_a_formula_does_not_count_as_met() -> None:
-    assert with_terms("`token`, then a token") == ["`token`, then a [token](glossary?term=token)"]
-
-
-def test_terms_are_listed_once_in_their_order() -> None:
-    links = links_to_terms("Two heads and a token.", "One head, one Loss.")
-    assert links == (
-        "[Head](glossary?term=head), [Token](glossary?term=token), [Loss (cross-entropy)](glossary?term=loss)"
-    )
-
-
-def test_no_two_terms_share_a_word() -> None:
-    words = [word.casefold() for term in TERMS.values() for word in (term.name, *term.words)]
-    assert len(words) == len(set(words))
 
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
 from pages.parts.app.places import FIRST, GLOSSARY, PLACES, View, place_of
+from tests.pages.looking import Open
 
-Open = Callable[..., AppTest]
 PAGES = Path(__file__).parents[3] / "pages"
 VIEWS = [view for place in PLACES for view in place.views]
 
@@ -23,10 +22,13 @@ def tabs(app: AppTest) -> dict[str, str]:
     return {link.label: link.page or FIRST.address for link in links if addresses.get(link.page) == link.label}
 
 
-def test_every_page_stands_in_one_place() -> None:
+def test_every_page_stands_in_one_place_which_its_address_alone_tells() -> None:
     files = {path.name for path in PAGES.glob("*.py")} - {"__init__.py", "main.py"}
     assert sorted(files) == sorted([*(view.file for view in VIEWS), GLOSSARY.file])
     assert [place.title for place in PLACES] == ["Start", "Lab", "What goes wrong", "Encodings", "Notebooks"]
+    assert place_of("memory-and-time") is PLACES[2]
+    assert place_of("") is PLACES[0]
+    assert place_of(GLOSSARY.address) is None
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.address)
@@ -35,12 +37,6 @@ def test_a_page_has_the_tabs_of_its_place(open_page: Open, view: View) -> None:
     app = open_page(view.file)
     assert tabs(app) == ({one.title: one.address for one in place.views} if len(place.views) > 1 else {})
     assert "Glossary" in [button.label for button in app.button]
-
-
-def test_the_address_alone_tells_the_place() -> None:
-    assert place_of("memory-and-time") is PLACES[2]
-    assert place_of("") is PLACES[0]
-    assert place_of(GLOSSARY.address) is None
 
 
 def test_the_glossary_opens_on_any_page(open_page: Open) -> None:

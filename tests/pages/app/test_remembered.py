@@ -54,7 +54,7 @@ def test_an_equal_question_under_way_is_not_asked_twice() -> None:
     assert answer.if_known(1) == 2
 
 
-def test_an_error_is_not_remembered() -> None:
+def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() -> None:
     asked = []
 
     def failing_once(number: int) -> int:
@@ -70,8 +70,6 @@ def test_an_error_is_not_remembered() -> None:
     assert answer(1) == 1
     assert asked == [1, 1]
 
-
-def test_the_answers_asked_for_last_are_kept() -> None:
     answer = Remembered(lambda number: number, 2)
     for number in (1, 2, 1, 3):
         answer(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.parts.app.session import MAX_KEPT, Shelf
 
 
-def test_the_oldest_that_is_not_pinned_goes() -> None:
+def test_the_oldest_that_is_not_pinned_goes_but_never_the_newest() -> None:
     shelf = Shelf()
     shelf.add("first")
     shelf.turn("pinned", "first")
@@ -16,8 +16,6 @@ def test_the_oldest_that_is_not_pinned_goes() -> None:
     assert "run 0" not in shelf.runs
     assert shelf.runs[-1] == f"run {MAX_KEPT - 1}"
 
-
-def test_the_newest_stays_although_all_others_are_pinned() -> None:
     shelf = Shelf()
     for number in range(MAX_KEPT + 1):
         shelf.add(f"run {number}")

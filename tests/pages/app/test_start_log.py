@@ -9,10 +9,14 @@ from engine.workers.hosting.limits import PROFILE, Limits
 from pages.parts.app.start_log import is_loopback, start_lines
 
 
-def test_the_limits_are_told() -> None:
+def test_limits_another_server_on_the_same_data_and_the_scheduler_are_told() -> None:
     (line,) = start_lines(Limits(steps=77), {}, "127.0.0.1", [])
     assert "Profile own" in line
     assert " steps=77 " in line
+    *_, line = start_lines(Limits(), {}, "localhost", [Holder("a", 42, "lab-two pid:[1]", 0.0)])
+    assert "process 42 on lab-two" in line
+    *_, line = start_lines(Limits(), {}, "localhost", [], "tls://scheduler:8786")
+    assert "tls://scheduler:8786" in line
 
 
 @pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "lab.example.org"])
@@ -26,13 +30,3 @@ def test_a_server_open_to_others_without_a_profile_says_so_in_one_line(address: 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost"])
 def test_one_s_own_computer_is_loopback(address: str) -> None:
     assert is_loopback(address)
-
-
-def test_another_server_on_the_same_data_is_named() -> None:
-    *_, line = start_lines(Limits(), {}, "localhost", [Holder("a", 42, "lab-two pid:[1]", 0.0)])
-    assert "process 42 on lab-two" in line
-
-
-def test_the_scheduler_of_the_cluster_is_named() -> None:
-    *_, line = start_lines(Limits(), {}, "localhost", [], "tls://scheduler:8786")
-    assert "tls://scheduler:8786" in line

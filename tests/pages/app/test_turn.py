@@ -51,15 +51,13 @@ def test_whose_script_runs_have_computed_for_long_waits_for_others(
     assert not any(slept[:at_once])
 
 
-def test_a_share_is_smaller_where_more_are_here_and_never_nothing() -> None:
+def test_a_share_is_smaller_where_more_are_here_and_many_script_runs_of_one_visitor_cost_more_each() -> None:
     shares = [turn.share(visitors) for visitors in (1, 2, 3, 6, 12, 30, 300)]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == turn.MOST
     assert shares[3] == pytest.approx(turn.TOGETHER / 6)
     assert shares[-1] == turn.LEAST
 
-
-def test_many_script_runs_of_one_visitor_cost_more_each() -> None:
     prices = [turn.price(30, under_way) for under_way in range(1, 31)]
     assert prices[: turn.TABS] == [pytest.approx(1 / turn.share(30))] * turn.TABS
     assert prices == sorted(prices)

@@ -32,7 +32,7 @@ def opened(run: ScriptedRun | None, **state: Any) -> AppTest:
     return test.run()
 
 
-def test_a_page_shows_a_run_in_every_state() -> None:
+def test_a_page_shows_a_run_in_every_state_and_empty_panels_without_one() -> None:
     run = ScriptedRun()
     test = opened(run)
     for state in ("queued", "running", "paused", "stopped", "lost"):
@@ -43,8 +43,6 @@ def test_a_page_shows_a_run_in_every_state() -> None:
     assert not test.run().exception
     assert test.text[0].value == "None False"
 
-
-def test_a_page_without_a_run_shows_empty_panels() -> None:
     test = opened(None)
     assert not test.exception
     test.session_state["run"] = ScriptedRun()

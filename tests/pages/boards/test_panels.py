@@ -88,15 +88,12 @@ def test_rows_and_columns_stand_where_they_are_and_a_column_may_have_two_names()
     assert trace["hovertemplate"].startswith("query %{y}, %{text}:")
 
 
-def test_a_panel_is_plain_data_without_a_template() -> None:
+def test_a_panel_is_plain_data_without_a_template_and_what_the_browser_told_is_read_once_told() -> None:
     drawn = heat_figure(heat(np.eye(100), "weight", scale=diverging()), x="key", y="query", columns=["a"] * 100)
     plain = as_plain(Panel("one", "A picture", drawn, "the identity", link="cells", picks=True))
     assert json.loads(json.dumps(plain)) == plain
     assert "template" not in plain["figure"]["layout"]
     assert len(plain["figure"]["layout"]["xaxis"]["ticktext"]) <= 32
-
-
-def test_what_the_browser_told_is_read_once_told() -> None:
     assert pick_told(None) is None
     assert pick_told({"picked": None}) is None
     assert pick_told({"picked": {"panel": "one", "x": 3, "y": 4}}) == Picked("one", 3, 4)

@@ -51,9 +51,11 @@ def test_an_exploding_loss_leaves_the_figure_and_is_marked() -> None:
     assert "leaves" not in named(curves_figure({0: FALLS}, {}, frame, 100, BLUE))
 
 
-def test_what_lies_far_apart_by_nature_stays_whole() -> None:
+def test_names_stand_only_at_ends_apart_and_what_lies_far_apart_by_nature_stays_whole() -> None:
     gradients = [[(1, 1e-6)], [(1, 1e-6)], [(1, 1.0)]]
     assert frame_of("gradient norm, layer 8, queries", gradients).high >= 1
+    frame = frame_of("training and validation loss", [FALLS])
+    assert not notes(curves_figure({0: FALLS}, {}, frame, 100, BLUE, dashed=({0: FALLS}, {})))
 
 
 def test_training_and_validation_loss_stand_in_one_panel_under_their_names() -> None:
@@ -64,8 +66,3 @@ def test_training_and_validation_loss_stand_in_one_panel_under_their_names() -> 
     assert (lines["seeds"].line.dash, lines["validation, seeds"].line.dash) == ("solid", "dash")
     upper, lower = sorted(figure.layout.annotations, key=lambda note: -note.y)
     assert (upper.text, upper.yanchor, lower.text, lower.yanchor) == ("validation", "bottom", "training", "top")
-
-
-def test_ends_that_lie_close_bear_no_names() -> None:
-    frame = frame_of("training and validation loss", [FALLS])
-    assert not notes(curves_figure({0: FALLS}, {}, frame, 100, BLUE, dashed=({0: FALLS}, {})))

@@ -62,31 +62,20 @@ def test_a_numbers_name_in_words(name: str, words: str) -> None:
     assert metric_label(name) == words
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")]
-)
-def test_an_axis_says_its_unit(name: str, words: str) -> None:
-    assert with_unit(name) == words
+def test_an_axis_says_its_unit_and_ends_at_a_round_number() -> None:
+    for name, words in (("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")):
+        assert with_unit(name) == words
+    for value, end in ((2.31, 3), (1.01, 1.5), (100, 100), (0.042, 0.05), (0, 1)):
+        assert round_up(value) == pytest.approx(end)
 
 
-def test_values_too_small_for_a_linear_axis_are_not_drawn_at_zero() -> None:
-    assert strip_figure([Ended("a", BLUE, [1e-22], [0])], "gradient norm").layout.xaxis.type == "log"
-
-
-@pytest.mark.parametrize(("value", "end"), [(2.31, 3), (1.01, 1.5), (100, 100), (0.042, 0.05), (0, 1)])
-def test_an_axis_ends_at_a_round_number(value: float, end: float) -> None:
-    assert round_up(value) == pytest.approx(end)
-
-
-def test_labels_wrap_and_are_no_markup() -> None:
+def test_labels_wrap_and_are_no_markup_and_only_far_apart_positive_values_make_an_axis_logarithmic() -> None:
     assert wrapped("one <b> two three", 9) == "one &lt;b><br>two three"
     assert escaped("a*b_[c]") == "a\\*b\\_\\[c\\]"
-
-
-def test_an_axis_is_logarithmic_only_where_positive_values_lie_far_apart() -> None:
     assert is_spread([0.001, 10])
     assert not is_spread([0.0, 10])
     assert not is_spread([1, 10])
+    assert strip_figure([Ended("a", BLUE, [1e-22], [0])], "gradient norm").layout.xaxis.type == "log"
 
 
 def test_frames_start_at_zero_and_stand_still_while_values_come_in() -> None:
@@ -175,12 +164,9 @@ def test_an_effect_has_zero_and_the_smallest_effect_on_the_claimed_side(directio
     assert figure.layout.xaxis.title.text == "nats"
 
 
-def test_an_effect_that_is_not_known_yet_still_shows_its_axis() -> None:
+def test_an_effect_not_known_yet_still_shows_its_axis_and_zero_is_not_named_over_the_smallest_effect() -> None:
     figure = effect_figure([None], None, None, 0.2, "more", "nats")
     assert all(len(trace.x) == 0 for trace in figure.data)
-
-
-def test_zero_is_not_named_where_it_would_cover_the_smallest_effect() -> None:
     far, near = (effect_figure([value], value, None, 0.2, "more", "nats").layout.shapes for value in (500.0, 0.5))
     assert (far[0].label.text, near[0].label.text) == ("", "0")
 

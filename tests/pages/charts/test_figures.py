@@ -25,20 +25,16 @@ def labels(figure: go.Figure) -> list[str]:
     return [shape.label.text for shape in figure.layout.shapes]
 
 
-def test_loss_shows_chance_and_floor() -> None:
+def test_loss_shows_chance_floor_and_its_columns_and_validation_bolder() -> None:
     figure = loss_figure(300, "#2F7FD6", chance=2.302, floor=1.05)
     assert labels(figure) == ["chance 2.3", "floor 1.05"]
     assert [shape.y0 for shape in figure.layout.shapes] == [2.302, 1.05]
     assert "nats" in figure.layout.yaxis.title.text
     assert loss_figure(300, "#2F7FD6", None, None).layout.shapes == ()
 
-
-def test_validation_is_bolder_than_training() -> None:
     training, validation = loss_figure(10, "#2F7FD6", None, None).data
     assert training.line.width < validation.line.width
 
-
-def test_figures_draw_columns_when_they_have_them() -> None:
     figure = loss_figure(10, "#2F7FD6", None, None, {"loss": ([1, 2], [3.0, 2.0])})
     assert list(figure.data[0].x) == [1, 2]
     assert list(figure.data[0].y) == [3.0, 2.0]
@@ -79,15 +75,12 @@ def test_mosaic_labels_stand_in_the_middle_of_their_tiles() -> None:
     assert low > high, "the first layer is on top"
 
 
-def test_pattern_axes_carry_the_tokens_in_order() -> None:
+def test_pattern_axes_carry_the_tokens_in_order_or_in_blocks() -> None:
     figure = pattern_figure(["3", "1", "3"], ["a", "b"], (1, 1), "#2F7FD6")
     assert list(figure.layout.yaxis.ticktext) == ["3", "1", "3"], "equal tokens stay apart"
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
     assert figure.layout.yaxis.autorange == "reversed"
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
-
-
-def test_tokens_in_blocks() -> None:
     assert in_blocks(["a", "b", "c", "d", "e"], 2) == ["a…b", "c…d", "e"]
 
 
@@ -123,11 +116,8 @@ def test_a_deep_models_legend_names_some_layers_and_draws_all() -> None:
     assert sum(trace.meta["legend"] for trace in totals) == 6
 
 
-def test_memory_parts_add_up_to_the_total() -> None:
+def test_memory_parts_add_up_to_the_total_and_what_is_not_known_is_said() -> None:
     assert sum(value or 0 for value in parts_of(MEMORY).values()) == MEMORY.total
-
-
-def test_memory_says_what_is_not_known() -> None:
     running = memory_figure(MEMORY, None, "#2F7FD6")
     assert [note.text for note in running.layout.annotations] == ["when the run has finished"]
     unknown = Memory(parameters=1000, gradients=1000, optimizer=2000, saved=None, scores=None)

@@ -48,13 +48,10 @@ def test_a_line_that_ends_early_says_so_and_has_no_tie_that_looks_like_data() ->
     assert early.text.endswith("encoding 1, to<br>1.5")
 
 
-def test_labels_keep_apart_in_their_order_and_inside() -> None:
+def test_labels_keep_apart_in_their_order_and_inside_or_where_they_are_wanted() -> None:
     middles = apart([50, 52, 54, 0, 100], [20] * 5, 120)
     ordered = [middles[place] for place in (3, 0, 1, 2, 4)]
     assert all(after - before >= 20 for before, after in itertools.pairwise(ordered))
     assert ordered[0] >= 10
     assert ordered[-1] <= 110
-
-
-def test_labels_with_room_stay_where_they_are_wanted() -> None:
     assert apart([30, 80], [18, 18], 200) == [30, 80]

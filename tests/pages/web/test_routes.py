@@ -86,11 +86,15 @@ def test_a_finished_run_is_told_whole_and_the_stream_ends(client: TestClient, ru
     assert payload["columns"]["loss"][0][-1] == 300
 
 
-def test_last_event_id_goes_before_after(client: TestClient, run: ScriptedRun) -> None:
+def test_last_event_id_goes_before_after_and_who_has_everything_is_told_not_to_come_back(
+    client: TestClient, run: ScriptedRun
+) -> None:
     answer = client.get(f"/live/{run.id}?after=0", headers={"Last-Event-ID": str(len(run.events) - 1)})
     ((_, payload),) = messages(answer.text)
     assert payload["after"] == len(run.events) - 1
     assert payload["columns"] == {}
+
+    assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(len(run.events))}).status_code == 204
 
 
 def test_of_a_run_that_goes_on_at_another_server_the_browser_asks_again(client: TestClient, run: ScriptedRun) -> None:
@@ -101,12 +105,6 @@ def test_of_a_run_that_goes_on_at_another_server_the_browser_asks_again(client: 
     assert "retry: 3000" in answer.text
 
 
-def test_a_browser_that_has_everything_of_an_ended_run_is_told_not_to_come_back(
-    client: TestClient, run: ScriptedRun
-) -> None:
-    assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(len(run.events))}).status_code == 204
-
-
 @pytest.mark.parametrize("run_id", ["unknown", "..%00", "a" * 500])
 def test_an_unknown_run_is_one_sentence(client: TestClient, run_id: str) -> None:
     answer = client.get(f"/live/{run_id}")
@@ -114,45 +112,47 @@ def test_an_unknown_run_is_one_sentence(client: TestClient, run_id: str) -> None
     assert answer.text == "There is no run with this id; it may have been deleted."
 
 
-@pytest.mark.parametrize("after", ["-1", "x", "1.5", "²"])
-def test_a_bad_number_is_named(client: TestClient, run: ScriptedRun, after: str) -> None:
-    answer = client.get(f"/live/{run.id}", params={"after": after})
-    assert answer.status_code == 400
-    assert after in answer.text
-    assert "whole number" in answer.text
-
-
-@pytest.mark.parametrize("digits", [11, 5_000])
-def test_a_number_of_many_digits_is_refused_in_one_short_sentence(
-    client: TestClient, run: ScriptedRun, digits: int
+def test_a_bad_number_is_named_and_one_of_many_digits_is_refused_in_one_short_sentence(
+    client: TestClient, run: ScriptedRun
 ) -> None:
-    many = "9" * digits
-    for answer in (
-        client.get(f"/live/{run.id}", params={"after": many}),
-        client.get(f"/live/{run.id}", headers={"Last-Event-ID": many}),
-    ):
+    for after in ("-1", "x", "1.5", "²"):
+        answer = client.get(f"/live/{run.id}", params={"after": after})
         assert answer.status_code == 400
-        assert answer.text.startswith("after is 999")
-        assert answer.text.endswith("; allowed is a whole number from 0 to 1000000000.")
-        assert len(answer.text) < 150
+        assert after in answer.text
+        assert "whole number" in answer.text
+    for many in ("9" * 11, "9" * 5_000):
+        for answer in (
+            client.get(f"/live/{run.id}", params={"after": many}),
+            client.get(f"/live/{run.id}", headers={"Last-Event-ID": many}),
+        ):
+            assert answer.status_code == 400
+            assert answer.text.startswith("after is 999")
+            assert answer.text.endswith("; allowed is a whole number from 0 to 1000000000.")
+            assert len(answer.text) < 150
 
 
-def test_the_stream_is_read_only(client: TestClient, run: ScriptedRun) -> None:
+def test_the_stream_is_read_only_and_lies_under_the_configured_path_too(client: TestClient, run: ScriptedRun) -> None:
     for method in ("POST", "PUT", "DELETE"):
         assert client.request(method, f"/live/{run.id}").status_code == 405
-
-
-def test_routes_lie_under_the_configured_path_too(client: TestClient, run: ScriptedRun) -> None:
     assert client.get(f"/deep/down/live/{run.id}").status_code == 200
 
 
-def test_a_snapshots_exact_arrays_are_read_by_step_and_name(client: TestClient, run: ScriptedRun) -> None:
+def test_a_snapshots_exact_arrays_are_read_by_step_and_name_and_no_others_are_given(
+    client: TestClient, run: ScriptedRun
+) -> None:
     looks = [event for event in run.events if isinstance(event, Snapshot)]
     for look in (looks[0], looks[-1]):
         answer = client.get(f"/live/{run.id}/{look.step}/patterns/self")
         found = np.frombuffer(answer.content, "<f4").reshape(json.loads(answer.headers["x-shape"]))
         np.testing.assert_array_equal(found, look.patterns["self"])
     assert client.get(f"/live/{run.id}/0/encoding/similarity").status_code == 200
+
+    for path in ("0/patterns/cross", "7/patterns/self", "0/encoding/matrix.3"):
+        answer = client.get(f"/live/{run.id}/{path}")
+        assert (answer.status_code, answer.content) == (204, b""), "what a run does not keep is no error"
+    assert client.get(f"/live/{run.id}/0/samples/self").status_code == 400
+    assert client.get("/live/unknown/0/patterns/self").status_code == 404
+    assert client.post(f"/live/{run.id}/0/patterns/self").status_code == 405
 
 
 def test_a_runs_lines_are_read_with_every_step_and_every_digit(client: TestClient, run: ScriptedRun) -> None:
@@ -222,18 +222,6 @@ def test_a_line_is_made_when_the_one_before_has_been_sent_and_the_answer_counts_
 
     asyncio.run(read_slowly())
     assert (len(counted.came), counted.inside) == (1, 0)
-
-
-@pytest.mark.parametrize("path", ["0/patterns/cross", "7/patterns/self", "0/encoding/matrix.3"])
-def test_what_a_run_does_not_keep_is_no_error(client: TestClient, run: ScriptedRun, path: str) -> None:
-    answer = client.get(f"/live/{run.id}/{path}")
-    assert (answer.status_code, answer.content) == (204, b"")
-
-
-def test_only_the_arrays_that_are_shown_are_given(client: TestClient, run: ScriptedRun) -> None:
-    assert client.get(f"/live/{run.id}/0/samples/self").status_code == 400
-    assert client.get("/live/unknown/0/patterns/self").status_code == 404
-    assert client.post(f"/live/{run.id}/0/patterns/self").status_code == 405
 
 
 def test_the_recorded_runs_exact_arrays_are_there_too() -> None:
@@ -334,7 +322,10 @@ class Counted:
         self.inside -= 1
 
 
-def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_no_longer(run: ScriptedRun) -> None:
+def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_no_longer(
+    run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.parts.web.live.REFUSED_AFTER", 0.0)
     counted = Counted(1)
     with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=counted)])) as client:
         for _ in range(3):
@@ -450,8 +441,6 @@ def test_the_script_of_a_board_is_cached_for_ever_and_named_by_its_content(clien
     assert answer.content == LIVE.file.plain
     assert replace(LIVE.file, plain=LIVE.file.plain + b" ").address != LIVE.file.address
 
-
-def test_of_an_outdated_script_a_reader_hears_to_reload(client: TestClient) -> None:
     answer = client.get("/deep/boards/live-0000000000000000.js")
     assert (answer.status_code, answer.text) == (404, "There is no script of this name; reload the page.")
 
@@ -472,7 +461,9 @@ def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> 
     assert f"plotly-{plotly.__version__}.min.js" == ADDRESS, "a new version has a new address"
 
 
-def test_every_answer_carries_the_policy(client: TestClient, run: ScriptedRun) -> None:
+def test_every_answer_carries_the_policy_which_allows_streamlits_inline_script_by_its_hash(
+    client: TestClient, run: ScriptedRun
+) -> None:
     for address in (f"/live/{run.id}", "/live/unknown", f"/{ADDRESS}", "/nothing/here"):
         headers = client.get(address).headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
@@ -483,21 +474,16 @@ def test_every_answer_carries_the_policy(client: TestClient, run: ScriptedRun) -
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "SAMEORIGIN"
 
+    hashes = inline_script_hashes()
+    assert hashes
+    assert all(source.startswith("'sha256-") for source in hashes)
+    assert all(source in security_headers()["Content-Security-Policy"] for source in hashes)
+
 
 def test_a_host_may_let_a_course_page_frame_the_app() -> None:
     headers = security_headers("'self' https://school.example")
     assert "frame-ancestors 'self' https://school.example" in headers["Content-Security-Policy"]
     assert "X-Frame-Options" not in headers, "it knows no list and would forbid what the policy allows"
-
-
-@pytest.mark.parametrize("bad", ["'self'; script-src *", "a\nb", "a, b"])
-def test_the_setting_cannot_write_another_policy(bad: str) -> None:
-    with pytest.raises(ValueError, match="ATTENTION_LAB_FRAME_ANCESTORS"):
-        security_headers(bad)
-
-
-def test_streamlits_inline_script_is_allowed_by_its_hash() -> None:
-    hashes = inline_script_hashes()
-    assert hashes
-    assert all(source.startswith("'sha256-") for source in hashes)
-    assert all(source in security_headers()["Content-Security-Policy"] for source in hashes)
+    for bad in ("'self'; script-src *", "a\nb", "a, b"):  # nobody writes another policy with the setting
+        with pytest.raises(ValueError, match="ATTENTION_LAB_FRAME_ANCESTORS"):
+            security_headers(bad)

@@ -24,11 +24,8 @@ def test_relative_difference_of_equal_orthogonal_and_opposite_answers() -> None:
     assert relative_difference(a, -a) == pytest.approx(2**0.5)
 
 
-def test_shared_blocks_answer_alike_and_others_do_not() -> None:
+def test_shared_blocks_answer_alike_others_do_not_and_a_single_one_has_nothing_to_compare_with() -> None:
     assert measured(share_layers=True) == {"dense_difference": 0.0, "init_dense_difference": 0.0}
     assert measured()["dense_difference"] == pytest.approx(1.0, abs=0.1)
-
-
-def test_there_is_nothing_to_compare_in_one_block_or_without_dense_layers() -> None:
     assert measured(n_layers=1) == {}
     assert measured(mlp=False) == {}

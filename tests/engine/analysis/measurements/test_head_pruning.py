@@ -74,17 +74,14 @@ def test_removable_ends_at_the_first_cost(curve: list[float], share: float) -> N
     assert removable(curve) == share
 
 
-def test_a_pass_that_raises_leaves_no_hook_on_the_model() -> None:
-    given = trained()
-    batch = given.data.validation_batch(size=4)
-    with pytest.raises(IndexError):
-        importance(given.model, replace(batch, inputs=batch.inputs + 1000))
-    pickle.dumps([attention.out for attention in attentions(given.model)])  # a hook that stayed could not be written
-
-
-def test_measuring_leaves_the_model_as_it_was() -> None:
+def test_measuring_leaves_the_model_as_it_was_also_where_a_pass_raises() -> None:
     given = trained()
     inputs = given.data.validation_batch(size=4).inputs
     before = given.model(inputs)
     assert measure(given) == measure(given)
     assert given.model(inputs).equal(before)
+
+    batch = given.data.validation_batch(size=4)
+    with pytest.raises(IndexError):
+        importance(given.model, replace(batch, inputs=batch.inputs + 1000))
+    pickle.dumps([attention.out for attention in attentions(given.model)])  # a hook that stayed could not be written

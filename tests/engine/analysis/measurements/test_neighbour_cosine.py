@@ -17,17 +17,11 @@ def measured(encoding: str) -> dict[str, float]:
     return measure(Trained(config, prepare(config), Data(config), torch.device("cpu")))
 
 
-def test_a_sinusoid_looks_the_same_at_every_length() -> None:
+def test_a_sinusoid_looks_the_same_at_every_length_and_squeezed_positions_agree_with_their_table() -> None:
     found = measured("sinusoidal")
     frequencies = 10_000.0 ** -(torch.arange(16).double() / 16)
     for n in LENGTHS:
         assert found[f"neighbour_cosine@{n}"] == pytest.approx(frequencies.cos().mean().item(), abs=1e-6)
-
-
-def test_squeezed_positions_agree_with_their_table() -> None:
-    found = measured("sinusoidal")
-    frequencies = 10_000.0 ** -(torch.arange(16).double() / 16)
-    for n in LENGTHS:
         places = torch.arange(n) * SQUEEZED / n
         angles = places[:, None] * frequencies
         rows = torch.cat([angles.sin(), angles.cos()], 1)
@@ -35,9 +29,6 @@ def test_squeezed_positions_agree_with_their_table() -> None:
         assert found[f"squeezed_cosine@{n}"] == pytest.approx(cosines.mean().item(), abs=1e-9)
 
 
-def test_without_an_encoding_all_positions_look_alike() -> None:
+def test_without_an_encoding_all_look_alike_and_a_table_is_measured_as_far_as_it_has_rows() -> None:
     assert measured("nope") == {f"neighbour_cosine@{n}": 1.0 for n in LENGTHS}
-
-
-def test_a_learned_table_is_measured_as_far_as_it_has_rows() -> None:
     assert set(measured("learned")) == {"neighbour_cosine@8"}

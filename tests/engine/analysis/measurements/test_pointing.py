@@ -21,14 +21,12 @@ def trained(**settings: object) -> Trained:
     return Trained(config, build_model(config, **shapes(config).of_model), Data(config), CPU)
 
 
-def test_rollout_of_one_layer_is_half_attention_half_identity() -> None:
+def test_rollout_is_half_attention_half_identity_and_finds_what_was_fetched_on_the_way() -> None:
     pattern = torch.rand(1, 3, 5, 5).softmax(dim=-1)
     expected = 0.5 * pattern[0] + 0.5 * torch.eye(5)
     assert explanations.rollout(pattern).allclose(expected[:, -1])
 
-
-def test_rollout_finds_what_was_fetched_on_the_way() -> None:
-    """Layer 1 moves token 0 to place 2, layer 2 moves place 2 to the last: token 0 counts, its attention is elsewhere."""
+    # Layer 1 moves token 0 to place 2, layer 2 moves place 2 to the last: token 0 counts, its attention is elsewhere.
     patterns = torch.zeros(2, 1, 4, 4)
     patterns[0, 0, :, 0] = 1.0
     patterns[1, 0, :, 2] = 1.0

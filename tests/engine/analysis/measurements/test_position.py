@@ -49,14 +49,12 @@ def trained(config: RunConfig, model: nn.Module) -> Trained:
     return Trained(config, model, Data(config), torch.device("cpu"))
 
 
-def test_a_model_that_goes_by_position_is_found_out() -> None:
+def test_a_model_that_goes_by_position_is_found_out_and_one_that_follows_the_rule_is_cleared() -> None:
     found = shuffle_meters.measure(trained(KEYED, ByPosition()))
     assert found["unchanged_by_content"] == 1.0
     assert 0.1 < found["unchanged_by_positions"] < 0.5
     assert decorrelated.measure(trained(KEYED, ByPosition()))["decorrelated_accuracy"] == pytest.approx(0.25, abs=0.03)
 
-
-def test_a_model_that_follows_the_rule_is_cleared() -> None:
     found = shuffle_meters.measure(trained(KEYED, ByRule()))
     assert found["unchanged_by_content"] == pytest.approx(0.25, abs=0.03)
     assert found["unchanged_by_positions"] == 1.0
@@ -74,32 +72,20 @@ def test_the_meters_work_in_every_framing(settings: dict[str, Any]) -> None:
 
 
 def test_accuracy_is_pooled_over_positions_of_like_exposure() -> None:
-    config = parse(
-        {
-            "task": "k_back",
-            "k": 1,
-            "seq_len": 20,
-            "min_seq_len": 10,
-            "length_decay": 0.5,
-            "steps": 100,
-            "batch_size": 32,
-        }
-    )
+    lengths = {"seq_len": 20, "min_seq_len": 10, "length_decay": 0.5}
+    config = parse({"task": "k_back", "k": 1, **lengths, "steps": 100, "batch_size": 32})
     found = accuracy_by_position.measure(trained(config, KnowsTheFront()))
     assert found.pop("accuracy_seen_3000_to_10000") == 1.0
     assert found == dict.fromkeys(found, 0.0)
     assert "accuracy_seen_1000_to_3000" in found
 
 
-def test_exposures_are_what_the_data_show() -> None:
+def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_as_far() -> None:
     config = parse({"task": "k_back", "k": 1, "seq_len": 8, "min_seq_len": 3, "length_decay": 0.7, "steps": 1000})
     data = Data(config.replace(batch_size=1))
     seen = torch.tensor([data.training_batch().inputs.size(1) for _ in range(1000)])
     counted = [32 * int((seen > position).sum()) for position in range(8)]
     assert accuracy_by_position.exposures(config) == pytest.approx(counted, rel=0.25)
-
-
-def test_a_continuing_decoder_reads_twice_as_far() -> None:
     assert accuracy_by_position.exposures(RunConfig(seq_len=4, steps=10, batch_size=2)) == [20.0] * 7
 
 
@@ -108,7 +94,7 @@ def test_bands_include_their_lower_edge(times: float, name: str) -> None:
     assert accuracy_by_position.band(times) == f"accuracy_seen_{name}"
 
 
-def test_structure_of_a_line_of_angles_is_one_and_of_random_rows_about_zero() -> None:
+def test_structure_is_one_along_a_line_of_angles_about_zero_in_random_rows_and_of_a_learned_table_only() -> None:
     angles = torch.arange(24).double() * 0.05
     fan = torch.stack([angles.cos(), angles.sin()], dim=1)
     assert table_structure.structure(fan) == pytest.approx(1, abs=0.05)
@@ -116,8 +102,6 @@ def test_structure_of_a_line_of_angles_is_one_and_of_random_rows_about_zero() ->
     noise = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     assert table_structure.structure(noise) == pytest.approx(0, abs=0.1)
 
-
-def test_structure_is_taken_of_a_learned_table_only() -> None:
     for encoding, numbers in (("learned", {"table_structure", "table_norm"}), ("rope", set[str]())):
         config = parse({"pos_encoding": encoding, "d_model": 16})
         model = build_model(config, **shapes(config).of_model)

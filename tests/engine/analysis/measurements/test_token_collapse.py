@@ -17,23 +17,17 @@ from engine.training.trained import Trained
 DEEP = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 16, "n_heads": 2, "n_layers": 16}
 
 
-def test_equal_tokens_have_collapsed() -> None:
+def test_cosine_and_residual_of_equal_orthogonal_opposite_and_random_tokens() -> None:
     tokens = torch.randn(3, 1, 8, generator=torch.Generator().manual_seed(0)).expand(3, 5, 8).double()
     assert mean_cosine(tokens) == pytest.approx(1.0)
     assert relative_residual(tokens) == pytest.approx(0.0, abs=1e-12)
 
-
-def test_orthogonal_tokens_have_not() -> None:
     assert mean_cosine(torch.eye(6).unsqueeze(0)) == pytest.approx(0.0, abs=1e-6)
 
-
-def test_the_cosine_is_the_mean_over_pairs() -> None:
     tokens = torch.randn(1, 5, 8, generator=torch.Generator().manual_seed(1))
     pairs = [cosine_similarity(tokens[0, i], tokens[0, j], dim=0).item() for i, j in combinations(range(5), 2)]
     assert mean_cosine(tokens) == pytest.approx(sum(pairs) / len(pairs), abs=1e-6)
 
-
-def test_the_residual_of_two_opposite_tokens_is_all_of_them_and_scale_does_not_matter() -> None:
     token = torch.tensor([1.0, 2.0, -1.0])
     tokens = torch.stack([token, -token]).unsqueeze(0)
     assert relative_residual(tokens) == pytest.approx(1.0)

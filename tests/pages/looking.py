@@ -1,0 +1,32 @@
+"""What tests of pages do with an app: open a page, press a button, read its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+"""The fixture ``open_page``: a page by its file name, with the query of a link."""
+WORDS = ("title", "header", "markdown", "latex", "caption", "success", "info", "warning", "error")
+"""The kinds of elements that say something."""
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the first button whose label begins so."""
+    next(button for button in app.button if button.label.startswith(label)).click()
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def disabled(app: AppTest, label: str) -> bool:
+    return next(button for button in app.button if button.label == label).disabled
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
