@@ -30,7 +30,7 @@ from engine.workers.health import Health, health_of
 from engine.workers.hosting.allowances import Allowances
 from engine.workers.hosting.limits import Limits, refusal
 from engine.workers.processes.machines import Cluster, Machines
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
 from engine.workers.runs.away import Away, end, keep_until_restart, let_wait, put_away_again, put_away_all
@@ -75,15 +75,14 @@ class Pool:
         """What each visitor has going."""
         self._supervisor = Supervisor(
             training, self.limits, self.machines, self._lock,
-            wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of,
+            on_report=self._take_report, on_death=self._end_tasks_of,
             tidy=partial(runs.prune, self.limits.retention), on_round=self._look_around,
         )  # fmt: skip
         self._queue = RunQueue(self._lock, self._supervisor, self.allowances, self.limits, self.machines)
         self._away = Away(self._lock, runs, self._queue, predict, here)
         self._steering = Steering(self._lock, runs, self._queue, self._away)
         self._questions = Questions(
-            self._lock, lambda: self._supervisor.workers, self.limits.job_processes,
-            others_train=self._others_train, measuring=lambda: self.measuring,
+            self._lock, self._supervisor, self.machines, self.limits.job_processes, self._others_train
         )  # fmt: skip
 
     @property
@@ -205,9 +204,7 @@ class Pool:
         """
         try:
             with self.allowances.taken("job", visitor):
-                return self._questions.ask(
-                    job, visitor, alone=alone, timeout=timeout, start=self._supervisor.fill_posts
-                )
+                return self._questions.ask(job, visitor, alone=alone, timeout=timeout)
         except NoRoom as error:
             raise JobError(str(error)) from error
 
@@ -232,19 +229,11 @@ class Pool:
 
     # The workers
 
-    def _posts(self, now: float) -> list[Post]:
-        """The worker processes that should be there now."""
-        runs = (
-            Post("runs", number, machine=machine.name)
-            for machine in self.machines.training
-            for number in range(machine.slots)
-        )
-        return [*runs, *self._questions.posts(now), *self._queue.place_own()]
-
     def _look_around(self, now: float) -> None:
         self.runs.lease.touch()
         self._away.look_around(self._supervisor.workers, now)
         self._questions.dispatch()  # of visitors who had to wait a while
+        self._queue.retry()
 
     def _others_train(self, visitor: str) -> bool:
         """Whether runs of anybody else are on the workers."""
@@ -259,8 +248,6 @@ class Pool:
                 self._take_update(worker, worker.runs[run_id], report)
             case protocol.Answer():
                 self._questions.take_answer(worker, report)
-                with self._lock:
-                    self._supervisor.fill_posts()
             case protocol.Busy(task_id):
                 worker.begin_task(task_id)
             case protocol.Ready(facts):

@@ -70,7 +70,8 @@ def put_away_idle(workers: Iterable[WorkerProcess], presence: Presence, now: flo
 
 def put_away_all(workers: Iterable[WorkerProcess]) -> bool:
     """Ask the workers to put every run away: the app closes. Returns whether there is any left to wait for."""
-    left = [(worker, queued) for worker in workers for queued in worker.runs.values() if queued.request.is_saved]
+    ready = (worker for worker in workers if worker.ready)
+    left = [(worker, queued) for worker in ready for queued in worker.runs.values() if queued.request.is_saved]
     for worker, queued in left:
         if not queued.leaving:
             _ask(worker, queued)

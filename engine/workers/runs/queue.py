@@ -13,7 +13,7 @@ from engine.workers.errors import NoRoom, Refused
 from engine.workers.hosting.allowances import Allowances, Lease, has_share
 from engine.workers.hosting.limits import Limits
 from engine.workers.processes.machines import Machines
-from engine.workers.processes.placement import own_posts, worker_for_run
+from engine.workers.processes.placement import goes_on_its_own, machine_for_own, worker_for_run
 from engine.workers.processes.process import Post, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queued import QueuedRun
@@ -174,13 +174,12 @@ class RunQueue:
             self.dispatch()
 
     def dispatch(self) -> None:
-        """Give the runs to the workers that have room for them, each visitor in turn, and start the processes that are wanted."""
+        """Give the runs to the workers that have room for them, each visitor in turn."""
         with self._lock:
             on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
             self._waiting = in_turn(self._waiting, on_workers)
             for queued in list(self._waiting):
-                worker = worker_for_run(self._supervisor.workers, queued, self._limits.runs_per_worker, self._limits)
-                if worker is not None:
+                if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.post.machine
@@ -188,15 +187,23 @@ class RunQueue:
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Step(run_id))
             self._number()
-            self._supervisor.fill_posts()
 
-    def place_own(self) -> list[Post]:
-        """The processes that runs of their own need now; each waiting run among them is given the machine of its process."""
-        posts = own_posts(self._waiting, self._supervisor.workers, self._machines.training, self._limits)
-        for post in posts:
-            if (queued := self.find(post.run_id)) is not None:
-                queued.machine = post.machine
-        return posts
+    def retry(self) -> None:
+        """Dispatch where a process of its own that a run waits for could not be started before, and may now."""
+        with self._lock:
+            workers = self._supervisor.workers
+            own = any(goes_on_its_own(queued, workers, self._limits) for queued in self._waiting)
+            if own and machine_for_own(workers, self._machines.training, self._limits):
+                self.dispatch()
+
+    def _worker_for(self, queued: QueuedRun) -> WorkerProcess | None:
+        """A worker with room for the run; for one that needs a process of its own, a new one."""
+        workers = self._supervisor.workers
+        if not goes_on_its_own(queued, workers, self._limits):
+            return worker_for_run(workers, queued, self._limits.runs_per_worker)
+        machine = machine_for_own(workers, self._machines.training, self._limits)
+        post = Post("own", run_id=queued.run.id, machine=machine.name) if machine else None
+        return None if post is None else self._supervisor.launch(post)
 
     def _remove(self, queued: QueuedRun) -> None:
         self._waiting.remove(queued)

@@ -35,8 +35,6 @@ class QueuedRun:
     """The last step of a run that continues with the state in its folder; None: it begins anew."""
     saved: bool = field(init=False)
     """Whether its state is in its folder: it can go on without its worker."""
-    machine: str = ""
-    """The name of the machine for the run's own process, once it has one; empty for the app's own."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
     queued_at: float = field(default_factory=time.monotonic)
@@ -161,13 +159,10 @@ class QueuedJob:
     alone: bool = False
     callers: int = 1
     """The number of threads that still wait for the answer."""
-    begun: bool = False
-    """Whether the process has reported that it is at this job."""
+    begun_at: float | None = None
+    """The time at which its process reported that it is at this job."""
     asked_again: bool = False
     """Whether the job has come back to the queue because its process ended before it began the job."""
-    asked_at: float = field(default_factory=time.monotonic)
-    sent_at: float = 0.0
-    """The time at which the job was given to a process."""
     done: Signal = field(default_factory=Signal)
     value: bytes = b""
     """The pickled answer, once it is done."""

@@ -9,7 +9,7 @@ from threading import RLock, Thread
 
 from engine.workers.hosting.limits import Limits
 from engine.workers.processes.machines import Machines
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from tests.engine.workers.test_pool import FAKE, until
 
@@ -36,7 +36,7 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
 
     limits = Limits()
     supervisor = Supervisor(
-        FAKE, limits, Machines(limits, 1), lock, wanted=lambda now: [Post("runs", 0)], on_death=on_death,
+        FAKE, limits, Machines(limits, 1), lock, on_death=on_death,
         on_report=lambda worker, report: None, tidy=lambda: None, on_round=lambda now: None,
     )  # fmt: skip
     supervisor.start()
