@@ -10,9 +10,8 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
-from threading import RLock
 from typing import Any, cast
 
 from engine.foundation.formatting import in_time
@@ -21,7 +20,7 @@ from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.workers import protocol
 from engine.workers.errors import JobError
-from engine.workers.processes.machines import HERE, Machines
+from engine.workers.processes.machines import HERE
 from engine.workers.processes.process import KillReason, Post, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queued import QueuedJob
@@ -35,21 +34,11 @@ LARGEST = 2**20
 
 
 class Questions:
-    """The jobs that wait for a process, each visitor's in their order, and those on a process. ``lock`` guards them."""
+    """The jobs that wait for a process, each visitor's in their order, and those on a process."""
 
-    def __init__(
-        self,
-        lock: RLock,
-        supervisor: Supervisor,
-        machines: Machines,
-        most: int,
-        others_train: Callable[[str], bool],
-    ) -> None:
-        """``most``: the questions that are computed at once on the app's own machine.
-        ``others_train``: whether runs of others than the visitor of that id are on the workers."""
-        self._lock, self._supervisor, self._machines, self._most = lock, supervisor, machines, most
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
-        self._others_train = others_train
         self._pace = Pace(rate=SHARE, most=AT_ONCE)
         self._closed = ""
 
@@ -112,13 +101,15 @@ class Questions:
             queued.finish(answer)
 
     def end_job_of(self, worker: WorkerProcess) -> None:
-        """The process is gone. A job that it had not begun waits again, once; the job that it computed has failed."""
+        """The process is gone. A job that it had not begun waits again, once where the process was ready; the job that it computed has
+        failed."""
         with self._lock:
             queued, worker.job = worker.job, None
             if queued is None:
                 return
-            if queued.callers and queued.begun_at is None and not queued.asked_again and not self._closed:
-                queued.asked_again = True
+            may_wait = queued.callers > 0 and queued.begun_at is None and not self._closed
+            if may_wait and not (worker.ready and queued.asked_again):
+                queued.asked_again = queued.asked_again or worker.ready
                 self._waiting.setdefault(queued.visitor.id, deque()).appendleft(queued)
                 return
         queued.fail(worker.why_it_ended(queued.ask.job_id))
@@ -131,6 +122,11 @@ class Questions:
                 queued.fail(sentence)
             self._waiting.clear()
 
+    def _others_train(self, visitor: str) -> bool:
+        """Whether runs of anybody else are on the workers."""
+        on_workers = (queued for worker in self._supervisor.workers for queued in worker.runs.values())
+        return any(queued.run.owner != visitor for queued in on_workers)
+
     def _process_for(self, job: QueuedJob) -> WorkerProcess | None:
         """A free process for a job, or a new one; None while the job has to wait.
 
@@ -141,12 +137,12 @@ class Questions:
         computing = [worker.job for worker in processes if worker.job is not None]
         if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
             return None
-        name = self._machines.measuring if job.ask.job.anywhere else HERE
+        name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
         own = [
             worker for worker in processes if worker.post.machine == name and not (worker.retired or worker.kill_reason)
         ]
         free = [worker for worker in own if worker.available and worker.job is None]
-        if free or len(own) >= (self._most if name == HERE else 1):
+        if free or len(own) >= (self._supervisor.limits.job_processes if name == HERE else 1):
             return min(free, key=lambda worker: worker.post.number, default=None)
         taken = {worker.post for worker in processes}
         posts = (Post("jobs", number, machine=name) for number in count())

@@ -43,8 +43,7 @@ class Supervisor:
     launched for a run or a question.
 
     ``on_report`` is called on the worker's reader thread, ``tidy`` now and then and ``on_round`` in every round, with the time
-    (``time.monotonic``), on the supervisor's own thread; these without the lock. ``lock`` guards the workers and the tasks that each
-    computes.
+    (``time.monotonic``), on the supervisor's own thread; these without the lock.
 
     ``on_death`` is called on the reader thread of a worker that is gone, under the lock under which the worker leaves
     :attr:`workers`: whoever holds the lock finds a run on a worker or where it was moved. It returns what is left to do without
@@ -56,15 +55,17 @@ class Supervisor:
         training: str,
         limits: Limits,
         machines: Machines,
-        lock: RLock,
         *,
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], Callable[[], None]],
         tidy: Callable[[], None],
         on_round: Callable[[float], None],
     ) -> None:
+        self.limits, self.machines = limits, machines
+        self.lock = RLock()
+        """It guards the workers, the tasks that each computes, and those that wait for one."""
         self.closing = Signal()
-        self._training, self._limits, self._machines, self._lock = training, limits, machines, lock
+        self._training = training
         self._on_report, self._on_death = on_report, on_death
         self._tidy, self._on_round = tidy, on_round
         self._workers = list[WorkerProcess]()
@@ -84,11 +85,11 @@ class Supervisor:
 
     def start(self) -> bool:
         """Start the workers. False if already started or closed."""
-        with self._lock:
+        with self.lock:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
-        self._machines.start(self.fill_posts)
+        self.machines.start(self.fill_posts)
         self.fill_posts()
         return True
 
@@ -97,7 +98,7 @@ class Supervisor:
         self.closing.set()
         if self._thread.ident:
             self._thread.join()
-        with self._lock:
+        with self.lock:
             workers = self.workers
         for worker in workers:
             worker.process.close()
@@ -107,11 +108,11 @@ class Supervisor:
                 worker.process.kill()
         for worker in workers:
             worker.process.wait(LAST_WORDS)
-        self._machines.close()
+        self.machines.close()
 
     def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
         """Record that a worker has become ready."""
-        with self._lock:
+        with self.lock:
             worker.ready, worker.facts = True, facts
             worker.memory = worker.memory_when_ready = worker.process.memory()
             self._failed_starts = 0
@@ -119,7 +120,7 @@ class Supervisor:
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
             LOG.warning("%s (process %d) ended: %s.", worker.post, worker.process.pid, worker.process.how_it_ended())
-        with self._lock:
+        with self.lock:
             self._workers.remove(worker)
             if not (worker.ready or worker.retired) and worker.post.machine == HERE:
                 self._note_failed_start()
@@ -133,12 +134,12 @@ class Supervisor:
         while not self.closing.wait(TICK):
             now = time.monotonic()
             try:
-                with self._lock:
+                with self.lock:
                     workers = self.workers
                     if now - last_round > ASLEEP:  # this process was suspended, not the workers
                         for worker in workers:
                             worker.process.last_message_at = now
-                    kill_unresponsive(workers, self._limits, now)
+                    kill_unresponsive(workers, self.limits, now)
                     self.fill_posts()
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
@@ -153,10 +154,10 @@ class Supervisor:
 
     def fill_posts(self) -> None:
         """End the processes that nobody needs any more, and start those that are missing."""
-        with self._lock:
+        with self.lock:
             needed = [
                 Post("runs", number, machine=machine.name)
-                for machine in self._machines.training
+                for machine in self.machines.training
                 for number in range(machine.slots)
             ]
             for worker in self.workers:
@@ -171,12 +172,12 @@ class Supervisor:
     def launch(self, post: Post) -> WorkerProcess | None:
         """A new process, to which a run or a question may be given at once: it finds it when it is up. None where none can be started
         now."""
-        with self._lock:
-            machine = self._machines.find(post.machine)  # None: it has just left
+        with self.lock:
+            machine = self.machines.find(post.machine)  # None: it has just left
             stopped = self.closing.is_set() or not self._thread.ident
             if stopped or machine is None or time.monotonic() < self._start_after:
                 return None
-            allowed = memory_for(post, machine, self._limits)
+            allowed = memory_for(post, machine, self.limits)
             try:
                 worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
             except OSError as error:
