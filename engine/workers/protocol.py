@@ -101,7 +101,7 @@ class DeviceFacts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker takes runs or jobs. It has imported everything and, unless somebody waited for it, trained a step."""
+    """The worker takes runs or jobs. It has imported everything."""
 
     facts: DeviceFacts
 
