@@ -90,7 +90,7 @@ def _of(worker: WorkerProcess) -> WorkerHealth:
         role=post.role,
         ready=worker.ready,
         runs=tuple(worker.runs),
-        answering=worker.job is not None and worker.job.begun,
+        answering=worker.job is not None and worker.job.begun_at is not None,
         memory=worker.memory,
         facts=facts,
         machine=post.machine,

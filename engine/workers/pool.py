@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from threading import Lock, RLock
+from threading import Lock
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
@@ -30,10 +30,10 @@ from engine.workers.health import Health, health_of
 from engine.workers.hosting.allowances import Allowances
 from engine.workers.hosting.limits import Limits, refusal
 from engine.workers.processes.machines import Cluster, Machines
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
-from engine.workers.runs.away import Away, end, keep_until_restart, let_wait, put_away_again, put_away_all
+from engine.workers.runs.away import CLOSED, Away, keep_until_restart
 from engine.workers.runs.queue import CLOSING, RunQueue
 from engine.workers.runs.queued import QueuedRun
 from engine.workers.runs.saved_request import delete_saved
@@ -43,7 +43,6 @@ TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
-CLOSED = "The app was closed before this run had ended."
 
 
 class Pool:
@@ -70,21 +69,19 @@ class Pool:
         self.limits = limits or Limits()
         self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
-        self._lock, self._closing = RLock(), Lock()
+        self._closing = Lock()
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._supervisor = Supervisor(
-            training, self.limits, self.machines, self._lock,
-            wanted=self._posts, on_report=self._take_report, on_death=self._end_tasks_of,
+            training, self.limits, self.machines,
+            on_report=self._take_report, on_death=self._end_tasks_of,
             tidy=partial(runs.prune, self.limits.retention), on_round=self._look_around,
         )  # fmt: skip
-        self._queue = RunQueue(self._lock, self._supervisor, self.allowances, self.limits, self.machines)
-        self._away = Away(self._lock, runs, self._queue, predict, here)
-        self._steering = Steering(self._lock, runs, self._queue, self._away)
-        self._questions = Questions(
-            self._lock, lambda: self._supervisor.workers, self.limits.job_processes,
-            others_train=self._others_train, measuring=lambda: self.measuring,
-        )  # fmt: skip
+        self._lock = self._supervisor.lock
+        self._queue = RunQueue(self._supervisor, self.allowances)
+        self._away = Away(self._supervisor, runs, self._queue, predict, here)
+        self._steering = Steering(self._supervisor, runs, self._queue, self._away)
+        self._questions = Questions(self._supervisor)
 
     @property
     def size(self) -> int:
@@ -114,22 +111,16 @@ class Pool:
                 return
             with self._lock:
                 self._supervisor.closing.set()
-                waiting = self._queue.take_all()
+                waiting = self._queue.take_out()
                 self._questions.close(CLOSING)
             for queued in waiting:
-                keep_until_restart(queued, Ended(queued.run.step, "lost", CLOSED))
-            self._put_away_all()
+                keep_until_restart(queued)
+            deadline = time.monotonic() + SECONDS_TO_SAVE
+            while self._away.put_all_away() and time.monotonic() < deadline:
+                time.sleep(TICK / 2)
             self._supervisor.close()
             self.runs.lease.release()
             atexit.unregister(self.close)
-
-    def _put_away_all(self) -> None:
-        deadline = time.monotonic() + SECONDS_TO_SAVE
-        while time.monotonic() < deadline:
-            with self._lock:
-                if not put_away_all(self._supervisor.workers):
-                    return
-            time.sleep(TICK / 2)
 
     def take_up(self) -> None:
         """Go on with the runs that were going when their server ended."""
@@ -163,7 +154,8 @@ class Pool:
         try:  # without the lock: a run's folder is written to the disk
             run = self.runs.create(request.config, request.visitor.id)
         except OSError as error:
-            self._queue.withdraw(lease)
+            if lease is not None:
+                lease.release()
             raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
         if not self._queue.add(QueuedRun(run, request, prediction, lease)):
             run.append([Ended(0, "lost", CLOSED)])
@@ -205,9 +197,7 @@ class Pool:
         """
         try:
             with self.allowances.taken("job", visitor):
-                return self._questions.ask(
-                    job, visitor, alone=alone, timeout=timeout, start=self._supervisor.fill_posts
-                )
+                return self._questions.ask(job, visitor, alone=alone, timeout=timeout)
         except NoRoom as error:
             raise JobError(str(error)) from error
 
@@ -232,25 +222,11 @@ class Pool:
 
     # The workers
 
-    def _posts(self, now: float) -> list[Post]:
-        """The worker processes that should be there now."""
-        runs = (
-            Post("runs", number, machine=machine.name)
-            for machine in self.machines.training
-            for number in range(machine.slots)
-        )
-        return [*runs, *self._questions.posts(now), *self._queue.place_own()]
-
     def _look_around(self, now: float) -> None:
         self.runs.lease.touch()
-        self._away.look_around(self._supervisor.workers, now)
+        self._away.look_around(now)
         self._questions.dispatch()  # of visitors who had to wait a while
-
-    def _others_train(self, visitor: str) -> bool:
-        """Whether runs of anybody else are on the workers."""
-        with self._lock:
-            on_workers = (queued for worker in self._supervisor.workers for queued in worker.runs.values())
-            return any(queued.run.owner != visitor for queued in on_workers)
+        self._queue.retry()
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
@@ -259,8 +235,6 @@ class Pool:
                 self._take_update(worker, worker.runs[run_id], report)
             case protocol.Answer():
                 self._questions.take_answer(worker, report)
-                with self._lock:
-                    self._supervisor.fill_posts()
             case protocol.Busy(task_id):
                 worker.begin_task(task_id)
             case protocol.Ready(facts):
@@ -287,31 +261,14 @@ class Pool:
                     queued.paused_at = time.monotonic() if state == "paused" else None
 
     def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
-        """A worker is gone. A run that was not settled there, or was saved, waits for another worker; one that this worker was just
-        reading waits for its owner, so that it ends no second one by itself. The others, and the job, end with the reason."""
+        """A worker is gone: its runs and its job are moved, or end. Returns what is left to do without the lock."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
-            runs = list(worker.runs.values())
-            back = [one for one in runs if one.may_return and not closing and not worker.is_blamed_on(one)]
-            for queued in back:
-                queued.come_back(worker.why_it_ended(queued.run.id))
-                del worker.runs[queued.run.id]
-            self._queue.put_first(back)
-            left = list(worker.runs.values())
-            for queued in left:
-                if queued.settled and worker.is_blamed_on(queued):
-                    queued.saved = False  # it would do the same again
-            wait = [one for one in left if not closing and put_away_again(one, worker.why_it_ended(one.run.id))]
+            settle = self._away.move_runs_of(worker, closing=closing)
 
         def finish() -> None:
-            for queued in left:
-                if closing:
-                    keep_until_restart(queued, Ended(queued.run.step, "lost", CLOSED))
-                elif queued in wait:
-                    let_wait(queued)
-                else:
-                    end(queued, worker.ending_of(queued))
+            settle()
             if not closing:
                 self._dispatch()
 

@@ -12,9 +12,8 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal
 
-from typing_extensions import (
-    TypedDict,
-)  # up to Python 3.11 pydantic, with which the cluster checks messages, reads only this one
+# Up to Python 3.11 pydantic, with which the cluster checks messages, reads only this one.
+from typing_extensions import TypedDict
 
 from engine.estimate.prediction import Prediction
 from engine.foundation.job import Job
@@ -55,7 +54,6 @@ class Resume:
 @dataclass(frozen=True)
 class Stop:
     run_id: str
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class DeviceFacts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker takes runs or jobs. It has imported everything and, unless somebody waited for it, trained a step."""
+    """The worker takes runs or jobs. It has imported everything."""
 
     facts: DeviceFacts
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from threading import RLock
+from collections.abc import Iterator
+from itertools import count
 from typing import Any, cast
 
 from engine.foundation.formatting import in_time
@@ -21,13 +21,10 @@ from engine.foundation.visitor import Visitor
 from engine.workers import protocol
 from engine.workers.errors import JobError
 from engine.workers.processes.machines import HERE
-from engine.workers.processes.placement import worker_for_job
 from engine.workers.processes.process import KillReason, Post, WorkerProcess
+from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queued import QueuedJob
 
-IDLE = 15.0
-"""Seconds without a question after which a process is ended. Who moves a control asks again and again: a process that is there
-answers in 30 ms, one that is forked for it in 130."""
 FIRST_START = 120.0
 """Seconds by which a question may last longer while no process of this program was ready yet: the first one waits for imports."""
 SHARE, AT_ONCE = 0.25, 5.0
@@ -37,39 +34,25 @@ LARGEST = 2**20
 
 
 class Questions:
-    """The jobs that wait for a process, each visitor's in their order, and those on a process. ``lock`` guards them."""
+    """The jobs that wait for a process, each visitor's in their order, and those on a process."""
 
-    def __init__(
-        self,
-        lock: RLock,
-        workers: Callable[[], Sequence[WorkerProcess]],
-        most: int,
-        others_train: Callable[[str], bool] = lambda _: False,
-        measuring: Callable[[], str] = lambda: HERE,
-    ) -> None:
-        """``most``: the questions that are computed at once here.
-        ``others_train``: whether runs of others than the visitor of that id go or wait. ``measuring``: the name of the machine for
-        the jobs that may be done anywhere."""
-        self._lock, self._workers, self._most = lock, workers, most
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: dict[str, deque[QueuedJob]] = {}  # by the visitor's id, in the order of their turns
-        self._others_train, self._measuring = others_train, measuring
         self._pace = Pace(rate=SHARE, most=AT_ONCE)
         self._closed = ""
 
-    def ask(
-        self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float, start: Callable[[], None]
-    ) -> Answer:
-        """The answer to a job; blocks. ``start`` is called to start a process where one is needed; what this program's first process
-        needs for its imports takes nothing of ``timeout`` (s). Raises JobError with one sentence."""
+    def ask(self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float) -> Answer:
+        """The answer to a job; blocks. What this program's first process needs for its imports takes nothing of ``timeout`` (s).
+        Raises JobError with one sentence."""
         if len(protocol.write_value(job)) > LARGEST:
             raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
         with self._lock:
             if self._closed:
                 raise JobError(self._closed)
             queued = self._join(job, visitor, alone)
-            warm = any(worker.ready for worker in self._workers())
+            warm = any(worker.ready for worker in self._supervisor.workers)
             self.dispatch()
-            start()
         if not queued.done.wait(timeout if warm else timeout + FIRST_START):
             with self._lock:
                 self._leave(queued)
@@ -87,11 +70,11 @@ class Questions:
         with self._lock:
             for visitor in list(self._waiting):
                 jobs = self._waiting[visitor]
-                worker = worker_for_job(self._workers(), jobs[0], self._machine_for(jobs[0]))
-                if worker is None or (visitor and self._pace.wait(visitor) and self._others_train(visitor)):
+                held_back = visitor and self._pace.wait(visitor) and self._others_train(visitor)
+                worker = None if held_back else self._process_for(jobs[0])
+                if worker is None:
                     continue
                 worker.job = jobs.popleft()
-                worker.job.sent_at = time.monotonic()
                 worker.send(worker.job.ask)
                 if not jobs:
                     del self._waiting[visitor]
@@ -111,20 +94,22 @@ class Questions:
         with self._lock:
             queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
             worker.end_task(answer.job_id)
-            if queued is not None:
-                self._pace.spend(queued.visitor.id, time.monotonic() - queued.sent_at)
+            if queued is not None and queued.begun_at is not None:
+                self._pace.spend(queued.visitor.id, worker.idle_since - queued.begun_at)
             self.dispatch()
         if queued is not None:
             queued.finish(answer)
 
     def end_job_of(self, worker: WorkerProcess) -> None:
-        """The process is gone. A job that it had not begun waits again, once; the job that it computed has failed."""
+        """The process is gone. A job that it had not begun waits again, once where the process was ready; the job that it computed has
+        failed."""
         with self._lock:
             queued, worker.job = worker.job, None
             if queued is None:
                 return
-            if queued.callers and not queued.begun and not queued.asked_again and not self._closed:
-                queued.asked_again = True
+            may_wait = queued.callers > 0 and queued.begun_at is None and not self._closed
+            if may_wait and not (worker.ready and queued.asked_again):
+                queued.asked_again = queued.asked_again or worker.ready
                 self._waiting.setdefault(queued.visitor.id, deque()).appendleft(queued)
                 return
         queued.fail(worker.why_it_ended(queued.ask.job_id))
@@ -137,35 +122,37 @@ class Questions:
                 queued.fail(sentence)
             self._waiting.clear()
 
-    def posts(self, now: float) -> list[Post]:
-        """The question processes that are needed: those that compute, those that have lately, and one for each visitor whose question
-        may be computed now, as far as that many may be computed at once on a machine."""
-        measuring = self._measuring()
-        elsewhere = [] if measuring == HERE else self._posts_on(measuring, now, most=1)
-        return [*self._posts_on(HERE, now, self._most), *elsewhere]
+    def _others_train(self, visitor: str) -> bool:
+        """Whether runs of anybody else are on the workers."""
+        on_workers = (queued for worker in self._supervisor.workers for queued in worker.runs.values())
+        return any(queued.run.owner != visitor for queued in on_workers)
 
-    def _posts_on(self, machine: str, now: float, most: int) -> list[Post]:
-        processes = [worker for worker in self._workers() if worker.post.role == "jobs"]
-        computing = {worker.job.visitor.id for worker in processes if worker.job is not None} - {""}
-        waiting = sum(
-            visitor not in computing and self._machine_for(jobs[0]) == machine
-            for visitor, jobs in self._waiting.items()
-        )
-        own = [worker for worker in processes if worker.post.machine == machine and not worker.kill_reason]
-        kept = [worker.post for worker in own if worker.job or not worker.ready or now - worker.idle_since < IDLE]
-        waiting -= sum(worker.job is None for worker in own)
-        posts = (Post("jobs", number, machine=machine) for number in range(most))
-        free = [post for post in posts if post not in {worker.post for worker in processes}]
-        return kept + free[: max(0, min(waiting, most - len(kept)))]
+    def _process_for(self, job: QueuedJob) -> WorkerProcess | None:
+        """A free process for a job, or a new one; None while the job has to wait.
 
-    def _machine_for(self, job: QueuedJob) -> str:
-        return self._measuring() if job.ask.job.anywhere else HERE
+        A process has one job at a time. Of two jobs that measure time, the second waits for the first; so does a visitor's second
+        job, so that one visitor never holds all processes.
+        """
+        processes = [worker for worker in self._supervisor.workers if worker.post.role == "jobs"]
+        computing = [worker.job for worker in processes if worker.job is not None]
+        if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
+            return None
+        name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
+        own = [
+            worker for worker in processes if worker.post.machine == name and not (worker.retired or worker.kill_reason)
+        ]
+        free = [worker for worker in own if worker.available and worker.job is None]
+        if free or len(own) >= (self._supervisor.limits.job_processes if name == HERE else 1):
+            return min(free, key=lambda worker: worker.post.number, default=None)
+        taken = {worker.post for worker in processes}
+        posts = (Post("jobs", number, machine=name) for number in count())
+        return self._supervisor.launch(next(post for post in posts if post not in taken))
 
     def _going(self) -> Iterator[QueuedJob]:
         """The jobs that wait and those on a process."""
         for jobs in self._waiting.values():
             yield from jobs
-        yield from (worker.job for worker in self._workers() if worker.job is not None)
+        yield from (worker.job for worker in self._supervisor.workers if worker.job is not None)
 
     def _join(self, job: Job[Any], visitor: Visitor, alone: bool) -> QueuedJob:
         """The same job where one is under way, with one more caller, else a new one."""
@@ -181,7 +168,7 @@ class Questions:
         """A caller gives up. The last one takes the job along, and ends the process that computes it."""
         queued.callers -= 1
         if queued.callers == 0:
-            for worker in self._workers():
+            for worker in self._supervisor.workers:
                 if worker.job is queued:
                     worker.job = None
                     worker.kill_for(KillReason("took too long", queued.ask.job_id))

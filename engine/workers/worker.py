@@ -19,17 +19,16 @@ from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, BinaryIO, cast, get_args
+from typing import Any, BinaryIO, Literal, cast, get_args
 
 from engine.foundation.files import replacing
 from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
 from engine.foundation.paths import data_folder
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
-from engine.runs.events import Failed
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 from engine.workers.hosting.host import limit_memory
-from engine.workers.training.live_run import LiveRun, Saved, Training, in_words
+from engine.workers.training.live_run import LiveRun, Training, in_words
 from engine.workers.training.scheduler import FairShare
 
 
@@ -41,7 +40,6 @@ class Worker:
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
         self._runs = FairShare()
-        self._folders: dict[str, Path] = {}
         self._jobs: deque[protocol.Ask] = deque()
         self._busy_with: str | None = None
 
@@ -83,18 +81,17 @@ class Worker:
             case protocol.Ping():
                 self._report(protocol.Pong())
             case protocol.Start(run_id, request, prediction, folder):
-                self._folders[run_id] = path = data_folder() / folder  # an absolute one stays as it is, and is there
+                path = data_folder() / folder  # an absolute one stays as it is, and is there
                 if not Path(folder).is_absolute():
                     path.mkdir(parents=True, exist_ok=True)
                 RunFolder(path).delete_half_written()  # by a worker before
-                saved = None if command.saved_step is None else Saved(RunFolder(path).state, command.saved_step)
-                self._runs.add(LiveRun(run_id, request, prediction, self._training, saved=saved))
+                run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.saved_step)
+                self._runs.add(run)
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
             case _:
-                run = self._runs.find(command.run_id)
-                if run is not None:
-                    self._control(run, command)
+                if (found := self._runs.find(command.run_id)) is not None:
+                    self._control(found, command)
 
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
         self._set_busy(run.run_id)
@@ -111,8 +108,8 @@ class Worker:
                 self._report(protocol.RunUpdate(run.run_id, state="running"))
             case protocol.SetPace(_, steps_per_second):
                 run.set_pace(steps_per_second)
-            case protocol.Stop(_, reason):
-                run.stop(reason)
+            case protocol.Stop():
+                run.stop()
         self._deliver(run)
 
     def _deliver(self, run: LiveRun) -> None:
@@ -128,30 +125,25 @@ class Worker:
         run.announced_pause = run.waiting
 
     def _finish(self, run: LiveRun) -> None:
-        """Save the weights, then send the last events: code that reads the ending then finds the weights."""
-        events = run.deliver()
-        self._runs.remove(run)
-        if not any(isinstance(event, Failed) for event in events):
+        if not run.failed:
             self._save_weights(run)
-        del self._folders[run.run_id]
-        self._report(protocol.RunUpdate(run.run_id, events, "over"))
-        run.let_go()
-        free_memory()
+        self._let_go(run, "over")
 
     def _put_away(self, run: LiveRun) -> None:
-        """Save the run's state, then send its last events: code that reads them then finds the state."""
-        folder = self._folders[run.run_id]
         try:
-            run.put_away(RunFolder(folder).state)
+            run.put_away()
         except Exception as error:
             if not isinstance(error, BlockingIOError):  # it is only not the moment
                 log_error(f"Run {run.run_id} cannot be put away", error)
             self._report(protocol.RunUpdate(run.run_id, state="kept"))
             return
         self._save_weights(run)
+        self._let_go(run, "put away")
+
+    def _let_go(self, run: LiveRun, state: Literal["over", "put away"]) -> None:
+        """Send a run's last events; code that reads them finds its files, which are saved before."""
         self._runs.remove(run)
-        del self._folders[run.run_id]
-        self._report(protocol.RunUpdate(run.run_id, run.deliver(), "put away"))
+        self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
         self._busy_with = None  # as the pool concludes; the run may come back at once
         run.let_go()
         free_memory()
@@ -160,7 +152,7 @@ class Worker:
         """Save the state of a run that goes on. Its events are sent first: the state is never of a later step than what was sent."""
         self._report(protocol.RunUpdate(run.run_id, run.deliver()))
         try:
-            run.save(RunFolder(self._folders[run.run_id]).state)
+            run.save()
         except Exception as error:  # tried again as late as if it had been saved
             log_error(f"The state of run {run.run_id} cannot be saved", error)
             return
@@ -171,7 +163,7 @@ class Worker:
         if run.model is None or run.repeating:
             return
         try:
-            save_weights(run.model, self._folders[run.run_id] / "weights.safetensors")
+            save_weights(run.model, run.folder.weights)
         except OSError as error:
             LOG.error("The weights of run %s cannot be saved: %s", run.run_id, error)
         except Exception as error:

@@ -1,11 +1,8 @@
 """Allowances: how much of each kind a visitor, a network address, and everybody together may have going at once.
 
 A visitor is a browser and not a tab. Since a browser can throw its cookie away, an address has a share, too (:func:`has_share`); it
-is generous, since a school is one address.
-
-A prompt to a model is a job. A text that somebody gives takes milliseconds to keep, in the session's own thread; what it
-takes for long is room on the disk, so there is a number of kept texts for each visitor (``texts_per_visitor``, each of at most
-``engine.text.own.LARGEST`` bytes) in place of one for those going, and a pace for each address (:meth:`Allowances.give_text`).
+is generous, since a school is one address. A prompt to a model is a job. Texts that are given have a pace for each address
+(:meth:`Allowances.give_text`), as they take room on the disk and no time.
 """
 
 from __future__ import annotations
@@ -25,13 +22,11 @@ from engine.workers.hosting.limits import Limits
 Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
 ADVICE: Mapping[Kind, str] = {
     "run": "Stop one, or wait until one has ended.",
-    "experiment": "Stop it, or wait until it has ended.",
-    "sweep": "Stop it, or wait until it has ended.",
-    "notebook": "Stop it, or wait until it has ended.",
     "job": "Try again when one has been answered.",
     "stream": "Close a tab.",
 }
-"""What a visitor can do about a refusal."""
+"""What a visitor can do about a refusal; of all other kinds :data:`STOP_IT`."""
+STOP_IT = "Stop it, or wait until it has ended."
 TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
 """The texts that an address may give at once, and the seconds in which it may then give one more."""
 
@@ -124,7 +119,9 @@ class Allowances:
     def _refusal(self, kind: Kind, visitor: Visitor) -> str | None:
         own, most = self._count(kind, visitor), self._own[kind]
         if own >= most:
-            return f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE[kind]}"
+            return (
+                f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE.get(kind, STOP_IT)}"
+            )
         if kind not in self._all:  # of runs, the queue limits those that wait
             return None
         addresses = [lease.visitor.address for lease in self._leases if lease.kind == kind]

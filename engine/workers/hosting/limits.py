@@ -88,9 +88,6 @@ class Limits(BaseModel):
         """The limits in the environment: those of the profile, and single ones on top. Raises ValueError with one sentence
         for the first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
-        for name, former in FORMER_NAMES.items():
-            if former in environ:
-                given.setdefault(name, environ[former])
         try:
             return cls.model_validate({**profile_in(environ), **given})
         except ValidationError as error:
@@ -110,8 +107,6 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     },
 }  # fmt: skip
 """What differs from the defaults. ``public`` suits strangers on one core with somewhat more than 1 GB; a larger host raises ``workers``."""
-FORMER_NAMES = {"runs_per_visitor": PREFIX + "RUNS_PER_SESSION"}
-"""Variables by which a limit was set before; they still work."""
 
 
 def profile_in(environ: Mapping[str, str]) -> Mapping[str, object]:

@@ -117,7 +117,7 @@ class WorkerProcess:
         if task_id in self.runs:
             self.runs[task_id].begin()
         if self.job is not None and self.job.ask.job_id == task_id:
-            self.job.begun = True
+            self.job.begun_at = time.monotonic()
 
     def end_task(self, task_id: str) -> None:
         """The worker has reported the end of a task; it says by itself what it computes next."""

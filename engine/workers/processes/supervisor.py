@@ -1,5 +1,5 @@
-"""The supervisor of the worker processes: starts those that are wanted, kills those that hang or grow too large, replaces those
-that died, and ends those that are wanted no more."""
+"""The supervisor of the worker processes: starts them, kills those that hang or grow too large, replaces those that died, and ends
+those that nobody needs any more."""
 
 from __future__ import annotations
 
@@ -31,16 +31,19 @@ STARTS_WITHIN = 120.0
 """Seconds after which a worker that is not ready is killed."""
 PING_EVERY = 5.0
 """Seconds of silence after which an idle worker is asked whether it is still there."""
+IDLE = 15.0
+"""Seconds without a question after which a question process is ended. Who moves a control asks again and again: a process that is
+there answers in 30 ms, one that is forked for it in 130."""
 FAILING_AFTER = 3
 """The number of failed starts in a row from which the supervisor reports that workers cannot be started."""
 
 
 class Supervisor:
-    """The worker processes, one for each post that ``wanted`` names, and one thread that checks them.
+    """The worker processes, and one thread that checks them: those that train runs in turns are always there, the others are
+    launched for a run or a question.
 
-    ``wanted`` is called with the time (``time.monotonic``) and under the lock. ``on_report`` is called on the worker's reader
-    thread, ``tidy`` now and then and ``on_round`` in every round, with the time, on the supervisor's own thread; these without
-    the lock. ``lock`` guards the workers and the tasks that each computes.
+    ``on_report`` is called on the worker's reader thread, ``tidy`` now and then and ``on_round`` in every round, with the time
+    (``time.monotonic``), on the supervisor's own thread; these without the lock.
 
     ``on_death`` is called on the reader thread of a worker that is gone, under the lock under which the worker leaves
     :attr:`workers`: whoever holds the lock finds a run on a worker or where it was moved. It returns what is left to do without
@@ -52,19 +55,20 @@ class Supervisor:
         training: str,
         limits: Limits,
         machines: Machines,
-        lock: RLock,
         *,
-        wanted: Callable[[float], Iterable[Post]],
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], Callable[[], None]],
         tidy: Callable[[], None],
         on_round: Callable[[float], None],
     ) -> None:
+        self.limits, self.machines = limits, machines
+        self.lock = RLock()
+        """It guards the workers, the tasks that each computes, and those that wait for one."""
         self.closing = Signal()
-        self._training, self._limits, self._machines, self._lock = training, limits, machines, lock
-        self._wanted, self._on_report, self._on_death = wanted, on_report, on_death
+        self._training = training
+        self._on_report, self._on_death = on_report, on_death
         self._tidy, self._on_round = tidy, on_round
-        self._workers: dict[Post, WorkerProcess] = {}
+        self._workers = list[WorkerProcess]()
         self._failed_starts = 0
         self._start_after = 0.0
         self._thread = Thread(target=self._supervise, name="pool-supervisor", daemon=True)
@@ -72,7 +76,7 @@ class Supervisor:
     @property
     def workers(self) -> list[WorkerProcess]:
         """The workers that are up or starting."""
-        return list(self._workers.values())
+        return list(self._workers)
 
     @property
     def failing(self) -> bool:
@@ -81,11 +85,11 @@ class Supervisor:
 
     def start(self) -> bool:
         """Start the workers. False if already started or closed."""
-        with self._lock:
+        with self.lock:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
-        self._machines.start(self.fill_posts)
+        self.machines.start(self.fill_posts)
         self.fill_posts()
         return True
 
@@ -94,7 +98,7 @@ class Supervisor:
         self.closing.set()
         if self._thread.ident:
             self._thread.join()
-        with self._lock:
+        with self.lock:
             workers = self.workers
         for worker in workers:
             worker.process.close()
@@ -104,22 +108,20 @@ class Supervisor:
                 worker.process.kill()
         for worker in workers:
             worker.process.wait(LAST_WORDS)
-        self._machines.close()
+        self.machines.close()
 
     def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
         """Record that a worker has become ready."""
-        with self._lock:
+        with self.lock:
             worker.ready, worker.facts = True, facts
             worker.memory = worker.memory_when_ready = worker.process.memory()
-            worker.idle_since = time.monotonic()
             self._failed_starts = 0
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
             LOG.warning("%s (process %d) ended: %s.", worker.post, worker.process.pid, worker.process.how_it_ended())
-        with self._lock:
-            if self._workers.get(worker.post) is worker:
-                del self._workers[worker.post]
+        with self.lock:
+            self._workers.remove(worker)
             if not (worker.ready or worker.retired) and worker.post.machine == HERE:
                 self._note_failed_start()
             finish = self._on_death(worker)
@@ -132,12 +134,12 @@ class Supervisor:
         while not self.closing.wait(TICK):
             now = time.monotonic()
             try:
-                with self._lock:
+                with self.lock:
                     workers = self.workers
                     if now - last_round > ASLEEP:  # this process was suspended, not the workers
                         for worker in workers:
                             worker.process.last_message_at = now
-                    kill_unresponsive(workers, self._limits, now)
+                    kill_unresponsive(workers, self.limits, now)
                     self.fill_posts()
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
@@ -151,28 +153,40 @@ class Supervisor:
             last_round = now
 
     def fill_posts(self) -> None:
-        """End the processes that are wanted no more, and start those that are missing."""
-        with self._lock:
-            now = time.monotonic()
-            if self.closing.is_set() or not self._thread.ident:
-                return
-            wanted = list(self._wanted(now))
+        """End the processes that nobody needs any more, and start those that are missing."""
+        with self.lock:
+            needed = [
+                Post("runs", number, machine=machine.name)
+                for machine in self.machines.training
+                for number in range(machine.slots)
+            ]
             for worker in self.workers:
-                if worker.post not in wanted and not worker.retired and not worker.runs and worker.job is None:
+                idle = worker.post.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
+                if not (worker.post in needed or worker.retired or worker.runs or worker.job or idle):
                     worker.retire()
-            if now < self._start_after:
-                return
-            for post in wanted:
-                machine = self._machines.find(post.machine)  # None: it has just left
-                if machine is not None and post not in self._workers:
-                    allowed = memory_for(post, machine, self._limits)
-                    try:
-                        worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
-                    except OSError as error:
-                        log_error("A worker cannot be started", error)
-                        return self._note_failed_start()
-                    self._workers[post] = worker
-                    worker.process.begin()
+            there = {worker.post for worker in self.workers}
+            for post in needed:
+                if post not in there:
+                    self.launch(post)
+
+    def launch(self, post: Post) -> WorkerProcess | None:
+        """A new process, to which a run or a question may be given at once: it finds it when it is up. None where none can be started
+        now."""
+        with self.lock:
+            machine = self.machines.find(post.machine)  # None: it has just left
+            stopped = self.closing.is_set() or not self._thread.ident
+            if stopped or machine is None or time.monotonic() < self._start_after:
+                return None
+            allowed = memory_for(post, machine, self.limits)
+            try:
+                worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
+            except OSError as error:
+                log_error("A worker cannot be started", error)
+                self._note_failed_start()
+                return None
+            self._workers.append(worker)
+            worker.process.begin()
+            return worker
 
     def _note_failed_start(self) -> None:
         self._failed_starts += 1
@@ -188,7 +202,7 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
             if now - worker.started_at > STARTS_WITHIN:
                 worker.kill_for(KillReason("was not ready in time"))
             continue
-        if worker.job is not None and worker.job.begun:
+        if worker.job is not None and worker.job.begun_at:
             continue  # those who wait for it give up in time
         if worker.busy_with is None:
             _ping(worker, limits, now)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from threading import RLock
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
@@ -18,7 +17,7 @@ from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.errors import Refused
 from engine.workers.processes.process import WorkerProcess
-from engine.workers.protocol import PutAway
+from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queue import CLOSING, RunQueue
 from engine.workers.runs.queued import REPEATS, QueuedRun
 from engine.workers.runs.saved_request import delete_saved, read_request, write_request
@@ -31,95 +30,42 @@ LEFT_FOR = 5.0
 """Seconds without an open page after which a run's owner has left: a page that is loaded anew is closed for a moment."""
 
 
-class Presence:
-    """How long each visitor has had no page open. ``here``: whether a visitor has one now."""
-
-    def __init__(self, here: Callable[[str], bool]) -> None:
-        self.here = here
-        self._last_here: dict[str, float] = {}
-
-    def seconds_away(self, visitor: str, now: float) -> float:
-        """Seconds since the visitor was last found here, counted from the first question; 0 for the program itself."""
-        if not visitor or self.here(visitor):
-            self._last_here[visitor] = now
-        return now - self._last_here.setdefault(visitor, now)
-
-
-def put_away_idle(workers: Iterable[WorkerProcess], presence: Presence, now: float, waiting: int) -> None:
-    """Ask the workers to put away the runs that stand still, and as many of those that go on for nobody as runs are ``waiting``: who
-    has left makes room, the longest away first."""
-    longest = PAUSED_WHILE_OTHERS_WAIT if waiting else PAUSED_FOR
-    going = list[tuple[float, WorkerProcess, QueuedRun]]()
-    for worker in workers:
-        for queued in worker.runs.values():
-            away = presence.seconds_away(queued.run.owner, now)
-            if queued.leaving:
-                waiting -= 1
-            if queued.leaving or queued.stop_asked_at or not queued.request.is_saved or now < queued.put_away_after:
-                continue
-            if queued.paused_at is not None:
-                if now - queued.paused_at > longest:
-                    _ask(worker, queued)
-                    waiting -= 1
-            elif away > LEFT_FOR and queued.run.state == "running":
-                going.append((away, worker, queued))
-    for _, worker, queued in sorted(going, key=lambda found: -found[0])[: max(0, waiting)]:
-        queued.left = True
-        _ask(worker, queued)
-
-
-def put_away_all(workers: Iterable[WorkerProcess]) -> bool:
-    """Ask the workers to put every run away: the app closes. Returns whether there is any left to wait for."""
-    left = [(worker, queued) for worker in workers for queued in worker.runs.values() if queued.request.is_saved]
-    for worker, queued in left:
-        if not queued.leaving:
-            _ask(worker, queued)
-    return bool(left)
-
-
-def _ask(worker: WorkerProcess, queued: QueuedRun) -> None:
-    queued.leaving = True
-    worker.send(PutAway(queued.run.id))
-
-
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
+CLOSED = "The app was closed before this run had ended."
 WAITS = "It waits where it was last saved; Resume tries again."
 
 
 class Away:
-    """The runs that their workers have saved and let go. ``lock`` guards those that come back by themselves."""
+    """The runs that their workers have saved and let go, and what becomes of those that lose their worker or their place."""
 
     def __init__(
         self,
-        lock: RLock,
+        supervisor: Supervisor,
         runs: Runs,
         queue: RunQueue,
         predict: Callable[[RunConfig], Prediction],
         here: Callable[[str], bool],
     ) -> None:
         """``here``: whether the visitor of that id has a page open."""
-        self._lock, self._runs, self._queue, self._predict = lock, runs, queue, predict
-        self._presence = Presence(here)
+        self._supervisor, self._lock = supervisor, supervisor.lock
+        self._runs, self._queue, self._predict = runs, queue, predict
+        self._here = here
+        self._last_here: dict[str, float] = {}  # by the visitor's id
         self._left: dict[str, Run] = {}  # by id, the runs that were put away because their owner had left
 
-    def look_around(self, workers: Sequence[WorkerProcess], now: float) -> None:
+    def look_around(self, now: float) -> None:
         """Put away the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
         back those whose owner is here again."""
         with self._lock:
-            waited = self._queue.take_out_where(lambda queued: self._waits_for_nobody(queued, now))
+            waited = self._queue.take_out(lambda queued: self._waits_for_nobody(queued, now))
             for queued in waited:
                 if queued.resumable:
                     queued.run.put_away()
                     self._left[queued.run.id] = queued.run
-            held_up = [
-                queued
-                for queued in self._queue.held_up(now)
-                if self._presence.seconds_away(queued.run.owner, now) <= LEFT_FOR
-            ]
-            put_away_idle(workers, self._presence, now, len(held_up))
-            back = [run for run in self._left.values() if self._presence.here(run.owner)]
+            self._make_room(now)
+            back = [run for run in self._left.values() if self._here(run.owner)]
             for run in back:
                 del self._left[run.id]
         for queued in waited:
@@ -133,8 +79,48 @@ class Away:
             with suppress(Refused):
                 self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)
 
+    def _seconds_away(self, queued: QueuedRun, now: float) -> float:
+        """Seconds since a run's owner was last found here, counted from the first question; 0 for the program itself."""
+        owner = queued.run.owner
+        if not owner or self._here(owner):
+            self._last_here[owner] = now
+        return now - self._last_here.setdefault(owner, now)
+
     def _waits_for_nobody(self, queued: QueuedRun, now: float) -> bool:
-        return not queued.request.trial and self._presence.seconds_away(queued.run.owner, now) > WAITS_FOR
+        return not queued.request.trial and self._seconds_away(queued, now) > WAITS_FOR
+
+    def _make_room(self, now: float) -> None:
+        """Ask the workers to put away the runs that stand still, and as many of those that go on for nobody as runs of people who are
+        here wait: who has left makes room, the longest away first."""
+        waiting = sum(self._seconds_away(queued, now) <= LEFT_FOR for queued in self._queue)
+        longest = PAUSED_WHILE_OTHERS_WAIT if waiting else PAUSED_FOR
+        going = list[tuple[float, WorkerProcess, QueuedRun]]()
+        for worker in self._supervisor.workers:
+            for queued in worker.runs.values():
+                away = self._seconds_away(queued, now)
+                if queued.leaving:
+                    waiting -= 1
+                if queued.leaving or queued.stop_asked_at or not queued.request.is_saved or now < queued.put_away_after:
+                    continue
+                if queued.paused_at is not None:
+                    if now - queued.paused_at > longest:
+                        _ask(worker, queued)
+                        waiting -= 1
+                elif away > LEFT_FOR and queued.run.state == "running":
+                    going.append((away, worker, queued))
+        for _, worker, queued in sorted(going, key=lambda found: -found[0])[: max(0, waiting)]:
+            queued.left = True
+            _ask(worker, queued)
+
+    def put_all_away(self) -> bool:
+        """Ask the workers to put every run away: the app closes. Returns whether there is any left to wait for."""
+        with self._lock:
+            ready = (worker for worker in self._supervisor.workers if worker.ready)
+            left = [(worker, queued) for worker in ready for queued in worker.runs.values() if queued.request.is_saved]
+            for worker, queued in left:
+                if not queued.leaving:
+                    _ask(worker, queued)
+            return bool(left)
 
     def take_up(self) -> None:
         """Queue the runs that were going when their server ended; of those put away because their owner had left, each as soon as
@@ -155,18 +141,50 @@ class Away:
 
     def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         """A worker has saved a run's state and let it go. What was asked of the run meanwhile is done now."""
+        left = queued.left and not queued.meanwhile
         with suppress(OSError):  # it can be resumed in this process all the same: the state is there
-            write_request(queued.run, queued.request, left=queued.left and not queued.wanted)
+            write_request(queued.run, queued.request, left=left)
         queued.run.put_away()
         with self._lock:
-            if queued.left and not queued.wanted:
+            if left:
                 self._left[queued.run.id] = queued.run
             self._queue.free_place(worker, queued)
         if queued.stop_asked_at is not None:
             self.give_up(queued.run)
-        elif queued.wanted:
+        elif queued.meanwhile:
             with suppress(Refused):  # it stays away, and Resume says why
-                self.bring_back(queued.run, queued.asked_meanwhile, queued.request.visitor)
+                self.bring_back(queued.run, queued.meanwhile, queued.request.visitor)
+
+    def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], None]:
+        """A worker is gone. A run that was not settled there, or was saved, waits for another worker; one that this worker was just
+        reading waits for its owner, so that it ends no second one by itself. The others end with the reason. Returns what is left to do
+        without the lock."""
+        back, wait, left = list[QueuedRun](), list[QueuedRun](), list[QueuedRun]()
+        for queued in worker.runs.values():
+            why, blamed = worker.why_it_ended(queued.run.id), worker.is_blamed_on(queued)
+            if blamed and queued.settled:
+                queued.saved = False  # it would do the same again
+            if queued.may_return and not blamed and not closing:
+                queued.come_back(why, counts=worker.ready)
+                back.append(queued)
+            elif queued.resumable and not closing:
+                queued.run.put_away(f"{why} {WAITS}")
+                queued.release()
+                wait.append(queued)
+            else:
+                left.append(queued)
+        self._queue.put_first(back)
+
+        def finish() -> None:
+            for queued in wait:
+                let_wait(queued)
+            for queued in left:
+                if closing:
+                    keep_until_restart(queued)
+                else:
+                    end(queued, worker.ending_of(queued))
+
+        return finish
 
     def bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
         """Queue a run that was put away, and control it; where somebody was quicker, nothing happens. Raises Refused where there
@@ -183,7 +201,7 @@ class Away:
             claimed = self._runs.bring_back(run, repeats)
             added = claimed and self._queue.add(queued)
         if not claimed:
-            self._queue.withdraw(queued.lease)
+            queued.release()
         elif not added:
             run.put_away()
             raise Refused(CLOSING)
@@ -201,12 +219,9 @@ class Away:
         return True
 
 
-def put_away_again(queued: QueuedRun, why: str) -> bool:
-    """Put a run away whose worker has ended, for the reason ``why``; :func:`let_wait` follows. False where that is not possible."""
-    if queued.resumable:
-        queued.run.put_away(f"{why} {WAITS}")
-        queued.release()
-    return queued.resumable
+def _ask(worker: WorkerProcess, queued: QueuedRun) -> None:
+    queued.leaving = True
+    worker.send(protocol.PutAway(queued.run.id))
 
 
 def let_wait(queued: QueuedRun) -> None:
@@ -215,7 +230,7 @@ def let_wait(queued: QueuedRun) -> None:
         write_request(queued.run, replace(queued.request, paused=True))
 
 
-def keep_until_restart(queued: QueuedRun, ending: Ended) -> None:
+def keep_until_restart(queued: QueuedRun) -> None:
     """The app closes: the run is put away as it was last saved, also where it had not begun; else it ends."""
     if queued.request.is_saved and (queued.saved or not queued.run.events):
         with suppress(OSError):
@@ -225,7 +240,7 @@ def keep_until_restart(queued: QueuedRun, ending: Ended) -> None:
         queued.run.put_away()
         queued.release()
     else:
-        end(queued, ending)
+        end(queued, Ended(queued.run.step, "lost", CLOSED))
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:

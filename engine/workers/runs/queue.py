@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from threading import RLock
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.foundation.log import Queue
 from engine.runs.request import RunRequest
 from engine.workers import protocol
 from engine.workers.errors import NoRoom, Refused
 from engine.workers.hosting.allowances import Allowances, Lease, has_share
-from engine.workers.hosting.limits import Limits
-from engine.workers.processes.machines import Machines
-from engine.workers.processes.placement import own_posts, worker_for_run
+from engine.workers.processes.placement import goes_on_its_own, machine_for_own, worker_for_run
 from engine.workers.processes.process import Post, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queued import QueuedRun
 
 CLOSING = "The app is closing."
-HELD_UP_AFTER = 0.25
-"""Seconds in the queue after which a run is held up."""
 
 
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
@@ -69,60 +64,42 @@ def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float],
 
 
 class RunQueue:
-    """The runs that wait for a worker. ``lock`` guards them, and the runs on the workers; who does several things at once here
-    holds it meanwhile."""
+    """The runs that wait for a worker. Who does several things at once here holds the supervisor's lock meanwhile."""
 
-    def __init__(
-        self, lock: RLock, supervisor: Supervisor, allowances: Allowances, limits: Limits, machines: Machines
-    ) -> None:
-        self._lock, self._supervisor, self._allowances = lock, supervisor, allowances
-        self._limits, self._machines = limits, machines
+    def __init__(self, supervisor: Supervisor, allowances: Allowances) -> None:
+        self._supervisor, self._allowances = supervisor, allowances
+        self._lock, self._limits = supervisor.lock, supervisor.limits
         self._waiting: list[QueuedRun] = []
         self._log = Queue()
-        self._admitted = 0  # runs that were let in and are not in the queue yet: their folders are being written
+        self._not_started = False
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def held_up(self, now: float) -> list[QueuedRun]:
-        """The runs that wait because there is no room: for longer than it takes to start a process."""
-        return [queued for queued in self._waiting if now - queued.queued_at > HELD_UP_AFTER]
+    def __iter__(self) -> Iterator[QueuedRun]:
+        return iter(self._waiting)
 
     def admit(self, request: RunRequest) -> Lease | None:
-        """Count a run as waiting, and among its owner's, before anything is written for it; :meth:`add` or :meth:`withdraw`
-        follows. Raises Refused where there is no room."""
+        """Count a run among its owner's before anything is written for it; :meth:`add` follows, or the lease is released. Raises
+        Refused where no further run may wait, or none from this network address."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
-            self._check_room(request.visitor.address)
-            lease = None if request.trial else self._allowances.take("run", request.visitor)
-            self._admitted += 1
-        return lease
-
-    def _check_room(self, address: str) -> None:
-        """Raise NoRoom where no further run may wait, or none from this network address."""
-        if not self._waiting:  # a run that is being saved may still find room on a worker
-            return
-        here = sum(bool(address) and queued.request.visitor.address == address for queued in self._waiting)
-        waiting, most = len(self._waiting) + self._admitted, self._limits.queue_length
-        if not has_share(here, waiting, most):
-            of = f"{waiting} runs" if waiting >= most else f"{here} runs from your network address"
-            raise NoRoom(f"{of} are waiting already; try again when some have ended.")
-
-    def withdraw(self, lease: Lease | None) -> None:
-        """A run that was admitted is not to be."""
-        with self._lock:
-            self._admitted -= 1
-        if lease is not None:
-            lease.release()
+            address = request.visitor.address
+            here = sum(bool(address) and queued.request.visitor.address == address for queued in self._waiting)
+            waiting, most = len(self._waiting), self._limits.queue_length
+            # While none waits, a run that is being saved may still find room on a worker.
+            if waiting and not has_share(here, waiting, most):
+                of = f"{waiting} runs" if waiting >= most else f"{here} runs from your network address"
+                raise NoRoom(f"{of} are waiting already; try again when some have ended.")
+            return None if request.trial else self._allowances.take("run", request.visitor)
 
     def add(self, queued: QueuedRun) -> bool:
-        """Queue a run that was admitted. False, and it is withdrawn, where the pool is closing."""
+        """Queue a run that was admitted. False, and it counts no more, where the pool is closing."""
         with self._lock:
             if self._supervisor.closing.is_set():
-                self.withdraw(queued.lease)
+                queued.release()
                 return False
-            self._admitted -= 1
             self._waiting.append(queued)
             self.dispatch()
         return True
@@ -136,16 +113,7 @@ class RunQueue:
         """The run of that id where it waits."""
         return next((queued for queued in self._waiting if queued.run.id == run_id), None)
 
-    def take_out(self, run_id: str) -> QueuedRun | None:
-        """Remove the run of that id; None where it does not wait."""
-        with self._lock:
-            queued = self.find(run_id)
-            if queued is not None:
-                self._remove(queued)
-                self._number()
-            return queued
-
-    def take_out_where(self, leaves: Callable[[QueuedRun], bool]) -> list[QueuedRun]:
+    def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
         """Remove the runs of which this holds."""
         with self._lock:
             taken = [queued for queued in self._waiting if leaves(queued)]
@@ -153,12 +121,6 @@ class RunQueue:
                 self._remove(queued)
             if taken:
                 self._number()
-            return taken
-
-    def take_all(self) -> list[QueuedRun]:
-        """Remove every run."""
-        with self._lock:
-            taken, self._waiting = self._waiting, []
             return taken
 
     def worker_of(self, run_id: str) -> WorkerProcess | None:
@@ -174,13 +136,13 @@ class RunQueue:
             self.dispatch()
 
     def dispatch(self) -> None:
-        """Give the runs to the workers that have room for them, each visitor in turn, and start the processes that are wanted."""
+        """Give the runs to the workers that have room for them, each visitor in turn."""
         with self._lock:
             on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
             self._waiting = in_turn(self._waiting, on_workers)
+            self._not_started = False
             for queued in list(self._waiting):
-                worker = worker_for_run(self._supervisor.workers, queued, self._limits.runs_per_worker, self._limits)
-                if worker is not None:
+                if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.post.machine
@@ -188,15 +150,23 @@ class RunQueue:
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Step(run_id))
             self._number()
-            self._supervisor.fill_posts()
 
-    def place_own(self) -> list[Post]:
-        """The processes that runs of their own need now; each waiting run among them is given the machine of its process."""
-        posts = own_posts(self._waiting, self._supervisor.workers, self._machines.training, self._limits)
-        for post in posts:
-            if (queued := self.find(post.run_id)) is not None:
-                queued.machine = post.machine
-        return posts
+    def retry(self) -> None:
+        """Dispatch again where a process of its own could not be started for a run."""
+        if self._not_started:
+            self.dispatch()
+
+    def _worker_for(self, queued: QueuedRun) -> WorkerProcess | None:
+        """A worker with room for the run; for one that needs a process of its own, a new one."""
+        workers = self._supervisor.workers
+        if not goes_on_its_own(queued, workers, self._limits):
+            return worker_for_run(workers, queued, self._limits.runs_per_worker)
+        machine = machine_for_own(workers, self._supervisor.machines.training, self._limits)
+        if machine is None:
+            return None
+        worker = self._supervisor.launch(Post("own", run_id=queued.run.id, machine=machine.name))
+        self._not_started = self._not_started or worker is None
+        return worker
 
     def _remove(self, queued: QueuedRun) -> None:
         self._waiting.remove(queued)

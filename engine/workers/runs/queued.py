@@ -22,7 +22,7 @@ MOST_RETURNS = 3
 REPEATS = "It repeats the steps since it was last saved, at most about a minute; then the curve goes on."
 
 
-@dataclass
+@dataclass(eq=False)
 class QueuedRun:
     """A run that waits for a worker or is on one."""
 
@@ -35,12 +35,8 @@ class QueuedRun:
     """The last step of a run that continues with the state in its folder; None: it begins anew."""
     saved: bool = field(init=False)
     """Whether its state is in its folder: it can go on without its worker."""
-    machine: str = ""
-    """The name of the machine for the run's own process, once it has one; empty for the app's own."""
     early_steps: int = 0
     """The single steps asked for before the run had a worker."""
-    queued_at: float = field(default_factory=time.monotonic)
-    """When it came to the queue."""
     begun: bool = False
     """Whether the worker has reported that it is at this run."""
     returned: int = 0
@@ -51,8 +47,8 @@ class QueuedRun:
     """Whether its worker was asked to put it away."""
     left: bool = False
     """Whether that is because its owner has no page open; it goes on when there is one again."""
-    wanted: bool = False
-    """Whether it was resumed since: it goes back into the queue as soon as it is put away."""
+    meanwhile: list[protocol.Control] = field(default_factory=list)
+    """The steps or the resumption asked for since: with these it goes back into the queue as soon as it is put away."""
     put_away_after: float = 0.0
     """The time before which its worker is not asked."""
 
@@ -83,11 +79,12 @@ class QueuedRun:
         """Whether the run, without a worker, can be put away."""
         return self.saved and self.stop_asked_at is None
 
-    def come_back(self, why: str) -> None:
-        """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there."""
+    def come_back(self, why: str, *, counts: bool) -> None:
+        """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:
+        whether the run may have been what ended it."""
         self.run.wait_again(f"{why} {REPEATS}" if self.settled else "")
-        self.returned += 1
-        self.begun, self.paused_at, self.leaving, self.wanted = False, None, False, False
+        self.returned += counts
+        self.begun, self.paused_at, self.leaving, self.meanwhile = False, None, False, []
         self.saved_step = self.run.step if self.saved else None
 
     def save(self) -> None:
@@ -115,17 +112,11 @@ class QueuedRun:
         match control:
             case protocol.Step() | protocol.Resume():
                 self.paused_at = None
-                self.wanted = self.leaving
+                if self.leaving:
+                    self.meanwhile.append(control)
             case protocol.Pause():
-                self.wanted = False
+                self.meanwhile.clear()
         self.control_early(control)  # it holds as well where another worker takes the run
-
-    @property
-    def asked_meanwhile(self) -> list[protocol.Control]:
-        """What was asked of the run while its worker put it away."""
-        if self.request.paused:
-            return [protocol.Step(self.run.id)] * self.early_steps
-        return [protocol.Resume(self.run.id)]
 
     def begin(self) -> None:
         """The worker has reported that it is at this run; once it is settled, the steps sent with it need not be sent again."""
@@ -135,7 +126,7 @@ class QueuedRun:
 
     def try_later(self) -> None:
         """Its worker could not save its state: the run stays, and the worker is asked again in a while."""
-        self.leaving, self.wanted = False, False
+        self.leaving, self.meanwhile = False, []
         self.put_away_after = time.monotonic() + AGAIN_AFTER
 
     def control_early(self, control: protocol.Control) -> None:
@@ -161,13 +152,10 @@ class QueuedJob:
     alone: bool = False
     callers: int = 1
     """The number of threads that still wait for the answer."""
-    begun: bool = False
-    """Whether the process has reported that it is at this job."""
+    begun_at: float | None = None
+    """The time at which its process reported that it is at this job."""
     asked_again: bool = False
     """Whether the job has come back to the queue because its process ended before it began the job."""
-    asked_at: float = field(default_factory=time.monotonic)
-    sent_at: float = 0.0
-    """The time at which the job was given to a process."""
     done: Signal = field(default_factory=Signal)
     value: bytes = b""
     """The pickled answer, once it is done."""

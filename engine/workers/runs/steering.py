@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from threading import RLock
 
 from engine.foundation.visitor import Visitor
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.errors import Refused
+from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.away import Away, end
 from engine.workers.runs.queue import RunQueue
 from engine.workers.runs.saved_request import set_pace
@@ -23,8 +23,8 @@ ELSEWHERE = "This run goes on at another server that shares the data folder; it 
 class Steering:
     """What a visitor asks of a run that was submitted. A run is on a worker, in the queue, or put away."""
 
-    def __init__(self, lock: RLock, runs: Runs, queue: RunQueue, away: Away) -> None:
-        self._lock, self._runs, self._queue, self._away = lock, runs, queue, away
+    def __init__(self, supervisor: Supervisor, runs: Runs, queue: RunQueue, away: Away) -> None:
+        self._lock, self._runs, self._queue, self._away = supervisor.lock, runs, queue, away
 
     def control(self, control: protocol.Control, by: Visitor) -> None:
         """Pause, step or resume a run, or set its pace. Raises Refused where the run is not the visitor's, or where it is put
@@ -42,17 +42,16 @@ class Steering:
         Refused where the run is not the visitor's."""
         run = self._find(run_id, by)
         with self._lock:
-            waiting = self._queue.take_out(run_id)
-            if (worker := self._queue.worker_of(run_id)) is not None:
-                queued = worker.runs[run_id]
+            waiting = self._queue.take_out(lambda queued: queued.run.id == run_id)
+            worker = self._queue.worker_of(run_id)
+            for queued in [*waiting, *([worker.runs[run_id]] if worker else [])]:
                 queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
                 queued.release()  # who stops a run may start another one in its place at once
-                self._send(protocol.Stop(run_id))
-            elif waiting is not None:
-                waiting.stop_asked_at = time.monotonic()
-        if waiting is not None:
-            end(waiting, waiting.stopped_early)
-        elif worker is None and run is not None and run.away:
+            if worker is not None:
+                worker.send(protocol.Stop(run_id))
+        for queued in waiting:
+            end(queued, queued.stopped_early)
+        if not waiting and worker is None and run is not None and run.away:
             self._away.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +12,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.log import log_error, log_failure
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
 from engine.runs.request import RunRequest
 
@@ -55,15 +55,6 @@ class Training(Protocol):
     ) -> Generator[Event, str | None, None]: ...
 
 
-@dataclass(frozen=True)
-class Saved:
-    """The saved state with which a run goes on."""
-
-    file: Path
-    step: int
-    """The last step that the pool knows. The state is of this one or an earlier one; the steps in between are repeated."""
-
-
 class LiveRun:
     """A run inside its worker: the generator, its pace, and its events that are not sent yet."""
 
@@ -73,14 +64,16 @@ class LiveRun:
         request: RunRequest,
         prediction: Prediction | None,
         training: Training,
+        folder: RunFolder,
+        saved_step: int | None = None,
         clock: Callable[[], float] = time.monotonic,
-        saved: Saved | None = None,
     ) -> None:
-        """``saved``: the state with which the run continues; None: it begins anew."""
-        self.run_id, self.request = run_id, request
+        """``saved_step``: the last step that the pool knows of a run that continues with the state in its folder, which is of this
+        step or an earlier one: the steps in between are repeated. None: it begins anew."""
+        self.run_id, self.request, self.folder = run_id, request, folder
         self.model: object = None
         self.unsent: list[Event] = []
-        self.step = 0 if saved is None else saved.step
+        self.step = saved_step or 0
         self.paused = request.paused
         self.over = False
         self.announced_pause = False
@@ -89,8 +82,8 @@ class LiveRun:
         """Whether the next delivery is sent at once instead of in the next batch."""
         self.used = 0.0
         """The seconds that it has trained since its first point; the scheduler adds those in which it had nothing to do."""
-        self._shown = saved is not None or not request.record.snapshots
-        self._saved = saved
+        self._shown = saved_step is not None or not request.record.snapshots
+        self._saved_step = saved_step
         self._repeats_to = self.step
         self._saved_at, self._save_cost, self._step_saved = clock(), 0.0, self.step
         self._state: State | None = None
@@ -98,7 +91,8 @@ class LiveRun:
         self._training, self._prediction, self._clock = training, prediction, clock
         self._generator = self._events()
         self._last: Event | None = None
-        self._due = clock()
+        self.due = clock()
+        """The time at which the next step may be taken."""
         self._sent_at = self._snapshot_at = clock()
         self._snapshot_cost = 0.0
         self.set_pace(request.pace)
@@ -106,24 +100,24 @@ class LiveRun:
     def _events(self) -> Generator[Event, str | None, None]:
         config = self.request.config
         state = self._training.begin(config, self._prediction)
-        if self._saved is not None:
-            state.load(self._saved.file)
-            if state.step > self._saved.step:
+        if self._saved_step is not None:
+            state.load(self.folder.state)
+            if state.step > self._saved_step:
                 raise ValueError(AHEAD)
         self._state, self.model, self.step = state, state.model, state.step
         record = self.request.record
         yield from self._training.train(config, None, record, self._prediction, take_measurement, state)
 
-    def put_away(self, file: Path) -> None:
+    def put_away(self) -> None:
         """Save the run's state and let it go. Raises OSError where :meth:`save` does, or where a single step that was asked for is
         not taken yet; the run then stays as it is."""
         if self.paused and self._allowed:
             raise BlockingIOError("A step that was asked for is not taken yet.")
-        if self._state is not None or self._saved is None:
-            self.save(file)
+        if self._state is not None or self._saved_step is None:
+            self.save()
         self._generator.close()  # where it has not begun, the state with which it would continue is still there
 
-    def save(self, file: Path) -> None:
+    def save(self) -> None:
         """Save the run's state. Raises OSError where the disk does not take it, or where the run has not begun or a step is taken
         but its event is not given yet."""
         if self._state is None:
@@ -131,7 +125,7 @@ class LiveRun:
         if self._state.step != self.step:
             raise BlockingIOError("The validation after the step is not over.")
         began = self._saved_at = self._clock()
-        self._state.save(file)
+        self._state.save(self.folder.state)
         self._save_cost, self._step_saved = self._clock() - began, self.step
 
     @property
@@ -141,6 +135,10 @@ class LiveRun:
             return False
         longest = max(SAVE_EVERY, SAVE_SHARE * self._save_cost)
         return self.step != self._step_saved and self._clock() - self._saved_at >= longest
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self._last, Failed)
 
     @property
     def repeating(self) -> bool:
@@ -162,11 +160,6 @@ class LiveRun:
         return self.step == 0 and not isinstance(self._last, Measuring)
 
     @property
-    def due(self) -> float:
-        """The time at which the next step may be taken."""
-        return self._due
-
-    @property
     def delivery_due(self) -> float:
         """The time at which the run's events should be sent."""
         return 0.0 if self.urgent else self._sent_at + BATCH
@@ -177,7 +170,7 @@ class LiveRun:
 
     def set_pace(self, steps_per_second: float | None) -> None:
         self._interval = 1 / steps_per_second if steps_per_second else 0.0
-        self._due = min(self._due, self._clock() + self._interval)
+        self.due = min(self.due, self._clock() + self._interval)
 
     def pause(self) -> None:
         if not self.paused:
@@ -188,18 +181,18 @@ class LiveRun:
     def allow_step(self) -> None:
         self.paused = True
         self._allowed += 1
-        self._due = self._clock()
+        self.due = self._clock()
 
     def resume(self) -> None:
         self.paused, self._allowed = False, 0
-        self._due = self._clock()
+        self.due = self._clock()
 
-    def stop(self, reason: str = "") -> None:
+    def stop(self) -> None:
         try:
             self._generator.close()
         except Exception as error:
             log_error(f"Run {self.run_id} was stopped", error)
-        self._note(Ended(max(self.step, self._repeats_to), "stopped", reason))
+        self._note(Ended(max(self.step, self._repeats_to), "stopped"))
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
@@ -215,15 +208,17 @@ class LiveRun:
             if isinstance(event, Progress):
                 # A run that is behind its pace may catch up by one slice, not by its whole backlog.
                 paced = self._interval and not self.repeating
-                self._due = max(self._due + self._interval, now - SLICE) if paced else now
+                self.due = max(self.due + self._interval, now - SLICE) if paced else now
                 if self.paused and event.step > self._repeats_to:
                     self._allowed -= 1
                     if self._allowed == 0:
                         self._take_snapshot()
                         self.urgent = True
-                elif self._interval and now - self._snapshot_at >= self._snapshot_interval():
+                elif self._interval and now - self._snapshot_at >= max(
+                    SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost
+                ):
                     self._take_snapshot()
-            if self.urgent or self.waiting or now < self._due:
+            if self.urgent or self.waiting or now < self.due:
                 return
             if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
                 return
@@ -235,9 +230,6 @@ class LiveRun:
         self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
         self._sent_at = self._clock()
         return events
-
-    def _snapshot_interval(self) -> float:
-        return max(SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
 
     def _take_snapshot(self) -> None:
         """Take a snapshot of the current model; only after a step, since nothing else changes the model."""

@@ -108,9 +108,9 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
     owner, other = worker(0, accelerator_memory=1000 * MIB), worker(1)
     for device, workers in (("cuda", [owner, other]), ("cpu", [owner])):
         for name in ("one", "two"):
-            assert worker_for_run(workers, queued(device), 16, limits()) is owner
+            assert worker_for_run(workers, queued(device), 16) is owner
             owner.runs[f"{device} {name}"] = queued(device)
-        assert worker_for_run(workers, queued(device), 16, limits()) is None
+        assert worker_for_run(workers, queued(device), 16) is None
     owner.available = False
-    assert worker_for_run([owner, other], queued("cuda"), 16, limits()) is None
-    assert worker_for_run([other], queued("cuda"), 16, limits()) is other, "the run says what is missing"
+    assert worker_for_run([owner, other], queued("cuda"), 16) is None
+    assert worker_for_run([other], queued("cuda"), 16) is other, "the run says what is missing"

@@ -466,7 +466,7 @@ def test_a_run_that_is_stopped_before_its_process_is_ready_leaves_none(one: Pool
     run = one.submit(RunRequest(config(5, seed=LARGE)))
     until(lambda: any(worker.role == "own" for worker in one.health().workers))
     one.stop(run.id)
-    assert run.state == "stopped"
+    assert wait_end(run).state == "stopped"
     until(lambda: all(worker.role != "own" for worker in one.health().workers))
 
 

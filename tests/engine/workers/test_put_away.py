@@ -33,7 +33,17 @@ from engine.workers.runs.saved_request import read_request
 from engine.workers.training import live_run
 from tests.engine.fake_training import HANGS, config
 from tests.engine.workers.test_limits import predict
-from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, pid_of, steps_of, until, until_it_hangs, wait_end
+from tests.engine.workers.test_pool import (
+    FAKE,
+    LONG,
+    PATIENCE,
+    long_run,
+    pid_of,
+    steps_of,
+    until,
+    until_it_hangs,
+    wait_end,
+)
 from tests.engine.workers.test_worker import NOISY, numbers
 
 OFTEN = "tests.engine.saved_often"
@@ -95,6 +105,12 @@ def unread(state: Path) -> Iterator[Callable[[], bool]]:
     aside.replace(state)
 
 
+def wait_whole(run: Run) -> None:
+    """Wait until the run has ended; it has every step once."""
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, run.config.steps + 1))
+
+
 def kill_worker_of(pool: Pool, run: Run) -> None:
     os.kill(pid_of(pool, run), signal.SIGKILL)
 
@@ -108,8 +124,7 @@ def test_a_paused_run_gives_its_place_back_and_goes_on_where_it_was(start: Calla
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
     pool.resume(run.id, ME)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
 
 
 def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[..., Pool]) -> None:
@@ -142,8 +157,7 @@ def test_what_was_put_away_is_put_away_again_where_its_owner_leaves_while_it_wai
     here = {ME.id}
     pool = start(lambda visitor: visitor in here, runs_per_worker=1)
     run = away(pool)
-    going = pool.submit(RunRequest(config(LONG, 0.002)))
-    until(lambda: going.step > 0)
+    going = long_run(pool)
     pool.resume(run.id, ME)
     assert run.queue_place == 1
     here.remove(ME.id)
@@ -151,8 +165,7 @@ def test_what_was_put_away_is_put_away_again_where_its_owner_leaves_while_it_wai
     pool.stop(going.id)
     pool.resume(run.id, ME)
     here.add(ME.id)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
 
 
 def test_a_step_of_one_that_is_away_is_one_step(start: Callable[..., Pool]) -> None:
@@ -167,8 +180,7 @@ def test_a_step_of_one_that_is_away_is_one_step(start: Callable[..., Pool]) -> N
 def test_it_waits_in_the_queue_with_its_rank(start: Callable[..., Pool]) -> None:
     pool = start(runs_per_worker=1)
     run = away(pool)
-    going = pool.submit(RunRequest(config(LONG, 0.002), YOU))
-    until(lambda: going.step > 0)
+    going = long_run(pool, visitor=YOU)
     pool.resume(run.id, ME)
     assert (run.state, run.queue_place) == ("queued", 1)
     pool.stop(going.id, YOU)
@@ -186,8 +198,7 @@ def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> Non
     with pytest.raises(Refused, match="somebody else"):
         pool.resume(run.id, YOU)
     pool.resume(run.id, ME)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
     again = Runs(pool.runs.folder).get(run.id)
     assert again is not None
     assert again.state == "finished"
@@ -204,8 +215,7 @@ def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there
     kill_worker_of(pool, run)
     until(lambda: run.setback != "")
     assert run.setback == f"Its worker process ended unexpectedly (signal 9). {queued.REPEATS}"
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 401))
+    wait_whole(run)
     assert run.setback == ""
     assert [at.step for at in run.events.of(Snapshot)] == sorted({at.step for at in run.events.of(Snapshot)})
     until(lambda: not (run.folder / "state.pt").exists())
@@ -237,8 +247,7 @@ def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(st
         (run.folder / "state.pt.0.part").touch()  # the worker was just writing
         kill_worker_of(pool, run)
         until(lambda: not list(run.folder.glob("*.part")))
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 401))
+    wait_whole(run)
     until(lambda: not (run.folder / "state.pt").exists())
     until(lambda: pool.allowances.count("run", ME) == 0)
 
@@ -282,8 +291,7 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
     assert [run.queue_place for run in found if run is not None] == [None, None, 1, 2], "in their order"
     for run in found:
         assert run is not None
-        assert isinstance(wait_end(run).ending, Finished)
-        assert steps_of(run) == list(range(1, run.config.steps + 1))
+        wait_whole(run)
     paused = pool.runs.get(pause.id)
     assert paused is not None
     assert (paused.state, paused.away) == ("paused", True), "who paused it resumes it"
@@ -323,8 +331,7 @@ def test_killed_with_the_app_a_run_that_was_saved_goes_on_after_the_next_start(
     run = pool.runs.get(run_id)
     assert run is not None
     assert run.state in ("queued", "running")
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 401))
+    wait_whole(run)
 
 
 APP = f"""
@@ -370,8 +377,7 @@ def test_killed_while_it_reads_the_state_it_is_put_away_again(start: Callable[..
     assert (run.state, run.step, run.ending) == ("paused", step, None)
     until(lambda: pool.allowances.count("run", ME) == 0)
     pool.resume(run.id, ME)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
     until(lambda: not state.exists())
 
 
@@ -388,8 +394,7 @@ def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_n
     wait_end(blocking)
     until(lambda: run.away and run.step == step + 1)
     pool.resume(run.id, ME)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
 
 
 def test_it_is_not_tried_for_ever(start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,16 +412,14 @@ def test_it_is_not_tried_for_ever(start: Callable[..., Pool], monkeypatch: pytes
 def test_one_that_waits_to_go_on_when_the_app_is_closed_is_put_away_again(start: Callable[..., Pool]) -> None:
     pool = start(runs_per_worker=1)
     first = away(pool)
-    going = pool.submit(RunRequest(config(LONG, 0.002), YOU))
-    until(lambda: going.step > 0)
+    long_run(pool, visitor=YOU)
     pool.resume(first.id, ME)
     pool = start()
     run = pool.runs.get(first.id)
     assert run is not None
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
     pool.resume(run.id, ME)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
 
 
 def test_a_state_of_a_later_step_than_the_curve_is_not_resumed(start: Callable[..., Pool]) -> None:
@@ -443,8 +446,7 @@ def test_a_damaged_state_fails_in_one_sentence_and_the_curve_stays(start: Callab
 def test_stopped_while_it_waits_to_go_on_it_says_where(start: Callable[..., Pool]) -> None:
     pool = start(runs_per_worker=1)
     run = away(pool)
-    going = pool.submit(RunRequest(config(LONG, 0.002), YOU))
-    until(lambda: going.step > 0)
+    long_run(pool, visitor=YOU)
     pool.resume(run.id, ME)
     pool.stop(run.id, ME)
     assert run.ending == Ended(run.step, "stopped")
@@ -469,8 +471,7 @@ def test_resumed_from_many_tabs_at_once_it_goes_on_once(start: Callable[..., Poo
     run = away(pool)
     for _ in range(5):
         pool.resume(run.id, ME)
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
+    wait_whole(run)
     until(lambda: pool.allowances.count("run", ME) == 0)
 
 

@@ -20,7 +20,8 @@ from engine.runs.store import Runs
 from engine.workers import questions
 from engine.workers.errors import JobError
 from engine.workers.pool import Pool
-from engine.workers.processes.supervisor import Supervisor
+from engine.workers.processes import supervisor
+from engine.workers.questions import Questions
 from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
 from tests.engine.workers.test_pool import FAKE, PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
@@ -28,18 +29,18 @@ ANN, BOB = Visitor("ann"), Visitor("bob")
 
 
 looks = Counter[int]()
-"""How often each thread has looked which processes are wanted."""
+"""How often each thread has looked for a process."""
 
 
 @pytest.fixture(autouse=True)
 def count_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    look = Supervisor.fill_posts
+    look = Questions.dispatch
 
-    def counted(self: Supervisor) -> None:
+    def counted(self: Questions) -> None:
         look(self)
         looks[get_ident()] += 1
 
-    monkeypatch.setattr(Supervisor, "fill_posts", counted)
+    monkeypatch.setattr(Questions, "dispatch", counted)
 
 
 @pytest.fixture
@@ -191,7 +192,7 @@ def test_a_question_has_a_process_of_its_own_that_ends_when_nobody_asks(
     assert roles(pool) == ["runs"]
     assert pool.ask(WorkerPid()) == pool.ask(WorkerPid()), "who asks again finds the process that knows the model"
     assert roles(pool) == ["runs", "jobs"]
-    monkeypatch.setattr(questions, "IDLE", 0.1)
+    monkeypatch.setattr(supervisor, "IDLE", 0.1)
     until(lambda: roles(pool) == ["runs"])
     assert pool.ask(Add(2)) == 2
 

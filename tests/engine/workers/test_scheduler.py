@@ -13,6 +13,7 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
@@ -24,7 +25,6 @@ from engine.workers.training.live_run import (
     SLICE,
     SNAPSHOT_EVERY,
     LiveRun,
-    Saved,
     in_words,
 )
 from engine.workers.training.scheduler import ROUND, FairShare
@@ -89,8 +89,10 @@ class TimedState(fake_training.State):
         self.training.clock.now += self.training.saving
 
 
-def live_run(run_id: str, config: RunConfig, training: Timed, *, clock: Clock, **how: Any) -> LiveRun:
-    return LiveRun(run_id, RunRequest(config, **how), None, training, clock)
+def live_run(
+    run_id: str, config: RunConfig, training: Timed, *, clock: Clock, folder: Path = Path(), **how: Any
+) -> LiveRun:
+    return LiveRun(run_id, RunRequest(config, **how), None, training, RunFolder(folder), clock=clock)
 
 
 def started(run: LiveRun) -> LiveRun:
@@ -368,11 +370,11 @@ def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
     assert turns.next() is other
 
 
-def test_stop_ends_with_a_reason(clock: Clock) -> None:
+def test_stop_ends_a_run(clock: Clock) -> None:
     run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
-    run.stop("It was left paused.")
+    run.stop()
     assert run.over
-    assert run.deliver() == [Ended(1, "stopped", "It was left paused.")]
+    assert run.deliver() == [Ended(1, "stopped")]
 
 
 @pytest.mark.parametrize(
@@ -403,7 +405,8 @@ def test_a_path_of_the_machine_is_not_told() -> None:
 
 def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:
     training = Timed(clock, 0.1)
-    run, began = started(live_run("a", fake_training.config(10_000), training, clock=clock)), clock.now
+    run = started(live_run("a", fake_training.config(10_000), training, clock=clock, folder=tmp_path))
+    began = clock.now
 
     def seconds_until_due() -> float:
         since = clock.now
@@ -414,12 +417,12 @@ def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Cl
 
     seconds_until_due()
     assert clock.now - began == pytest.approx(SAVE_EVERY, abs=0.5)
-    run.save(tmp_path / "state")
-    assert (tmp_path / "state").read_text() == str(run.step)
+    run.save()
+    assert run.folder.state.read_text() == str(run.step)
     assert not run.save_due
     assert seconds_until_due() == pytest.approx(SAVE_EVERY, abs=0.5)
     training.saving = 3.0
-    run.save(tmp_path / "state")
+    run.save()
     assert seconds_until_due() == pytest.approx(3 * SAVE_SHARE, rel=0.05)
 
 
@@ -433,9 +436,9 @@ def test_trials_and_measurements_are_not_saved(clock: Clock, how: dict[str, bool
 
 def continued(clock: Clock, tmp_path: Path, **how: Any) -> LiveRun:
     """A run whose state is of step 7, of which the pool knows step 9."""
-    (tmp_path / "state").write_text("7")
-    request = RunRequest(fake_training.config(20), **how)
-    return LiveRun("a", request, None, Timed(clock, 0.01), clock, Saved(tmp_path / "state", 9))
+    folder, request = RunFolder(tmp_path), RunRequest(fake_training.config(20), **how)
+    folder.state.write_text("7")
+    return LiveRun("a", request, None, Timed(clock, 0.01), folder, 9, clock)
 
 
 def test_steps_that_are_repeated_keep_no_pace(clock: Clock, tmp_path: Path) -> None:
@@ -466,20 +469,20 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
 
 
 def test_a_run_with_a_step_to_take_is_not_put_away_before(clock: Clock, tmp_path: Path) -> None:
-    run = started(live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock))
+    run = started(live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path))
     run.pause()
     run.allow_step()
     with pytest.raises(OSError, match="not taken yet"):
-        run.put_away(tmp_path / "state")
+        run.put_away()
     run.advance()
-    run.put_away(tmp_path / "state")
-    assert (tmp_path / "state").read_text() == "2"
+    run.put_away()
+    assert run.folder.state.read_text() == "2"
 
 
 def test_what_has_not_begun_cannot_be_put_away(clock: Clock, tmp_path: Path) -> None:
-    run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, paused=True)
+    run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path, paused=True)
     with pytest.raises(OSError, match="nothing to save"):
-        run.put_away(tmp_path / "state")
+        run.put_away()
 
 
 def test_a_run_that_comes_back_as_soon_as_it_was_put_away_is_said_to_be_computed(tmp_path: Path) -> None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from threading import RLock, Thread
+from threading import Thread
 
 from engine.workers.hosting.limits import Limits
 from engine.workers.processes.machines import Machines
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from tests.engine.workers.test_pool import FAKE, until
 
 
 def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
-    lock, seen = RLock(), list[bool]()
+    seen = list[bool]()
 
     def others_can_look() -> bool:
         found = list[bool]()
 
         def look() -> None:
-            found.append(lock.acquire(blocking=False))
+            found.append(supervisor.lock.acquire(blocking=False))
             if found[0]:
-                lock.release()
+                supervisor.lock.release()
 
         other = Thread(target=look)
         other.start()
@@ -36,7 +36,7 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
 
     limits = Limits()
     supervisor = Supervisor(
-        FAKE, limits, Machines(limits, 1), lock, wanted=lambda now: [Post("runs", 0)], on_death=on_death,
+        FAKE, limits, Machines(limits, 1), on_death=on_death,
         on_report=lambda worker, report: None, tidy=lambda: None, on_round=lambda now: None,
     )  # fmt: skip
     supervisor.start()
