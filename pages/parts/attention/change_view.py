@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.analysis.attention_asked import Place, places_in
 from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
-from pages.parts.attention.asking import ask
+from pages.parts.app.questions import ask_once
 from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
 from pages.parts.attention.state import SETTINGS, TEMPERATURES, name_of_head
 from pages.parts.boards.panels import Panel, panels
@@ -30,7 +30,7 @@ def show(at: LookedAt) -> None:
         if SETTINGS.drawn("temperature"):
             bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
             st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
-    seen = ask(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
+    seen = ask_once(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
     before, after = seen["before"], seen["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     queries, keys, color, query = at.queries, at.keys, at.color, at.query
@@ -100,7 +100,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
 
 def show_each_head(at: LookedAt) -> None:
     st.header("Each head switched off in turn", anchor=False)
-    seen = ask(SwitchEachHeadOff(at.model))
+    seen = ask_once(SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
     names = [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in seen["rows"]]
@@ -128,7 +128,7 @@ def show_each_head(at: LookedAt) -> None:
 
 def show_scores(at: LookedAt) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
-    seen = ask(CompareScores(at.model, at.sample, at.place))
+    seen = ask_once(CompareScores(at.model, at.sample, at.place))
     items = []
     for name, (title, formula) in SCORES.items():
         row = seen[name]

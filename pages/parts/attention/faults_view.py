@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.analysis.attention_faults import FAULTS, why_not
 from engine.analysis.attention_jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
-from pages.parts.attention.asking import ask
+from pages.parts.app.questions import ask_once
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.looked_at import CELLS, LookedAt
 from pages.parts.attention.state import SETTINGS, name_of_head
@@ -20,7 +20,7 @@ WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": ["4", "16", 
 
 def show(at: LookedAt) -> None:
     faults = switches(at)
-    seen = ask(SwitchFaultsOn(at.model, at.sample, at.place, faults))
+    seen = ask_once(SwitchFaultsOn(at.model, at.sample, at.place, faults))
     before, after = seen["before"], seen["after"]
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
@@ -89,7 +89,7 @@ def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -
 
 def entropy_panel(at: LookedAt) -> Panel:
     """The reason for the scale: the entropy of random q and k by head width."""
-    found = ask(MeasureEntropyAtFirst())
+    found = ask_once(MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
     lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]
     ends = "; ".join(f"{line.name} {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.analysis.attention_asked import Place
 from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
-from pages.parts.attention.asking import ask
+from pages.parts.app.questions import ask_once
 from pages.parts.attention.looked_at import CELLS, LookedAt
 from pages.parts.attention.state import SETTINGS, name_of_head
 from pages.parts.boards.panels import Panel, Picked, panels
@@ -17,7 +17,7 @@ MOST_PICTURES = 24
 
 
 def show(at: LookedAt) -> None:
-    seen = ask(DescribeHeads(at.model, at.sample))
+    seen = ask_once(DescribeHeads(at.model, at.sample))
     rows = {Place(row["which"], row["layer"], row["head"]): row for row in seen["rows"]}
     own = [place for place in rows if place.which == at.place.which]
     pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]

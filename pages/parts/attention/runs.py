@@ -15,10 +15,10 @@ from engine.foundation.formatting import in_time
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
 from engine.tasks import TASKS
-from pages.parts.app import questions, server
+from pages.parts.app import server
+from pages.parts.app.questions import TIMEOUT, ask
 from pages.parts.app.server import find
 from pages.parts.app.visitor import visitor
-from pages.parts.attention.asking import TIMEOUT
 from pages.parts.attention.state import RECORDED, AttentionState
 from pages.parts.boards.recorded import recorded_run
 
@@ -119,7 +119,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         )
         return False
     with st.empty():
-        while (at := questions.ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
+        while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True

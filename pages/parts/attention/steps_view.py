@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
-from pages.parts.attention.asking import ask
+from pages.parts.app.questions import ask_once
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
 from pages.parts.attention.state import pick_query
 from pages.parts.boards.panels import Panel, panels
@@ -35,7 +35,7 @@ PLACES = {
 
 
 def show(at: LookedAt) -> None:
-    s = ask(TraceSteps(at.model, at.sample, at.place, at.query))
+    s = ask_once(TraceSteps(at.model, at.sample, at.place, at.query))
     order = np.argsort(-s["weight"])
     best = int(order[0])
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""

@@ -9,7 +9,7 @@ import streamlit as st
 from engine.analysis.attention_asked import SampleAsked, Which
 from engine.analysis.attention_jobs import ComputePatterns
 from engine.runs.events import Snapshot
-from pages.parts.attention.asking import ask
+from pages.parts.app.questions import ask_once
 from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
 from pages.parts.attention.state import SETTINGS, name_of_head, pick_query
@@ -99,7 +99,7 @@ def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
         return {}
     models = {step: asked_model(at.run, step) for step in steps_of(at.run)}
     here = {step: model for step, model in models.items() if at_hand(model)}
-    return {step: ask(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
+    return {step: ask_once(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
 
 
 def where_from(kept: bool, samples: int) -> str:

@@ -18,9 +18,7 @@ from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import ask
-from pages.parts.app.remembered import remembered
-from pages.parts.encodings.asked import TIMEOUT
+from pages.parts.app.questions import ask, ask_once
 from pages.parts.encodings.evidence_table import evidence_styled
 from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
 from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
@@ -78,27 +76,21 @@ def choose() -> None:
 
 
 def rows_now() -> list[Row]:
-    """The rows of the table. Raises JobError."""
-    return _rows(kept_since())
+    """The rows of the table, from a worker that reads the stored evidence; asked anew once something was measured. Raises JobError."""
+    kept = kept_since()
+    times = ask_once(ReadTimes(), kept)
+    return [
+        Row(
+            name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
+        )
+        for row in ask_once(CollectEvidence(), kept)
+    ]  # fmt: skip
 
 
 def kept_since() -> tuple[str, ...]:
     """The names and times of the evidence files on this machine; they change when anything is measured."""
     files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
     return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
-
-
-@remembered(4)
-def _rows(kept: tuple[str, ...]) -> list[Row]:
-    """The rows, from a worker that reads the stored evidence; cached until something new is measured."""
-    cells = ask(CollectEvidence(), timeout=TIMEOUT)
-    times = ask(ReadTimes(), timeout=TIMEOUT)
-    return [
-        Row(
-            name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
-        )
-        for row in cells
-    ]  # fmt: skip
 
 
 def _as_csv(rows: list[Row]) -> str:

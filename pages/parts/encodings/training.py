@@ -6,19 +6,20 @@ from datetime import datetime
 
 import streamlit as st
 
+from engine.analysis.encoding_jobs import ComputePortraitOfSnapshot, FollowSnapshots, MeasureFinalScales
 from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
 from engine.runs.run import Run
 from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import as_code, in_markdown
+from pages.parts.app.questions import ask_once
 from pages.parts.app.session import shown_run
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts.portrait import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings import asked
 from pages.parts.encodings.controls import control
 from pages.parts.encodings.panels import (
     component_panels,
@@ -102,9 +103,10 @@ def _along(run: Run) -> None:
     layers = layers_of(run)
     layer = _choose_layer(layers) if layers > 1 else 0
     try:
-        first, then = (asked.portrait_at(run.folder, run.config, at, layer) for at in (steps[0], step))
-        numbers = asked.along(run.folder, steps, layer)
-        scales = {} if run.live else asked.final_scales(run.folder, layer)
+        folder = str(run.folder)
+        first, then = (ask_once(ComputePortraitOfSnapshot(folder, run.config, at, layer)) for at in (steps[0], step))
+        numbers = ask_once(FollowSnapshots(folder, steps, layer))
+        scales = {} if run.live else ask_once(MeasureFinalScales(folder, layer))
     except JobError as error:
         st.error(in_markdown(error), icon=":material/error:")
         return

@@ -22,6 +22,8 @@ RUN = "text.run"
 """Session key of the id of the run shown."""
 RUN_NAME = "run"
 PLAYS = "shakespeare"
+TIMEOUT = 180.0
+"""Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
 
 
 class TextSettings(PageSettings):
@@ -93,6 +95,11 @@ def form_config() -> RunConfig:
 
 def shown_run() -> Run | None:
     return find(st.session_state.get(RUN) or "")
+
+
+def weights_of(run: Run) -> str:
+    """The path of a run's weights; empty where it has none."""
+    return str(run.weights or "")
 
 
 def address() -> dict[str, str]:

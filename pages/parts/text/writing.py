@@ -14,11 +14,11 @@ from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.glossary import explained
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.text import next_figure
-from pages.parts.text.answers import ask, weights_of
-from pages.parts.text.state import PLAYS
+from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
 WRITTEN, REFUSED = "text.written", "text.refused_words"
 """Session keys of the written texts, the latest first, and of the reason why the last one failed."""
@@ -77,7 +77,7 @@ def _write(run: Run) -> None:
             run.config, weights_of(run), state["text.prompt"], length=state["text.length"],
             temperature=state["text.temperature"], top_k=state["text.top_k"], seed=state["text.sample_seed"],
         )  # fmt: skip
-        answer = ask(job)
+        answer = ask(job, timeout=TIMEOUT)
     except JobError as error:
         state[REFUSED] = in_markdown(error)
         return

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event
 
 import numpy as np
 import pytest
 
 from engine.config.run_config import RunConfig
-from pages.parts.app.remembered import Remembered, remembered
+from pages.parts.app.questions import Remembered
 
 
 def test_changing_what_one_session_got_does_not_change_what_another_gets() -> None:
-    asked = []
+    answers, asked = Remembered(4), []
 
-    @remembered(4)
-    def answer(config: RunConfig, size: int) -> dict[str, object]:
-        """What is asked."""
+    def answer(size: int) -> dict[str, object]:
         asked.append(size)
         return {"matrix": np.zeros((size, size)), "names": ["a"]}
 
     for _ in range(3):  # the one who asked first, too
-        got = answer(RunConfig(), 3)
+        got = answers.get((RunConfig(), 3), lambda: answer(3))
         assert isinstance(got["matrix"], np.ndarray)
         assert isinstance(got["names"], list)
         assert not got["matrix"].any()
         assert got["names"] == ["a"]
         got["matrix"][:] = 1
         got["names"].append("b")
-    assert answer.if_known(RunConfig(), 3) is not answer.if_known(RunConfig(), 3)
+    assert answers.if_known((RunConfig(), 3)) is not answers.if_known((RunConfig(), 3))
     assert asked == [3]
-    assert answer.__doc__ == "What is asked."
 
 
 def test_an_equal_question_under_way_is_not_asked_twice() -> None:
@@ -42,16 +40,16 @@ def test_an_equal_question_under_way_is_not_asked_twice() -> None:
         go.wait(240)
         return number + 1
 
-    answer = Remembered(slow, 4)
+    answers = Remembered(4)
     with ThreadPoolExecutor(4) as sessions:
-        waiting = [sessions.submit(answer, number) for number in (1, 1, 2, 1)]
+        waiting = [sessions.submit(answers.get, number, partial(slow, number)) for number in (1, 1, 2, 1)]
         while len(asked) < 2:
             pass
-        assert answer.if_known(1) is None
+        assert answers.if_known(1) is None
         go.set()
         assert [session.result() for session in waiting] == [2, 2, 3, 2]
     assert sorted(asked) == [1, 2]
-    assert answer.if_known(1) == 2
+    assert answers.if_known(1) == 2
 
 
 def test_an_error_is_not_remembered() -> None:
@@ -63,16 +61,16 @@ def test_an_error_is_not_remembered() -> None:
             raise ValueError("The worker was stopped.")
         return number
 
-    answer = Remembered(failing_once, 4)
+    answers = Remembered(4)
     with pytest.raises(ValueError, match="was stopped"):
-        answer(1)
-    assert answer.if_known(1) is None
-    assert answer(1) == 1
+        answers.get(1, lambda: failing_once(1))
+    assert answers.if_known(1) is None
+    assert answers.get(1, lambda: failing_once(1)) == 1
     assert asked == [1, 1]
 
 
 def test_the_answers_asked_for_last_are_kept() -> None:
-    answer = Remembered(lambda number: number, 2)
+    answers = Remembered(2)
     for number in (1, 2, 1, 3):
-        answer(number)
-    assert [answer.if_known(number) for number in (1, 2, 3)] == [1, None, 3]
+        answers.get(number, partial(int, number))
+    assert [answers.if_known(number) for number in (1, 2, 3)] == [1, None, 3]
