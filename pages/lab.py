@@ -11,14 +11,12 @@ from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.app.facts import show_facts
 from pages.parts.app.frame import unseen_title
-from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
-from pages.parts.app.own_runs import show_refusal
+from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
+from pages.parts.app.own_runs import show_facts
 from pages.parts.app.server import find
 from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.turn import let_others_go
-from pages.parts.app.unsaved import say_unsaved
 from pages.parts.boards.live.band import band
 from pages.parts.boards.live.board import ALL, Panel, live_board
 from pages.parts.boards.live.readable_run import controlled_as

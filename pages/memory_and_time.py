@@ -13,10 +13,8 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
-from engine.workers.errors import Refused
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown, say_ignored
-from pages.parts.app.unsaved import say_result_unsaved
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_result_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
@@ -27,15 +25,11 @@ from pages.parts.memory_and_time.state import view as asked_view
 from pages.parts.memory_and_time.sweeps import SWEEPS, begin, result_of
 from pages.parts.memory_and_time.tables import show_longest
 
-REFUSED = "costs.refused"
-
 
 def measure(plan: Plan) -> None:
-    """Start a measurement; if it is refused, the sentence is stored to be shown and nothing else changes."""
-    try:
+    """Start a measurement, unless it is refused."""
+    with refused_in_words():
         SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), visitor=visitor()))})
-    except Refused as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
 
 
 def take_away(result: Result) -> None:
@@ -110,8 +104,7 @@ with left:
     form.widget("part_of")
 with right:
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        if refused := st.session_state.pop(REFUSED, None):
-            st.error(refused, icon=":material/block:")
+        show_refusal()
         if sweep is not None and sweep.problem:
             st.error(in_markdown(sweep.problem), icon=":material/error:")
         say_result_unsaved(sweep)

@@ -6,9 +6,8 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.app.facts import show_facts
-from pages.parts.app.in_markdown import in_markdown, say_ignored
-from pages.parts.app.unsaved import say_unsaved
+from pages.parts.app.in_markdown import in_markdown, say_ignored, say_unsaved
+from pages.parts.app.own_runs import show_facts
 from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.text.attending import show_attending

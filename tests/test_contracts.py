@@ -22,7 +22,7 @@ FORBIDDEN = {
     "What a page needs imports no torch, directly or through others": [
         ("pages/parts/charts/base.py", "torch.nn"),
         ("pages/parts/app/server.py", "safetensors"),
-        ("pages/parts/app/facts.py", "engine.training.train"),
+        ("pages/parts/app/own_runs.py", "engine.training.train"),
         ("pages/lab.py", "engine.model.transformer"),
         ("engine/cli/issue.py", "engine.training.train"),
         ("engine/settings/base.py", "torch"),

@@ -12,11 +12,10 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun
 from engine.experiments.store import find_comparison
 from engine.settings.errors import ConfigError
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.unsaved import say_result_unsaved
+from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_refusal
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked, design
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, show_refusal, start
+from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, start
 from pages.parts.stage.evidence import follow, in_step_with, show_stored
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.shown import Shown, of_evidence

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.own_runs import REFUSED
+from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.session import forget_run
 from pages.parts.app.visitor import visitor
 
@@ -26,26 +23,15 @@ def keep_or_delete(run: Run) -> None:
 
 def _keep(run: Run) -> None:
     runs, limits = server.pool().runs, server.pool().limits
-    if st.session_state[f"keep.{run.id}"]:
-        _try(lambda: runs.pin(run.id, visitor(), limits.retention))
-    else:
-        _try(lambda: runs.unpin(run.id, visitor()))
+    with refused_in_words(error=ValueError):
+        if st.session_state[f"keep.{run.id}"]:
+            runs.pin(run.id, visitor(), limits.retention)
+        else:
+            runs.unpin(run.id, visitor())
     st.session_state[f"keep.{run.id}"] = run.pinned
 
 
 def _delete(run: Run) -> None:
-    if _try(lambda: server.pool().runs.delete(run.id, visitor())):
+    with refused_in_words(error=ValueError):
+        server.pool().runs.delete(run.id, visitor())
         forget_run(run.id)
-
-
-def _try(act: Callable[[], None]) -> bool:
-    """Whether it was done; if it is refused, the sentence is stored to be shown."""
-    try:
-        act()
-    except ValueError as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
-    except OSError as error:
-        st.session_state[REFUSED] = f"The disk does not take it: {error.strerror or 'unknown error'}."
-    else:
-        return True
-    return False

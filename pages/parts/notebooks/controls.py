@@ -11,8 +11,9 @@ from engine.notebooks import Notebook
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Play
 from engine.notebooks.players import NONE_HERE
+from pages.parts.app.in_markdown import show_refusal
 from pages.parts.app.visitor import mine
-from pages.parts.notebooks.plays import PLAYERS, REFUSED, badge, forget, run_to, step_state, stop
+from pages.parts.notebooks.plays import PLAYERS, badge, forget, run_to, step_state, stop
 from pages.parts.notebooks.steps import TICK, anchor
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
@@ -35,8 +36,7 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
     st.html(STYLE)
     with st.container(key="notebooks-side"):
         _show_buttons(notebook, play)
-        if refused := st.session_state.pop(REFUSED, None):
-            st.warning(refused, icon=":material/block:")
+        show_refusal(show=st.warning)
         if play is not None:
             st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, mark(play))
         with st.container(key="notebooks-contents", gap="xsmall"):

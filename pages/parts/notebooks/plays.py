@@ -10,14 +10,14 @@ from engine.notebooks import Notebook
 from engine.notebooks.cells import Step
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
-from engine.workers.errors import NoRoom
 from pages.parts.app import server
+from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
 PLAYERS = Players(lambda: server.pool().allowances)
 """The one registry of this process."""
-PLAYS, REFUSED = "notebooks.plays", "notebooks.refused"
-"""Session keys: the play's id by the notebook's slug, and the reason why the last play did not start."""
+PLAYS = "notebooks.plays"
+"""Session key: the play's id by the notebook's slug."""
 
 StepState = Literal["not run", "running", "passed", "failed", "stopped"]
 ICONS: dict[StepState, str] = {
@@ -45,13 +45,11 @@ def play_of(notebook: Notebook) -> Play | None:
 def run_to(notebook: Notebook, cell: int) -> None:
     """Continue to this cell, or start again where the last play has ended or is somebody else's."""
     play = play_of(notebook)
-    try:
+    with refused_in_words():
         if play is None or play.state == "ended" or not mine(play.owner):
             play = PLAYERS.begin(notebook, visitor())
             st.session_state[PLAYS][notebook.slug] = play.id
         play.go(cell)
-    except NoRoom as error:
-        st.session_state[REFUSED] = str(error)
 
 
 def stop(notebook: Notebook) -> None:

@@ -1,4 +1,4 @@
-"""The controls of an experiment: seeds, Run and Stop, what a run will take, and the sentence where one is refused."""
+"""The controls of an experiment: seeds, Run and Stop, and what a run will take."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from engine.experiments.experiment import MOST_SEEDS, Experiment
 from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.experiments.trial_cache import stored_trials
-from engine.settings.errors import ConfigError
 from engine.settings.fields import setting
-from engine.workers.errors import Refused
-from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.experiments import EXPERIMENTS, begin
 from pages.parts.stage.forecast import forecast
 
-REFUSED = "stage.refused"
-"""Session key: why the last start was refused, until it is shown."""
 WIDTH = 120
 
 
@@ -60,14 +56,6 @@ def start(
     comparison: Comparison | None = None,
 ) -> str | None:
     """Start an experiment (see :func:`begin`) and return the name of its run; None where it is refused."""
-    try:
+    with refused_in_words():
         return begin(experiment, extended=extended, stored=stored, comparison=comparison)
-    except (Refused, ConfigError) as error:
-        st.session_state[REFUSED] = in_markdown(error)
-        return None
-
-
-def show_refusal() -> None:
-    """Why the last start was refused, once."""
-    if sentence := st.session_state.pop(REFUSED, None):
-        st.error(sentence, icon=":material/block:")
+    return None

@@ -13,10 +13,10 @@ from engine.experiments.story import STEPS
 from engine.experiments.story.step import Step
 from engine.runs.run import Run
 from pages.parts.app.glossary import setting_help
+from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.linked_terms import with_terms
-from pages.parts.app.own_runs import WATCHING, show_refusal, start_run, steer
+from pages.parts.app.own_runs import say_watching, start_run, stop_button
 from pages.parts.app.server import find
-from pages.parts.app.unsaved import say_unsaved
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
 from pages.parts.story.question import ask, show_feedback
@@ -100,9 +100,7 @@ def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
     own = run is not None and mine(run.owner)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if run is not None and run.live and own:
-            st.button(
-                "Stop", icon=":material/stop:", key="story.stop", on_click=steer, args=("stop", run.id), width=WIDTH
-            )
+            stop_button(run, key="story.stop", width=WIDTH)
         else:
             st.button(
                 "Train", icon=":material/play_arrow:", type="primary", key="story.train", on_click=_train, args=(number, step),
@@ -115,9 +113,8 @@ def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
             )  # fmt: skip
         if seed := SETTINGS.values()[SEED]:
             st.caption(f"Seed {seed}", width="content")
-    if run is not None and run.live and not own:
-        st.caption(f":material/visibility: {WATCHING}")
-    elif run is not None and (shown := run.config.flat()[step.setting]) != chosen(step):
+    say_watching(run)
+    if run is not None and (own or not run.live) and (shown := run.config.flat()[step.setting]) != chosen(step):
         st.caption(
             f":material/edit: Shown is the run with {step.row.label} {step.label_of(shown)}. Train follows your choice."
         )

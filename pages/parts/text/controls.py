@@ -7,8 +7,8 @@ import streamlit as st
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
-from pages.parts.app.own_runs import Steering, show_refusal, start_run, steer
-from pages.parts.app.visitor import mine
+from pages.parts.app.in_markdown import show_refusal
+from pages.parts.app.own_runs import pause_button, start_run, stop_button
 from pages.parts.text.state import RUN, form_config
 
 
@@ -18,14 +18,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
     with st.container(horizontal=True, gap="small"):
-        own = run is not None and mine(run.owner)
-        if run is not None and own and run.state == "paused":
-            st.button("Resume", icon=":material/resume:", on_click=_tell, args=("resume", run))
-        else:
-            running = run is not None and own and run.live
-            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_tell, args=("pause", run))
-        live = run is not None and own and run.live
-        st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
+        pause_button(run)
+        stop_button(run)
     show_refusal()
 
 
@@ -47,7 +41,3 @@ def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
 def _train() -> None:
     if run := start_run(form_config()):
         st.session_state[RUN] = run.id
-
-
-def _tell(action: Steering, run: Run) -> None:
-    steer(action, run.id)
