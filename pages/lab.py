@@ -65,7 +65,7 @@ say_ignored(take_arrival(link))
 
 unseen_title("Lab")
 run = shown_run()
-controlled = controlled_as(run) if run else None
+controlled = controlled_as(run)
 config: RunConfig | None = None
 unfit = ""
 try:
@@ -125,5 +125,5 @@ with left:
     other_settings()
 
 write_address(run)
-if run is not None and controlled_as(run) != controlled:
+if controlled_as(run) != controlled:
     st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match

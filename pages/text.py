@@ -24,7 +24,7 @@ if link:
     linked_run, _ = run_named(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_run()
-controlled = controlled_as(run) if run else None
+controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)
 
@@ -75,5 +75,5 @@ with right:
             show_beside(run)
 
 SETTINGS.write_address(address())
-if learned or (run is not None and controlled_as(run) != controlled):
+if learned or controlled_as(run) != controlled:
     st.rerun()  # the run changed state during this script run, or the counting models' losses are known now

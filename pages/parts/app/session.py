@@ -1,7 +1,9 @@
-"""The state of one tab: the shown run, and the shelf of its runs."""
+"""The state of one tab: the shown run, the shelf of its runs, and that what is drawn fits what runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -93,3 +95,12 @@ def forget_run(run_id: str) -> None:
     if st.session_state.get(SHOWN) == run_id:
         del st.session_state[SHOWN]
     take_off(run_id)
+
+
+@contextmanager
+def in_step_with(state: Callable[[], object]) -> Iterator[None]:
+    """Rerun the script where the state of what runs has changed while the page was drawn, so that the buttons match."""
+    before = state()
+    yield
+    if state() != before:
+        st.rerun()

@@ -12,6 +12,7 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.boards.shell.component import follow
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.tables import show_laws, show_skips
 from pages.parts.memory_and_time.view import View
@@ -36,8 +37,7 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Vie
         if over:
             st.rerun()
 
-    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=POLL if running else None)()
+    follow(draw, POLL if running else None)
 
 
 def _words(sweep: Sweep) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.experiments.running import ExperimentRun
 from pages.parts.boards.panels import mount
-from pages.parts.boards.shell.component import nothing
+from pages.parts.boards.shell.component import follow, nothing
 from pages.parts.stage.panels import status
 from pages.parts.stage.plain import Plain, Remember, remembering
 from pages.parts.stage.shown import Shown, of_run
@@ -41,13 +41,12 @@ def experiment_board(drawing: Drawing, name: str, run: ExperimentRun) -> None:
         if running and shown.state != "running":
             st.rerun()
 
-    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=POLL if running else None)()
+    follow(draw, POLL if running else None)
 
 
 def kept_board(drawing: Drawing, name: str, shown: Shown) -> None:
     """Show an experiment that does not run: stored evidence, or one that was not run yet."""
-    st.fragment(lambda: _mount(drawing, name, shown))()
+    follow(lambda: _mount(drawing, name, shown), None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:

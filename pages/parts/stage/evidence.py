@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import streamlit as st
@@ -32,15 +30,6 @@ def show_stored(name: str, shown: Shown) -> None:
 
 def _evidence(curve: str) -> Drawing:
     return Drawing("evidence", partial(sections, curve), curve)
-
-
-@contextmanager
-def in_step_with(run: ExperimentRun | None) -> Iterator[None]:
-    """Rerun the script if the run changed state during it, so that the buttons match."""
-    state = run.state if run is not None else ""
-    yield
-    if run is not None and run.state != state:
-        st.rerun()
 
 
 def choose_curve(shown: Shown) -> str:

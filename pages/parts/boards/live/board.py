@@ -15,7 +15,7 @@ from engine.analysis.attention_asked import Place
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
-from pages.parts.boards.shell.component import Plain, Source, nothing, show
+from pages.parts.boards.shell.component import Plain, Source, follow, nothing, show
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
@@ -143,8 +143,7 @@ def live_board(
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
-    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=_seconds_to_next(run) if run and polling else None)()
+    follow(draw, _seconds_to_next(run) if run and polling else None)
     return BoardState(st.session_state[key].get("state"), polling)
 
 

@@ -63,5 +63,11 @@ def show(source: Source, key: str, data: Plain, **listeners: Callable[[], None])
     return _component(source)(key=key, data=[data | {"script": source.file.address, "plotly": ADDRESS}], **listeners)
 
 
+def follow(draw: Callable[[], None], every: float | None) -> None:
+    """Draw a board now, and again ``every`` so many seconds; None for once. It is always a fragment: where only some reruns had one, the
+    browser would mount the board anew."""
+    st.fragment(draw, run_every=every)()
+
+
 def nothing() -> None:
     """A listener for messages that are only read from the session state."""
