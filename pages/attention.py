@@ -12,8 +12,9 @@ from pages.parts.app.questions import ask_once
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
 from pages.parts.attention.controls import head_controls, run_controls
 from pages.parts.attention.looked_at import LookedAt
-from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
+from pages.parts.attention.runs import asked_model, ready, why_not, with_run
 from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, address, fitted, place_of, sample_of
+from pages.parts.boards.recorded import run_named
 from pages.parts.charts.encoding import color_of
 
 SHOW = {

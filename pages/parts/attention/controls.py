@@ -9,8 +9,9 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.tasks import TASKS
 from pages.parts.attention.looked_at import LookedAt
-from pages.parts.attention.runs import choices, named_steps, run_named, steps_of
-from pages.parts.attention.state import KINDS, RECORDED, SETTINGS, AttentionState
+from pages.parts.attention.runs import choices, named_steps, steps_of
+from pages.parts.attention.state import KINDS, SETTINGS, AttentionState
+from pages.parts.boards.recorded import RECORDED, run_named
 
 
 def run_controls(now: AttentionState) -> None:

@@ -3,62 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import streamlit as st
 
 from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
 from engine.analysis.attention_jobs import TrainAgain
-from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
-from engine.tasks import TASKS
-from pages.parts.app import server
 from pages.parts.app.questions import TIMEOUT, ask
-from pages.parts.app.server import find
-from pages.parts.app.visitor import visitor
-from pages.parts.attention.state import RECORDED, AttentionState
-from pages.parts.boards.recorded import recorded_run
+from pages.parts.attention.state import AttentionState
+from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 
-MOST_RUNS = 30
 LONGEST = 5.0
 """The most seconds of training again that a reader may ask for."""
 SLICE = 0.25
 """Seconds of that training between two updates of the progress."""
 
 
-def run_named(name: str) -> Run | None:
-    return recorded_run() if name == RECORDED else find(name)
-
-
-def own_runs() -> list[Run]:
-    """The runs of this visitor whose weights are stored, newest first."""
-    return [run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if run.weights and not why_not(run)]
+def has_weights(run: Run) -> bool:
+    """Whether a run's attention can be shown from weights that are stored."""
+    return bool(run.weights) and not why_not(run)
 
 
 def with_run(now: AttentionState) -> AttentionState:
     """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
     if now.run:
         return now
-    own = own_runs()
-    return now.model_copy(update={"run": own[0].id if own else RECORDED})
+    return now.model_copy(update={"run": next(iter(runs_of_visitor(has_weights)), RECORDED)})
 
 
 def choices(now: AttentionState) -> dict[str, str]:
     """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
-    own, linked = own_runs(), run_named(now.run)
-    runs = {RECORDED: label(recorded_run().config, "recorded")}
-    if linked is not None and now.run != RECORDED and linked.id not in {run.id for run in own}:
-        own.insert(0, linked)
-    return {run.id: label(run.config, f"{datetime.fromtimestamp(run.created):%d %b %H:%M}") for run in own} | runs
-
-
-def label(config: RunConfig, when: str) -> str:
-    heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
-    layers = f"{config.n_layers} layer{'s' if config.n_layers > 1 else ''}"
-    return f"{TASKS[config.task].label} · {config.encoding.label} · {layers}, {heads} · {when}"
+    own = runs_of_visitor(has_weights)
+    linked = {} if now.run in own else runs_of_visitor(lambda _: False, run_named(now.run))
+    return {name: run_in_words(run) for name, run in (linked | own | {RECORDED: recorded_run()}).items()}
 
 
 def why_not(run: Run) -> str:

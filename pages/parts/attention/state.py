@@ -14,9 +14,8 @@ from engine.settings.fields import setting, whole_number
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Picked
+from pages.parts.boards.recorded import RECORDED
 
-RECORDED = "recorded"
-"""The name of the run that comes with the app, used instead of an id."""
 VIEWS = {
     "steps": "Steps",
     "heads": "Heads",

@@ -16,6 +16,7 @@ from engine.runs.store import RUN_ID
 from engine.settings.fields import Setting, setting, settings_in
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import PageState
+from pages.parts.boards.recorded import RECORDED
 
 SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
@@ -23,8 +24,6 @@ LONGEST, FURTHEST = 512, 1024
 """The longest trained length and the most positions shown."""
 BASE, BASES = "base", ("sinusoid_base", "rope_base")
 """The settings of the longest wavelength: two different encodings share one."""
-RECORDED = "recorded"
-"""The name of the run that comes with the app, used instead of an id."""
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 
