@@ -10,10 +10,18 @@ from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
-from pages.parts.attention.controls import head_controls, run_controls
-from pages.parts.attention.looked_at import LookedAt
-from pages.parts.attention.runs import asked_model, ready, why_not, with_run
-from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, address, fitted, place_of, sample_of
+from pages.parts.attention.runs import asked_model, head_controls, ready, run_controls, why_not, with_run
+from pages.parts.attention.state import (
+    EXPLAINED,
+    SETTINGS,
+    VIEWS,
+    AttentionState,
+    LookedAt,
+    address,
+    fitted,
+    place_of,
+    sample_of,
+)
 from pages.parts.boards.recorded import run_named
 from pages.parts.charts.encoding import color_of
 

@@ -11,8 +11,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
 from engine.experiments.shipped_claims import ShippedClaim, shipped_claims
 from engine.foundation.formatting import counted
+from pages.parts.app.glossary import with_terms
 from pages.parts.app.in_markdown import escaped
-from pages.parts.app.linked_terms import with_terms
 from pages.parts.stage.claims import signed
 from pages.parts.stage.looks import badge
 

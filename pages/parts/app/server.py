@@ -27,7 +27,7 @@ def pool() -> Pool:
     from engine.runs.store import Runs
     from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool
-    from pages.parts.app.presence import here
+    from pages.parts.app.visitor import here
 
     global _pool
     with _making:

@@ -7,8 +7,7 @@ import streamlit as st
 from engine.analysis.attention_asked import Place, places_in
 from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
-from pages.parts.attention.state import SETTINGS, TEMPERATURES, name_of_head
+from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, metric_label, name_of_head
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import bars_picture, difference_picture, pattern_picture
 

@@ -8,8 +8,7 @@ from engine.analysis.attention_faults import FAULTS, why_not
 from engine.analysis.attention_jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.change_view import show_metrics
-from pages.parts.attention.looked_at import CELLS, LookedAt
-from pages.parts.attention.state import SETTINGS, name_of_head
+from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 

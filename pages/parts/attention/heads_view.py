@@ -7,8 +7,7 @@ import streamlit as st
 from engine.analysis.attention_asked import Place
 from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.looked_at import CELLS, LookedAt
-from pages.parts.attention.state import SETTINGS, name_of_head
+from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.charts.heads import pattern_picture
 

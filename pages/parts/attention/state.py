@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
-from engine.analysis.attention_asked import Place, SampleAsked, Which, places_in
+from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
 from engine.analysis.attention_faults import FAULTS
 from engine.config.run_config import RunConfig
+from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.server import find
@@ -151,3 +153,33 @@ def sample_of(now: AttentionState) -> SampleAsked:
 def name_of_head(place: Place) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
+
+
+CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
+"""The names of a figure's columns and rows; figures with a common name highlight together."""
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    run: Run
+    model: ModelAsked
+    now: AttentionState
+    place: Place
+    sample: SampleAsked
+    queries: list[str]
+    keys: list[str]
+    query: int
+    color: str
+
+    @property
+    def config(self) -> RunConfig:
+        return self.run.config
+
+    @property
+    def subject(self) -> str:
+        """The key under which zoom is kept: another run or another sequence is another figure."""
+        return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+
+
+def metric_label(name: str) -> str:
+    return {"loss": "Held-out loss (nats)"}.get(name, name.replace("_", " ").capitalize())

@@ -10,8 +10,7 @@ import streamlit as st
 from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
-from pages.parts.attention.state import pick_query
+from pages.parts.attention.state import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
 

@@ -10,9 +10,8 @@ from engine.analysis.attention_asked import SampleAsked, Which
 from engine.analysis.attention_jobs import ComputePatterns
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
-from pages.parts.attention.state import SETTINGS, name_of_head, pick_query
+from pages.parts.attention.state import CELLS, KEYS_ACROSS, SETTINGS, LookedAt, name_of_head, pick_query
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.experiments.finding import LOWEST_P
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running import ExperimentRun
-from pages.parts.app.linked_terms import links_to_terms
+from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.controls import asked, extended, predicted
 from pages.parts.issues.prediction import ask_prediction, prediction_of, show_comparison
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why

@@ -12,9 +12,8 @@ from engine.config.link import to_query
 from engine.experiments.story import STEPS
 from engine.experiments.story.step import Step
 from engine.runs.run import Run
-from pages.parts.app.glossary import setting_help
+from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
-from pages.parts.app.linked_terms import with_terms
 from pages.parts.app.own_runs import say_watching, start_run, stop_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine

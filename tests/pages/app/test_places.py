@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.app.places import FIRST, GLOSSARY, PLACES, View, place_of
+from pages.parts.app.frame import FIRST, GLOSSARY, PLACES, View, place_of
 
 Open = Callable[..., AppTest]
 PAGES = Path(__file__).parents[3] / "pages"
