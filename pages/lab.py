@@ -17,8 +17,7 @@ from pages.parts.app.own_runs import show_facts
 from pages.parts.app.server import find
 from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.turn import let_others_go
-from pages.parts.boards.live.band import band
-from pages.parts.boards.live.board import ALL, Panel, live_board
+from pages.parts.boards.live.board import ALL, Panel, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.experiments.issues import ISSUES
-from pages.parts.boards.shell.component import nothing
+from pages.parts.boards.component import nothing
 
 HERE = Path(__file__).parent
 FILE = "issues.py"

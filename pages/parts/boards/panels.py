@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.boards.shell.component import Plain, Source, nothing, show
+from pages.parts.boards.component import Plain, Source, nothing, show
 
 FIGURES = Source("figures", Path(__file__).parent / "figures", ("pointing", "sections", "card", "figures"))
 NOTHING_TO_FOLLOW: Plain = {"state": "none", "share": 1.0, "words": "", "problem": ""}

@@ -11,8 +11,8 @@ from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
+from pages.parts.boards.component import follow
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.boards.shell.component import follow
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.tables import show_laws, show_skips
 from pages.parts.memory_and_time.view import View

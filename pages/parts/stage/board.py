@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.experiments.running import ExperimentRun
+from pages.parts.boards.component import follow, nothing
 from pages.parts.boards.panels import mount
-from pages.parts.boards.shell.component import follow, nothing
 from pages.parts.stage.panels import status
 from pages.parts.stage.plain import Plain, Remember, remembering
 from pages.parts.stage.shown import Shown, of_run

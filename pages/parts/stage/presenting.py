@@ -17,7 +17,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import Lesson, Step, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.address import carried_in, carry
-from pages.parts.boards.shell.component import nothing
+from pages.parts.boards.component import nothing
 
 HERE = Path(__file__).parent
 KEY = "presenting"

@@ -15,9 +15,8 @@ from anyio import CapacityLimiter, to_thread
 from starlette.middleware import Middleware
 from streamlit import config
 
+from pages.parts.boards.component import ScriptFile, packed_plotly
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.boards.shell.script_file import ScriptFile
-from pages.parts.charts.plotly_file import packed
 from pages.parts.web.client_address import ClientAddress
 from pages.parts.web.ending import asked_to_end
 from pages.parts.web.exact import exact_route, lines_route
@@ -56,7 +55,7 @@ def serving(
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
-        waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed))]
+        waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed_plotly))]
         ending = asyncio.create_task(once_asked_to_end(stop))
         try:
             yield

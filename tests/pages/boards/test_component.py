@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pages.parts.boards.component import AFTER, BEFORE, ENTRY, HERE, Source
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.panels import FIGURES
-from pages.parts.boards.shell.component import AFTER, BEFORE, ENTRY, HERE, Source
 
 
 def names(folder: Path, pattern: str) -> set[str]:

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.analysis.attention_asked import Place
+from pages.parts.boards.component import SHELL, Plain, Source, follow, nothing, show
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
-from pages.parts.boards.shell.component import Plain, Source, follow, nothing, show
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
@@ -66,7 +66,16 @@ SCRIPTS = (
     "columns", "grids", "card", "lines", "exact", "heat", "facts", "strip", "model", "status", "replay", "moments", "stream", "untrained",
     "band", "board",
 )  # fmt: skip
-LIVE = Source("live", Path(__file__).parent, SCRIPTS)
+HERE = Path(__file__).parent
+LIVE = Source("live", HERE, SCRIPTS)
+BAND = """
+export default function ({ data: [name], parentElement }) {
+  bands.set(name, parentElement.querySelector(".band"))
+  bandsChanged.forEach((place) => place())
+  return () => bands.delete(name)
+}
+"""
+"""The script of a band: a place above a page's columns, into which the board puts the panels of ``ABOVE``."""
 
 
 @dataclass(frozen=True)
@@ -215,3 +224,18 @@ def poll(run: ReadableRun, asked: str, key: str) -> Payload:
     payload, last = feed(run, seen[0])
     seen.append(last)
     return payload | {"asked": asked}
+
+
+@st.cache_resource
+def _band() -> Any:
+    return st.components.v2.component(
+        "attention_lab_band",
+        html='<div class="board live"><div class="band"></div></div>',
+        css=(SHELL / "shell.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
+        js=(HERE / "script" / "band.js").read_text(encoding="utf-8") + BAND,
+    )
+
+
+def band(name: str) -> None:
+    """Draw the band of that name; the board that names it fills it."""
+    _band()(key=f"band.{name}", data=[name])

@@ -1,25 +1,52 @@
-"""The component behind every board: it draws panels on nodes that stay across reruns."""
+"""The component behind every board, and the scripts that a browser loads once: it draws panels on nodes that stay across reruns.
+
+A message to a board repeats everything that the component itself is made of; so a kind of board's script is a file of its own, as is
+Plotly's, which comes from the installed package, so that no other host is contacted.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from plotly import __version__
 
-from pages.parts.boards.shell.script_file import ScriptFile
-from pages.parts.charts.plotly_file import ADDRESS
-
-HERE = Path(__file__).parent
+FOLDER = "boards"
+"""The scripts' folder in addresses, relative to the app."""
+PLOTLY_ADDRESS = f"plotly-{__version__}.min.js"
+"""The address of Plotly's script relative to the app; a new version has a new address."""
+SHELL = Path(__file__).parent / "shell"
+"""The scripts and the style that all boards share."""
 ENTRY = "entry"
 """The shell's script that is the component; it loads the others."""
 BEFORE, AFTER = ("dom", "figure", "downloads", "status", "panel", "painter"), ("shell",)
 """The shell's scripts in the order in which they use each other: those before a source's own, and those after."""
 
 Plain = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ScriptFile:
+    """A JavaScript module. It exports ``draw(component)``, which returns a function to call when the board leaves the page."""
+
+    name: str
+    plain: bytes
+
+    @cached_property
+    def address(self) -> str:
+        """The address relative to the app; another content has another address."""
+        return f"{FOLDER}/{self.name}-{hashlib.sha256(self.plain).hexdigest()[:16]}.js"
+
+    @cached_property
+    def packed(self) -> bytes:
+        return gzip.compress(self.plain)
 
 
 @dataclass(frozen=True)
@@ -34,8 +61,8 @@ class Source:
     @cached_property
     def file(self) -> ScriptFile:
         """The module of the shell's scripts and the source's own."""
-        shell = HERE / "script"
-        parts = (_joined(shell, BEFORE), _joined(self.folder / "script", self.scripts), _joined(shell, AFTER))
+        shared = SHELL / "script"
+        parts = (_joined(shared, BEFORE), _joined(self.folder / "script", self.scripts), _joined(shared, AFTER))
         return ScriptFile(self.name, "".join(parts).encode())
 
 
@@ -44,8 +71,8 @@ def _component(source: Source) -> Any:
     return st.components.v2.component(
         f"attention_lab_{source.name}",
         html=f'<div class="board {source.name}"></div>',
-        css=_joined(HERE, ("shell",), ".css") + _joined(source.folder, (source.name,), ".css"),
-        js=_joined(HERE / "script", (ENTRY,)),
+        css=_joined(SHELL, ("shell",), ".css") + _joined(source.folder, (source.name,), ".css"),
+        js=_joined(SHELL / "script", (ENTRY,)),
     )
 
 
@@ -60,7 +87,9 @@ def show(source: Source, key: str, data: Plain, **listeners: Callable[[], None])
     message would not be kept; :func:`nothing` is one that does no more.
     """
     # In a list: a dictionary would be searched for data frames, each time.
-    return _component(source)(key=key, data=[data | {"script": source.file.address, "plotly": ADDRESS}], **listeners)
+    return _component(source)(
+        key=key, data=[data | {"script": source.file.address, "plotly": PLOTLY_ADDRESS}], **listeners
+    )
 
 
 def follow(draw: Callable[[], None], every: float | None) -> None:
@@ -71,3 +100,13 @@ def follow(draw: Callable[[], None], every: float | None) -> None:
 
 def nothing() -> None:
     """A listener for messages that are only read from the session state."""
+
+
+def plotly_script() -> bytes:
+    return files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
+
+
+@cache
+def packed_plotly() -> bytes:
+    """The compressed script, made once a process; compressing takes longer than a first page should wait."""
+    return gzip.compress(plotly_script(), compresslevel=6)
