@@ -20,7 +20,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
 from pages.parts.boards.recorded import recorded_run
-from pages.parts.charts.heads import (
+from pages.parts.charts.attention import (
     Line,
     difference_picture,
     influence_picture,

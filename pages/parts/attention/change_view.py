@@ -9,7 +9,7 @@ from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, Swi
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, metric_label, name_of_head
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import bars_picture, difference_picture, pattern_picture
+from pages.parts.charts.attention import bars_picture, difference_picture, pattern_picture
 
 ROW, SPACE = 110, 4
 """The letters in a row of pills, and the letters that each pill takes besides its own."""

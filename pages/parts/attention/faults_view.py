@@ -10,7 +10,7 @@ from pages.parts.app.questions import ask_once
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
+from pages.parts.charts.attention import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
 WIDTHS = (4, 16, 64, 256)
 HEIGHT = 340

@@ -9,7 +9,7 @@ from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, Picked, panels
-from pages.parts.charts.heads import pattern_picture
+from pages.parts.charts.attention import pattern_picture
 
 MOST_PICTURES = 24
 """The number of heads above which only those of the chosen layer are shown."""

@@ -12,7 +12,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
+from pages.parts.charts.attention import numbers_picture, pattern_picture, strips_picture
 
 WHOLE = 20
 """The most keys for which the table shows every row at once; with more it scrolls."""

@@ -13,7 +13,7 @@ from pages.parts.app.questions import ask_once
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
 from pages.parts.attention.state import CELLS, KEYS_ACROSS, SETTINGS, LookedAt, name_of_head, pick_query
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
+from pages.parts.charts.attention import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 
 MOST_LINES = 16
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from pages.parts.charts.attention import gap
 from pages.parts.charts.base import FONT, Axis, Trace, axis, figure
 from pages.parts.charts.colors import MUTED, diverging, mix, sequential, shade
-from pages.parts.charts.heat import Places, heat, heat_figure
+from pages.parts.charts.heat import Places, heat, heat_figure, largest
 
 WHAT = {
     "table": ("dimension", "position", "added value"),
@@ -33,10 +33,10 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     matrix, at = portrait["matrix"], portrait["matrix_at"]
     if portrait["kind"] == "bias":
         return _tiles(portrait)
-    largest = _largest(matrix)
+    most = largest(matrix)
     # Angles start at zero and only grow.
-    scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -largest)
-    trace = heat(matrix, unit, scale=scale, low=low, high=largest, x=columns, y={rows: at})
+    scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -most)
+    trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at})
     if portrait["kind"] == "vectors":
         return heat_figure(trace, x=columns, y=rows)
     return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=end_marks(portrait, shown, "y"))
@@ -156,16 +156,12 @@ def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:
 
 def _signed(matrix: np.ndarray) -> tuple[Any, float, float]:
     """A scale around zero where there are negative values, else from zero."""
-    largest = _largest(matrix)
+    most = largest(matrix)
     return (
-        (diverging(), -largest, largest)
+        (diverging(), -most, most)
         if float(matrix.min()) < 0
-        else (sequential(mix(MUTED["light"], "#2A5BD7", 0.5)), 0.0, largest)
+        else (sequential(mix(MUTED["light"], "#2A5BD7", 0.5)), 0.0, most)
     )
-
-
-def _largest(matrix: np.ndarray) -> float:
-    return float(np.abs(matrix).max()) or 1.0
 
 
 def short(values: np.ndarray) -> list[float | None]:

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
 from engine.tasks import TASKS
-from pages.parts.charts.stack import OPTIMIZERS, short
+from pages.parts.charts.experiments.stack import OPTIMIZERS, short
 from pages.parts.lab.form import open_settings
 from pages.parts.lab.state import SETTINGS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.experiments.finding import FINDINGS, in_words
 from engine.experiments.report import ClaimReport
 from engine.experiments.statistics import Weighed
-from pages.parts.charts.effect import effect_figure, effect_height
+from pages.parts.charts.experiments.strip import effect_figure, effect_height
 from pages.parts.stage.plain import Plain, Remember
 from pages.parts.stage.shown import Shown
 

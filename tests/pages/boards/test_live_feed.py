@@ -15,7 +15,7 @@ from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import columns_of, thin
 from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, grids_of, layers_of, status_of
-from pages.parts.charts.grids import CELLS, coarsen, grid
+from pages.parts.charts.heat import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
 

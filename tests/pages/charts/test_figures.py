@@ -13,9 +13,15 @@ from engine.settings.costs import Memory
 from pages.parts.charts.attention import gap, in_blocks, mosaic_figure, pattern_figure
 from pages.parts.charts.colors import INK, LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
 from pages.parts.charts.encoding import matrix_figure, similarity_figure
-from pages.parts.charts.gradients import gradients_figure, layer_label, some_of
-from pages.parts.charts.loss import accuracy_figure, loss_figure, overlay_traces
 from pages.parts.charts.memory import memory_figure, parts_of
+from pages.parts.charts.over_steps import (
+    accuracy_figure,
+    gradients_figure,
+    layer_label,
+    loss_figure,
+    overlay_traces,
+    some_of,
+)
 
 CONFIG = Path(__file__).resolve().parents[3] / ".streamlit" / "config.toml"
 MEMORY = Memory(parameters=1000, gradients=1000, optimizer=2000, saved=6000, scores=2500)

@@ -19,10 +19,9 @@ from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.encoding import color_of, matrix_figure, similarity_figure
-from pages.parts.charts.gradients import gradients_figure
-from pages.parts.charts.grids import CELLS, Grid, coarsen, grid
-from pages.parts.charts.loss import accuracy_figure, loss_figure
+from pages.parts.charts.heat import CELLS, Grid, coarsen, grid
 from pages.parts.charts.memory import memory_figure
+from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure
 
 SNAPSHOTS = 60
 """The most snapshots in one message."""

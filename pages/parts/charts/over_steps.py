@@ -1,8 +1,8 @@
-"""Loss and accuracy over the steps."""
+"""Loss, accuracy and gradient norms over the steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import exp, log
 from typing import Any
@@ -10,13 +10,11 @@ from typing import Any
 import plotly.graph_objects as go
 
 from pages.parts.charts.base import Columns, axis, figure, level, line, steps_axis, uid_of
-from pages.parts.charts.colors import shade
+from pages.parts.charts.colors import muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
-
-
 PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 """Perplexities on the loss axis of a text task, whose second scale is exp(loss)."""
 
@@ -113,3 +111,58 @@ def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[
             )  # fmt: skip
             traces.append(trace.update(uid=uid_of("earlier", place, column), showlegend=not traces))
     return shown
+
+
+PARTS = {"q": "solid", "k": "dash", "v": "dot"}
+NAMED = 6
+"""The most layers in the legend; the others are named in the hover only."""
+REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
+
+
+def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:
+    """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
+    traces = []
+    named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
+    for place, layer in enumerate(layers):
+        tone = 0.85 * place / max(1, len(layers) - 1)
+        label = layer_label(layer)
+        traces.append(
+            line(
+                f"grad_norms.{layer}.total",
+                label,
+                shade(color, tone),
+                columns=columns,
+                hover=".2e",
+                view="layer",
+                legend=layer in named,
+            )
+        )
+        traces += [
+            line(
+                f"grad_norms.{layer}.{part}", f"{label} {part}", shade(color, tone), columns=columns, width=1.8,
+                dash=dash, hover=".2e", view="qkv", legend=layer in apart,
+            )
+            for part, dash in PARTS.items()
+        ]  # fmt: skip
+    traces += [
+        line(f"grad_norms.{part}", part, muted(), columns=columns, width=1.4, dash=dash, hover=".2e", view="layer")
+        for part, dash in REST.items()
+    ]
+    return figure(
+        traces,
+        xaxis=steps_axis(steps),
+        yaxis=axis("gradient norm", type="log", exponentformat="power", nticks=3),
+        hovermode="x unified",
+    )
+
+
+def some_of(layers: Sequence[str], most: int) -> set[str]:
+    """At most ``most`` layers, the first and the last among them: a legend of all 24 would leave no room for the lines."""
+    if len(layers) <= most:
+        return set(layers)
+    return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
+
+
+def layer_label(layer: str) -> str:
+    """The label of a layer: L1 for ``"0"``; E1 for ``"e0"``, on the encoder side."""
+    return f"E{int(layer[1:]) + 1}" if layer.startswith("e") else f"L{int(layer) + 1}"

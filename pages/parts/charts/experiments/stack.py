@@ -10,7 +10,7 @@ from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Experiment
 from engine.settings.fields import Setting
 from engine.tasks import TASKS
-from pages.parts.charts.arms import ROLE_COLORS, goes_without_saying
+from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying
 
 BY_NAME = {
     "norm": "norm", "skips": "skip", "residual_scale": "skip", "mlp": "mlp", "activation": "mlp", "d_ff": "mlp",

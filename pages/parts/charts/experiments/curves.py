@@ -10,9 +10,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.arms import is_spread, round_up, wrapped
 from pages.parts.charts.base import FONT, axis, figure, level, uid_of
 from pages.parts.charts.colors import Pair, shade
+from pages.parts.charts.experiments.arms import is_spread, round_up, wrapped
 
 Curve = Sequence[tuple[int, float]]
 """(step, value)."""

@@ -10,10 +10,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.arms import is_spread, wrapped
 from pages.parts.charts.base import FONT, axis, figure, level
 from pages.parts.charts.colors import Pair
-from pages.parts.charts.strip import AIR, Ended, values_axis
+from pages.parts.charts.experiments.arms import is_spread, wrapped
+from pages.parts.charts.experiments.strip import AIR, Ended, values_axis
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "triangle-down", "pentagon")
 GLYPHS = "●■◆▲✚✖★⬢▼⬟"
