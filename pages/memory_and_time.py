@@ -19,17 +19,16 @@ from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
-from pages.parts.memory_and_time.state import SETTINGS
+from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, result_of
 from pages.parts.memory_and_time.state import plan as asked_plan
 from pages.parts.memory_and_time.state import view as asked_view
-from pages.parts.memory_and_time.sweeps import SWEEPS, begin, result_of
 from pages.parts.memory_and_time.tables import show_longest
 
 
 def measure(plan: Plan) -> None:
     """Start a measurement, unless it is refused."""
     with refused_in_words():
-        SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), visitor=visitor()))})
+        SETTINGS.put({"sweep": begin_sweep(Sweep(plan, server.pool(), visitor=visitor()))})
 
 
 def take_away(result: Result) -> None:

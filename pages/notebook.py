@@ -7,10 +7,8 @@ import streamlit as st
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.session import in_step_with
-from pages.parts.notebooks.controls import mark, show_side
-from pages.parts.notebooks.overview import show_overview, show_ways
-from pages.parts.notebooks.plays import play_of
-from pages.parts.notebooks.state import SETTINGS
+from pages.parts.notebooks.controls import mark, show_overview, show_side, show_ways
+from pages.parts.notebooks.state import SETTINGS, play_of
 from pages.parts.notebooks.steps import show_introduction, show_step
 
 

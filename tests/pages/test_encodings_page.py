@@ -15,10 +15,8 @@ from engine.experiments.properties import PROPERTIES
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
-from pages.parts.encodings.evidence_table import evidence_styled
-from pages.parts.encodings.ranking import Row, grouped, in_words
-from pages.parts.encodings.settings import config_of, settings
-from pages.parts.encodings.state import SETTINGS, read, widget_key
+from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
+from pages.parts.encodings.state import SETTINGS, config_of, read, settings, widget_key
 
 Open = Callable[..., AppTest]
 PAGE = "encodings.py"
@@ -162,7 +160,7 @@ def test_what_is_known_comes_first_and_what_speaks_against_it_last(needs: list[s
     assert [row.encoding for row in found["supported"]] == first
     assert [row.encoding for row in found["open"]] == ["nope"]
     assert [row.encoding for row in found["against"]] == ["learned"]
-    assert "0.80 (0.70 to 0.90, 8 seeds)" in in_words(ROWS[3], needs)
+    assert "0.80 (0.70 to 0.90, 8 seeds)" in row_in_words(ROWS[3], needs)
 
 
 def test_the_table_links_every_cell_and_escapes_its_words() -> None:

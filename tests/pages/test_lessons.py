@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, Step, from_code
-from pages.parts.lessons.ways import link_of
+from pages.parts.lessons import link_of
 from pages.parts.stage.presenting import BEATS, Presenting
 
 Open = Callable[..., AppTest]

@@ -19,8 +19,7 @@ from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask, ask_once
-from pages.parts.encodings.evidence_table import evidence_styled
-from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
+from pages.parts.encodings.evidence import GROUPS, Row, evidence_styled, grouped, row_in_words
 from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
 
 MODEL = RunConfig(
@@ -110,7 +109,7 @@ def _show_ranking(rows: list[Row], needs: Sequence[str]) -> None:
         if not found:
             continue
         st.markdown(f"{icon} **{title}**")
-        st.markdown("\n".join(f"- {in_words(row, needs)}" for row in found))
+        st.markdown("\n".join(f"- {row_in_words(row, needs)}" for row in found))
     st.caption(
         "The evidence is thin: each number is one small model on one task, over the seeds given. It says what happened there; "
         "measure on your own task before you rely on it."

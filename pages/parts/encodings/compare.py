@@ -22,17 +22,26 @@ from pages.parts.app.questions import ask_once, asking_threads
 from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.portrait import Portrait
-from pages.parts.encodings.controls import control
-from pages.parts.encodings.facts import offer_times, show_facts
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
+    offer_times,
     profile_panel,
+    show_facts,
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
-from pages.parts.encodings.state import SETTINGS, value, values, write_address
+from pages.parts.encodings.state import (
+    SETTINGS,
+    SIDES,
+    config_of,
+    control,
+    positions_shown,
+    settings,
+    value,
+    values,
+    write_address,
+)
 
 Asked = Callable[[RunConfig, int], Job[Any]]
 Told = tuple[str, str, Portrait, str]

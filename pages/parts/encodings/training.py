@@ -16,7 +16,6 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.portrait import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.controls import control
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
@@ -25,7 +24,7 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, value, write_address
+from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, control, value, write_address
 
 POLL_SECONDS = 2.0
 """Seconds between two checks of a run that trains."""

@@ -1,4 +1,4 @@
-"""The test lengths of a run, and what can be taken from it: links and files."""
+"""What becomes of a run: its test lengths, what can be taken from it, and whether it is kept."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.run import Run
-from pages.parts.app.visitor import mine
-from pages.parts.lab.keeping import keep_or_delete
+from pages.parts.app import server
+from pages.parts.app.in_markdown import refused_in_words
+from pages.parts.app.session import forget_run
+from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import share_link
 
 
@@ -75,3 +77,29 @@ def _numbers_csv(run: Run) -> str:
 
 def _events_jsonl(run: Run) -> str:
     return "\n".join(json.dumps(to_json(event)) for event in run.events)
+
+
+def keep_or_delete(run: Run) -> None:
+    st.toggle(
+        "Keep", value=run.pinned, key=f"keep.{run.id}", on_change=_keep, args=(run,),
+        help="When too many runs are stored here, the oldest are deleted. This run then stays.",
+    )  # fmt: skip
+    with st.popover("Delete", icon=":material/delete:"):
+        st.caption("The run, its curves and its trained weights are deleted for good. Links to it stop working.")
+        st.button("Delete this run", key="delete", type="primary", on_click=_delete, args=(run,))
+
+
+def _keep(run: Run) -> None:
+    runs, limits = server.pool().runs, server.pool().limits
+    with refused_in_words(error=ValueError):
+        if st.session_state[f"keep.{run.id}"]:
+            runs.pin(run.id, visitor(), limits.retention)
+        else:
+            runs.unpin(run.id, visitor())
+    st.session_state[f"keep.{run.id}"] = run.pinned
+
+
+def _delete(run: Run) -> None:
+    with refused_in_words(error=ValueError):
+        server.pool().runs.delete(run.id, visitor())
+        forget_run(run.id)

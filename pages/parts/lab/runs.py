@@ -1,4 +1,4 @@
-"""The shelf of runs: this tab's runs as chips, each with what can be done with it; two of them side by side."""
+"""The shelf of runs: this tab's runs as chips, named by their differences, each with what can be done with it; two side by side."""
 
 from __future__ import annotations
 
@@ -7,12 +7,28 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
 from pages.parts.app.session import kept_runs, run_shelf, show_run, take_off
 from pages.parts.boards.live.board import Overlay, live_board, overlay
 from pages.parts.charts.encoding import color_of
-from pages.parts.lab.differences import named_by_difference
+
+
+def difference(before: RunConfig, after: RunConfig) -> str:
+    """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
+    old, parts = before.flat(), []
+    for row, was, now in changes_between(before, after):
+        if row.name in old:
+            parts.append(f"{row.label} {row.words(was)} → {row.words(now)}")
+    return ", ".join(parts)
+
+
+def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
+    """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
+    now = present.flat()
+    rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
+    return ", ".join(f"{row.label} {row.words(value)}" for row, value in rows) or "the same settings"
+
 
 HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
 """Streamlit's named colours by hue, for a dot in the colour of a run's curves."""

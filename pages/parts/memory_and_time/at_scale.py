@@ -13,12 +13,11 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.memory import scale_figure
 from pages.parts.charts.table import numbers_right
 from pages.parts.memory_and_time.form import models, widget
-from pages.parts.memory_and_time.state import SETTINGS
+from pages.parts.memory_and_time.state import SETTINGS, CostView
 from pages.parts.memory_and_time.tables import MODEL, round_down, small_table
-from pages.parts.memory_and_time.view import View
 
 
-def show_models(view: View) -> None:
+def show_models(view: CostView) -> None:
     st.header("The same numbers for well-known models", anchor=False)
     st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
     models()
@@ -42,7 +41,7 @@ def show_models(view: View) -> None:
     _sources(chosen, view)
 
 
-def _panel(predicted: pd.DataFrame, view: View) -> Panel:
+def _panel(predicted: pd.DataFrame, view: CostView) -> Panel:
     said = "; ".join(f"{label} {in_bytes(size)}" for label, size in predicted["training"].items())
     return Panel(
         "costs.models", "One training step of well-known models", scale_figure(predicted, view.bytes), f"Predicted memory: {said}.",
@@ -50,7 +49,7 @@ def _panel(predicted: pd.DataFrame, view: View) -> Panel:
     )  # fmt: skip
 
 
-def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: View) -> pd.DataFrame:
+def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostView) -> pd.DataFrame:
     """What training takes, in words: a row for each model."""
     precision = PRECISIONS[view.precision]
     longest = [longest_trained(model, precision, view.bytes, view.sequences, written=view.written) for model in chosen]
@@ -66,7 +65,7 @@ def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: View)
     }).rename_axis(MODEL)  # fmt: skip
 
 
-def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: View) -> pd.DataFrame:
+def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostView) -> pd.DataFrame:
     """What writing with a cache takes, in words: a row for each model."""
     precision = PRECISIONS[view.precision]
     longest = [longest_written(model, precision, view.bytes, view.sequences) for model in chosen]
@@ -83,7 +82,7 @@ def _tokens(count: int) -> str:
     return f"{round_down(count):,} tokens" if count else "does not fit"
 
 
-def _sources(chosen: list[Published], view: View) -> None:
+def _sources(chosen: list[Published], view: CostView) -> None:
     with st.expander("Formulas and sources", icon=":material/functions:"):
         st.markdown(FORMULAS)
         for source in dict.fromkeys(model.source for model in chosen):

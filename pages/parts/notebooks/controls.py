@@ -1,4 +1,4 @@
-"""The controls of a notebook: run, stop, start over, progress, the state of all steps, and the download."""
+"""The overview of all notebooks, and the controls of one: run, stop, start over, progress, the state of all steps, the download."""
 
 from __future__ import annotations
 
@@ -7,14 +7,54 @@ import re
 import streamlit as st
 
 from engine.foundation.formatting import in_time
-from engine.notebooks import Notebook
+from engine.notebooks import NOTEBOOKS, Notebook
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Play
 from engine.notebooks.players import NONE_HERE
 from pages.parts.app.in_markdown import show_refusal
 from pages.parts.app.visitor import mine
-from pages.parts.notebooks.plays import PLAYERS, badge, forget, run_to, step_state, stop
+from pages.parts.notebooks.state import NOTEBOOK_PAGE, PAGE, PLAYERS, badge, forget, play_of, run_to, step_state, stop
 from pages.parts.notebooks.steps import TICK, anchor
+
+
+def show_overview() -> None:
+    st.title("Notebooks", anchor=False)
+    st.markdown(
+        f"The classic small exercises, step by step: read the code, run it{' here' if PLAYERS.allowed else ''}, see the tests turn "
+        "green. Each one can be downloaded as a Jupyter notebook that runs by itself."
+    )
+    for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
+        with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
+            st.page_link(
+                NOTEBOOK_PAGE, label=f"**{place}. {notebook.title}**", query_params={"notebook": notebook.slug}
+            )
+            st.markdown(notebook.learns)
+            st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
+
+
+def show_ways(notebook: Notebook, where: str) -> None:
+    """Links to the notebooks before and after this one, and from the end of the page to the overview."""
+    others = list(NOTEBOOKS.values())
+    place = others.index(notebook)
+    with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):
+        if where == "bottom":
+            st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
+        for icon, found in (
+            (":material/arrow_back:", others[:place][-1:]),
+            (":material/arrow_forward:", others[place + 1 :][:1]),
+        ):
+            for other in found:
+                st.page_link(NOTEBOOK_PAGE, label=other.title, icon=icon, query_params={"notebook": other.slug})
+
+
+def _steps(notebook: Notebook) -> str:
+    steps = [step for step in notebook.steps if step.code]
+    play = play_of(notebook)
+    if play is None:
+        return f"{len(steps)} steps{' to run' if PLAYERS.allowed else ''}"
+    passed = sum(step_state(step, play) == "passed" for step in steps)
+    return f"{badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
+
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
 """The form in which a cell prints its progress."""

@@ -1,20 +1,95 @@
-"""A teacher's own lesson: steps in an order, each with its minutes."""
+"""Lessons on their page: what can be done with one (present it, go through it alone, send it as a link), and a teacher's own as a link."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from urllib.parse import urlencode, urlsplit
 
+import segno
 import streamlit as st
 
 from engine.config.presets import PRESETS
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import LESSONS, MOST_MINUTES, MOST_STEPS, Lesson, Step, lab_step, to_code
+from engine.experiments.lessons import LESSONS, MOST_MINUTES, MOST_STEPS, Lesson, Step, from_code, lab_step, to_code
 from engine.foundation.formatting import counted
+from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
-from pages.parts.lessons.state import keep, own_steps
-from pages.parts.lessons.ways import show_ways
+from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start
+
+STEPS = "steps"
+
+
+class LessonsState(PageState):
+    steps: str | None = None
+
+
+def _check(state: LessonsState) -> None:
+    """Raises ConfigError where the link holds no lesson."""
+    if state.steps is not None:
+        try:
+            from_code(state.steps)
+        except ConfigError as error:
+            raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
+
+
+SETTINGS = ModelSettings("lessons", LessonsState, _check)
+
+
+def own_steps() -> tuple[Step, ...]:
+    """The steps of the teacher's own lesson so far."""
+    code = SETTINGS.values()[STEPS]
+    return from_code(code).steps if code else ()
+
+
+def keep(steps: tuple[Step, ...]) -> None:
+    SETTINGS.put({STEPS: to_code(Lesson("", steps)) if steps else None})
+
+
+QR_WIDTH = 220
+
+
+def show_ways(lesson: Lesson, base: str) -> None:
+    """The buttons of a lesson. ``base``: the address of the app, with a slash at its end."""
+    with st.container(horizontal=True, gap="small"):
+        key = f"{lesson.title}.{lesson.minutes}.{len(lesson.steps)}"
+        if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
+            _begin(lesson, on=True)
+        if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
+            _begin(lesson, on=False)
+        with st.popover("Link and QR code", icon=":material/qr_code_2:"):
+            _show_link(lesson, base)
+
+
+def _begin(lesson: Lesson, *, on: bool) -> None:
+    start(lesson, on=on)
+    now = presenting()
+    assert now is not None
+    go_to(now, 0)
+
+
+def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
+    """The full link to the first step of a lesson."""
+    first = lesson.steps[0]
+    query = {**first.query, **Presenting(lesson, on=present).carried()}
+    return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+
+
+def _show_link(lesson: Lesson, base: str) -> None:
+    """The link for the class as text and as a QR code."""
+    link = link_of(lesson, base, present=False)
+    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        st.caption("This address works on this machine only. Open the app by the name that your class can reach.")
+    code, qr = st.columns([2, 1])
+    code.code(link, language=None, wrap_lines=True)
+    qr.image(_qr(link), width=QR_WIDTH)
+
+
+def _qr(link: str) -> str:
+    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
+
 
 MINUTES = 7
 """The minutes of a step that was just added."""
