@@ -12,8 +12,7 @@ from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.text.attending import show_attending
 from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words
-from pages.parts.text.controls import controls, way_to_lab
-from pages.parts.text.form import show_form
+from pages.parts.text.controls import controls, show_form, way_to_lab
 from pages.parts.text.own_text import choose_text, show_which, waits_for_text
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_named, share_link, shown_run
 from pages.parts.text.writing import show_writing

@@ -17,7 +17,7 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start
+from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start_lesson
 
 STEPS = "steps"
 
@@ -64,7 +64,7 @@ def show_ways(lesson: Lesson, base: str) -> None:
 
 
 def _begin(lesson: Lesson, *, on: bool) -> None:
-    start(lesson, on=on)
+    start_lesson(lesson, on=on)
     now = presenting()
     assert now is not None
     go_to(now, 0)

@@ -84,7 +84,7 @@ def arrived(app: AppTest, players: Players) -> AppTest:
 def badges(app: AppTest) -> list[str]:
     """The state of each step, in order."""
     lines = next(box.value for box in app.markdown if "(#step-1)" in box.value).split("  \n")
-    words = {icon: state for state, icon in state.ICONS.items()}
+    words = {icon: name for name, icon in state.ICONS.items()}
     return [next((state for icon, state in words.items() if icon in line), "text") for line in lines]
 
 

@@ -92,7 +92,7 @@ def show(source: Source, key: str, data: Plain, **listeners: Callable[[], None])
     )
 
 
-def follow(draw: Callable[[], None], every: float | None) -> None:
+def as_fragment(draw: Callable[[], None], every: float | None) -> None:
     """Draw a board now, and again ``every`` so many seconds; None for once. It is always a fragment: where only some reruns had one, the
     browser would mount the board anew."""
     st.fragment(draw, run_every=every)()

@@ -16,8 +16,8 @@ from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_re
 from pages.parts.app.session import in_step_with
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked, design
 from pages.parts.stage.arms import show_arms
+from pages.parts.stage.board import follow, show_stored
 from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, start
-from pages.parts.stage.evidence import follow, show_stored
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.shown import Shown, of_evidence
 from pages.parts.stage.take_away import take_away

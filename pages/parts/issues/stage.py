@@ -20,9 +20,9 @@ from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.stored import choose_stored
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.claims import badge
 from pages.parts.stage.controls import run_or_stop, show_forecast
 from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.looks import badge
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
 

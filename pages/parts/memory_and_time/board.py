@@ -11,7 +11,7 @@ from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
-from pages.parts.boards.component import follow
+from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.state import CostView
@@ -37,7 +37,7 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
         if over:
             st.rerun()
 
-    follow(draw, POLL if running else None)
+    as_fragment(draw, POLL if running else None)
 
 
 def _words(sweep: Sweep) -> str:

@@ -12,8 +12,7 @@ from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
-from pages.parts.stage.plain import Plain, Remember, levels_of
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.shown import Plain, Remember, Shown, levels_of
 
 
 def ended_section(shown: Shown, remember: Remember) -> Plain:

@@ -90,7 +90,7 @@ def put(now: Presenting | None) -> None:
     carry(now.carried() if now is not None else {})
 
 
-def start(lesson: Lesson, *, on: bool = True) -> None:
+def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
     put(Presenting(lesson, on=on, began=time.time()))
 
 
@@ -156,7 +156,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     if now is None:
         slug = st.query_params.get("issue")
         if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
-            start(Lesson(ISSUES[slug].title, (Step(10, slug),)))
+            start_lesson(Lesson(ISSUES[slug].title, (Step(10, slug),)))
             st.rerun()
         return
     match pressed:

@@ -1,4 +1,4 @@
-"""The buttons Train, Pause and Stop, and the link to every other setting."""
+"""What the text page asks for besides a text, the buttons Train, Pause and Stop, and the link to every other setting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from pages.parts.app.in_markdown import show_refusal
 from pages.parts.app.own_runs import pause_button, start_run, stop_button
-from pages.parts.text.state import RUN, form_config
+from pages.parts.text.state import RUN, SETTINGS, form_config
+
+
+def show_form() -> None:
+    SETTINGS.widget("pos_encoding")
+    if numbers := SETTINGS.drawn("vocab_size", "steps"):
+        for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
+            with column:
+                SETTINGS.widget(name, step=500)
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:

@@ -16,8 +16,7 @@ from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.strip import Ended, strip_figure
 from pages.parts.stage.arms import differences
 from pages.parts.stage.panels import sections, status_words
-from pages.parts.stage.plain import remembering
-from pages.parts.stage.shown import Shown, TrialSoFar
+from pages.parts.stage.shown import Shown, TrialSoFar, remembering
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 BLUE = role_color("control")

@@ -16,7 +16,7 @@ from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.workers.errors import JobError
 from pages.parts.boards.component import PLOTLY_ADDRESS
-from pages.parts.web.healthz import healthz_route
+from pages.parts.web.compose import healthz_route
 from pages.parts.web.look import own_route, untrained_route
 from pages.parts.web.scripts import plotly_route
 

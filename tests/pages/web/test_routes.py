@@ -33,9 +33,9 @@ from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.web.compose import serving
 from pages.parts.web.exact import exact_route, lines_route
-from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import GRACE, live_route, stream
 from pages.parts.web.messages import Messages
+from pages.parts.web.middleware import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.scripts import boards_route, plotly_route
 from tests.scripted import ScriptedRun
 from tests.serving import running

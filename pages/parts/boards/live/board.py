@@ -12,7 +12,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.analysis.attention_asked import Place
-from pages.parts.boards.component import SHELL, Plain, Source, follow, nothing, show
+from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, nothing, show
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
@@ -152,7 +152,7 @@ def live_board(
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
-    follow(draw, _seconds_to_next(run) if run and polling else None)
+    as_fragment(draw, _seconds_to_next(run) if run and polling else None)
     return BoardState(st.session_state[key].get("state"), polling)
 
 
