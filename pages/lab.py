@@ -23,7 +23,7 @@ from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
-from pages.parts.lab.outcome import show_lengths, take_away
+from pages.parts.lab.outcome import show_lengths, take_run_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import say
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
@@ -104,7 +104,7 @@ with right:  # before the form, so that the board learns of a new run first
         show_beside(run)
         show_lengths(run)
     if config is not None:
-        take_away(run, config)
+        take_run_away(run, config)
 
 with left:
     controls(run, config)

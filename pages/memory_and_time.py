@@ -19,7 +19,7 @@ from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
-from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, result_of
+from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, sweep_result
 from pages.parts.memory_and_time.state import plan as asked_plan
 from pages.parts.memory_and_time.state import view as asked_view
 from pages.parts.memory_and_time.tables import show_longest
@@ -31,7 +31,7 @@ def measure(plan: Plan) -> None:
         SETTINGS.put({"sweep": begin_sweep(Sweep(plan, server.pool(), visitor=visitor()))})
 
 
-def take_away(result: Result) -> None:
+def offer_files(result: Result) -> None:
     with st.container(horizontal=True):
         # Functions, not values: the files are made only when somebody downloads them.
         st.download_button(
@@ -75,7 +75,7 @@ st.markdown(
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
-result = result_of(name) if name else None
+result = sweep_result(name) if name else None
 running = sweep is not None and sweep.state == "running"
 view = asked_view()
 plan: Plan | None = None
@@ -117,7 +117,7 @@ with right:
             )
     cost_board(sweep, result, plan or Plan(), view)
     if result is not None and not running:
-        take_away(result)
+        offer_files(result)
 
 st.header("The longest sequence that fits", anchor=False)
 with st.container(horizontal=True):

@@ -6,12 +6,12 @@ from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.session import in_step_with
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.story.screen import show_step
-from pages.parts.story.state import SETTINGS, present, shown_run
+from pages.parts.story.state import SETTINGS, present, run_of_step
 
 _, ignored = SETTINGS.open_address()
 say_ignored(ignored)
 number, step = present()
-run = shown_run(number)
+run = run_of_step(number)
 with in_step_with(lambda: controlled_as(run)):
     show_step(number, step, run)
     SETTINGS.write_address(SETTINGS.query())

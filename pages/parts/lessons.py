@@ -44,7 +44,7 @@ def own_steps() -> tuple[Step, ...]:
     return from_code(code).steps if code else ()
 
 
-def keep(steps: tuple[Step, ...]) -> None:
+def keep_steps(steps: tuple[Step, ...]) -> None:
     SETTINGS.put({STEPS: to_code(Lesson("", steps)) if steps else None})
 
 
@@ -117,7 +117,7 @@ def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
         )  # fmt: skip
         st.markdown("min")
         if minutes != step.minutes:
-            keep((*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
+            keep_steps((*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
             st.rerun()
         for icon, words, changed in (
             ("arrow_upward", "Earlier", _moved(steps, place, place - 1)),
@@ -126,7 +126,7 @@ def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
         ):
             st.button(
                 f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
-                on_click=keep, args=(changed,), disabled=changed == steps and words != "Remove",
+                on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
 
@@ -148,12 +148,12 @@ def _add(steps: tuple[Step, ...]) -> None:
         )
         full = len(steps) >= MOST_STEPS
         if st.button("Add", icon=":material/add:", disabled=chosen is None or full) and chosen is not None:
-            keep((*steps, there[chosen]()))
+            keep_steps((*steps, there[chosen]()))
             st.rerun()
     if not steps:
         with st.container(horizontal=True, gap="small"):
             for lesson in LESSONS.values():
-                st.button(f"Begin with “{lesson.title}”", on_click=keep, args=(lesson.steps,))
+                st.button(f"Begin with “{lesson.title}”", on_click=keep_steps, args=(lesson.steps,))
 
 
 def titles(steps: Sequence[Step]) -> str:

@@ -16,7 +16,7 @@ from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
 from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
-from pages.parts.encodings.state import SETTINGS, config_of, read, settings, widget_key
+from pages.parts.encodings.state import SETTINGS, config_of, read, settings_now, widget_key
 
 Open = Callable[..., AppTest]
 PAGE = "encodings.py"
@@ -75,7 +75,7 @@ def test_two_different_encodings_share_a_base_and_two_of_a_kind_do_not() -> None
         500,
         500,
     ]
-    assert not any(name.endswith("_base") for name in settings(values))
+    assert not any(name.endswith("_base") for name in settings_now(values))
     alike = {"a": "rope", "b": "rope", "b.rope_base": 500.0, "base": 7.0}
     assert [config_of(alike, side).value("rope_base") for side in "ab"] == [10_000, 500]
 

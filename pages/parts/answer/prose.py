@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -15,9 +14,9 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
 from engine.experiments.shipped_claims import ShippedClaim, shipped_claims
 from engine.foundation.formatting import counted
+from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.glossary import with_terms
 from pages.parts.app.in_markdown import escaped
-from pages.parts.boards.component import nothing
 from pages.parts.stage.claims import badge, signed
 
 LINK = "#issue="
@@ -91,11 +90,6 @@ FILE = "issues.py"
 def follow_links() -> None:
     """Open the issue, or the map, whose link was followed. The prose stands in the container ``answer``."""
     with st.container(key="answer-links"):
-        slug = _script()(key="answer.links.script", on_issue_change=nothing).issue
+        slug = listening_script(HERE / "links.js")(key="answer.links.script", on_issue_change=nothing).issue
     if slug is not None:
         st.switch_page(FILE, query_params={"issue": slug} if slug in ISSUES else {})
-
-
-@st.cache_resource
-def _script() -> Any:
-    return st.components.v2.component("attention_lab_answer_links", js=(HERE / "links.js").read_text("utf-8"))

@@ -66,7 +66,7 @@ GLOSSARY = View("Glossary", "glossary.py")
 """Reached from every page, and so in no place."""
 
 
-def place_of(address: str) -> Place | None:
+def place_at(address: str) -> Place | None:
     """The place with the view of that address; None for the glossary. The first page's address is empty."""
     views = {view.address: place for place in PLACES for view in place.views}
     return views.get(address) if address else PLACES[0]
@@ -98,11 +98,11 @@ def _page(view: View, place: Place) -> Page:
 
 def show_frame(address: str) -> None:
     """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
-    place = place_of(address)
+    place = place_at(address)
     views = place.views if place and len(place.views) > 1 else ()
     st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
     with st.container(key="frame-away"):
-        _script("away")(key="frame.away", on_back_change=_nothing)
+        listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
     address = address or FIRST.address
     if views and address != views[0].address:
         st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
@@ -127,8 +127,8 @@ def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
-        followed = _script("frame")(
-            key="frame.script", data={"place": place, "current": current}, on_term_change=_nothing
+        followed = listening_script(HERE / "frame.js")(
+            key="frame.script", data={"place": place, "current": current}, on_term_change=nothing
         )
     if pressed or followed.term in TERMS:
         _drawer(None if pressed else followed.term)
@@ -141,9 +141,10 @@ def _drawer(term: str | None) -> None:
 
 
 @st.cache_resource
-def _script(name: str) -> Any:
-    return st.components.v2.component(f"attention_lab_{name}", js=(HERE / f"{name}.js").read_text("utf-8"))
+def listening_script(file: Path) -> Any:
+    """A component that draws nothing: its script listens on the page, and tells what it hears."""
+    return st.components.v2.component(f"attention_lab_{file.stem}", js=file.read_text("utf-8"))
 
 
-def _nothing() -> None:
-    """A placeholder callback: what a script tells is read where it is shown."""
+def nothing() -> None:
+    """A callback for what a component tells and is read where that is drawn: without one it would not be kept."""

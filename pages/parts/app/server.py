@@ -110,7 +110,7 @@ def admit_stream(visitor: Visitor) -> Callable[[], None]:
     return pool().allowances.take("stream", visitor).release
 
 
-def ask(job: Job[Answer], visitor: Visitor) -> Answer:
+def ask_for(job: Job[Answer], visitor: Visitor) -> Answer:
     """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
     return pool().ask(job, visitor)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.analysis.attention_asked import Place, places_in
 from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, metric_label, name_of_head
+from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import bars_picture, difference_picture, pattern_picture
 
@@ -85,7 +85,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
     for column, (name, value) in zip(columns, after.items(), strict=False):
         difference = value - before[name]
         column.metric(
-            metric_label(name), f"{value:.3f}", f"{difference:+.3f}" if abs(difference) > 5e-4 else None,
+            held_out_label(name), f"{value:.3f}", f"{difference:+.3f}" if abs(difference) > 5e-4 else None,
             delta_color="inverse" if name == "loss" else "normal",
         )  # fmt: skip
     difference = changed - entropy
@@ -114,7 +114,7 @@ def show_each_head(at: LookedAt) -> None:
                 note=f"With all heads {whole['loss']:.3f} nats. It rises most without {names[worst]}: by {rises[worst]:.3f}.",
             ),
             Panel(
-                "each.accuracy", f"{metric_label(metric)} without it",
+                "each.accuracy", f"{held_out_label(metric)} without it",
                 bars_picture(names, falls, x="head", y="change of the accuracy", color=at.color), height=240,
                 alt=f"The accuracy changes most by {min(falls, key=lambda v: -abs(v)):+.3f}.", note=f"With all heads {whole[metric]:.3f}.",
             ),
@@ -131,7 +131,7 @@ def show_scores(at: LookedAt) -> None:
     items = []
     for name, (title, formula) in SCORES.items():
         row = seen[name]
-        numbers = [f"{metric_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
+        numbers = [f"{held_out_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
         trained = " (trained so)" if name == at.config.attention_score else ""
         items.append(
             Panel(

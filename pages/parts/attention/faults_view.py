@@ -26,7 +26,7 @@ def show(at: LookedAt) -> None:
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     show_badges(after["checks"])
     panels(
-        figures(at, before, after, bool(faults)),
+        _figures(at, before, after, bool(faults)),
         key="attention.faults",
         name="faults",
         subject=at.subject,
@@ -60,7 +60,7 @@ def switch(name: str, on: tuple[str, ...]) -> None:
         SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in {*others, name})})
 
 
-def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:
+def _figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:
     queries, keys, name = at.queries, at.keys, name_of_head(at.place)
     own = at.queries if at.place.which != "encoder" else [str(place) for place in range(len(after["influence"]))]
     leaks = next(check for check in after["checks"] if check["name"] == "future")

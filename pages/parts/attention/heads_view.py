@@ -51,7 +51,7 @@ def show(at: LookedAt) -> None:
         f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
         "For “uniform”, 0 is as uneven as random weights are. Click a picture to take that head."
     )
-    show_numbers(list(rows.values()))
+    _show_numbers(list(rows.values()))
     show_rollout(at, seen)
 
 
@@ -70,7 +70,7 @@ def kind_in_words(row: HeadNumbers) -> str:
     return row["kind"] if score is None else f"{row['kind']} {score:.2f}"
 
 
-def show_numbers(rows: list[HeadNumbers]) -> None:
+def _show_numbers(rows: list[HeadNumbers]) -> None:
     """A row for each head, with its best scores; readers can sort by a column."""
     number = st.column_config.NumberColumn
     st.dataframe(

@@ -57,7 +57,7 @@ def why_not(run: Run) -> str:
     return ""
 
 
-def steps_of(run: Run) -> list[int]:
+def steps_to_show(run: Run) -> list[int]:
     """The steps of a run that can be shown: those of its snapshots, and its last."""
     return sorted({event.step for event in run.events.of(Snapshot)} | {run.step})
 
@@ -123,7 +123,7 @@ def run_controls(now: AttentionState) -> None:
         if run is None:
             return
         if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
-            steps = steps_of(run)
+            steps = steps_to_show(run)
             names = named_steps(steps, run.step)
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
             st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), width=110, **bound)

@@ -181,5 +181,5 @@ class LookedAt:
         return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
 
 
-def metric_label(name: str) -> str:
+def held_out_label(name: str) -> str:
     return {"loss": "Held-out loss (nats)"}.get(name, name.replace("_", " ").capitalize())

@@ -44,7 +44,7 @@ def show(at: LookedAt) -> None:
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
     panels(
-        figures(at, s),
+        _figures(at, s),
         key="attention.steps",
         name="attention",
         subject=at.subject,
@@ -55,16 +55,16 @@ def show(at: LookedAt) -> None:
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")
-        st.markdown(in_words(at, s))
+        st.markdown(_steps_in_words(at, s))
         st.caption(
             f":material/check: Put together, these steps differ from the model's own tensors by at most {s['gap']:.0e}."
         )
     with numbers:
         st.markdown("**The numbers, key by key**")
-        show_numbers(at, s)
+        _show_numbers(at, s)
 
 
-def figures(at: LookedAt, s: Steps) -> list[Panel]:
+def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     keys = s["keys"]
     weight = s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
@@ -117,7 +117,7 @@ def acts_on(at: LookedAt) -> str:
     return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
 
 
-def in_words(at: LookedAt, s: Steps) -> str:
+def _steps_in_words(at: LookedAt, s: Steps) -> str:
     keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
     row = at.config.encoding
     acts = acts_on(at)
@@ -159,7 +159,7 @@ def in_words(at: LookedAt, s: Steps) -> str:
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
 
 
-def show_numbers(at: LookedAt, s: Steps) -> None:
+def _show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; an encoding inside q and k has a column with its part of the score."""
     columns: dict[str, Sequence[float] | np.ndarray] = {"q · k": s["product"]}
     if s["rotates"]:

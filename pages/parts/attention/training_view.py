@@ -10,7 +10,7 @@ from engine.analysis.attention_asked import SampleAsked, Which
 from engine.analysis.attention_jobs import ComputePatterns
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
+from pages.parts.attention.runs import asked_model, at_hand, ready, steps_to_show
 from pages.parts.attention.state import CELLS, KEYS_ACROSS, SETTINGS, LookedAt, name_of_head, pick_query
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import Line, difference_picture, lines_picture, pattern_picture, strips_picture
@@ -96,7 +96,7 @@ def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
     """The same patterns computed from weights, at the steps whose weights are available."""
     if not ready(at.run, asked_model(at.run, None)):
         return {}
-    models = {step: asked_model(at.run, step) for step in steps_of(at.run)}
+    models = {step: asked_model(at.run, step) for step in steps_to_show(at.run)}
     here = {step: model for step, model in models.items() if at_hand(model)}
     return {step: ask_once(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
 

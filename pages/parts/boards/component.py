@@ -80,11 +80,11 @@ def _joined(folder: Path, names: tuple[str, ...], suffix: str = ".js") -> str:
     return "".join((folder / f"{name}{suffix}").read_text(encoding="utf-8") + "\n" for name in names)
 
 
-def show(source: Source, key: str, data: Plain, **listeners: Callable[[], None]) -> Any:
+def show_board(source: Source, key: str, data: Plain, **listeners: Callable[[], None]) -> Any:
     """Send plain data to the board of that key; the same nodes show them on each rerun.
 
     ``on_<name>_change`` is called before the rerun that the browser's message of that name causes. Without such a listener the
-    message would not be kept; :func:`nothing` is one that does no more.
+    message would not be kept; :func:`pages.parts.app.frame.nothing` is one that does no more.
     """
     # In a list: a dictionary would be searched for data frames, each time.
     return _component(source)(
@@ -96,10 +96,6 @@ def as_fragment(draw: Callable[[], None], every: float | None) -> None:
     """Draw a board now, and again ``every`` so many seconds; None for once. It is always a fragment: where only some reruns had one, the
     browser would mount the board anew."""
     st.fragment(draw, run_every=every)()
-
-
-def nothing() -> None:
-    """A listener for messages that are only read from the session state."""
 
 
 def plotly_script() -> bytes:

@@ -52,7 +52,7 @@ def pattern_figure(
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
         xaxis=axis(
-            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys, MOST_TOKENS) | upright(keys)
+            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys, MOST_TOKENS) | upright_words(keys)
         ),
         yaxis=axis(
             "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
@@ -62,7 +62,7 @@ def pattern_figure(
     )  # fmt: skip
 
 
-def upright(names: Sequence[str]) -> dict[str, Any]:
+def upright_words(names: Sequence[str]) -> dict[str, Any]:
     """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
     return {"tickangle": -90} if max(map(len, names), default=0) > 3 else {}
 
@@ -130,7 +130,7 @@ def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: in
 
 def across(names: Sequence[str]) -> Axis:
     """Axis settings that write names from left to right, with words upright."""
-    return sparse(names) | upright(names)
+    return sparse(names) | upright_words(names)
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:

@@ -30,7 +30,7 @@ def color_of(config: RunConfig) -> str:
     return ENCODINGS[config.pos_encoding].color
 
 
-def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:
+def live_matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:
     """The encoding: [position, dimension], [position, pair], or one tile [query, key] for each head, side by side."""
     tiled = len(shape) == 3
     columns, rows, unit = WHAT["vectors" if acts_on == "scores" and not tiled else acts_on]
@@ -54,7 +54,7 @@ def matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] =
     )
 
 
-def similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
+def live_similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1."""
     title = _in_blocks("position", block[0])
     return figure(

@@ -94,7 +94,7 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
             traces += _band(offsets, portrait["low"][line], portrait["high"][line], color)
         traces.append(
             plain_scatter(
-                x=offsets.tolist(), y=short(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
+                x=offsets.tolist(), y=five_digits(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
                 line={"color": shade(color, tone)["light"], "width": 2}, meta={"color": shade(color, tone)},
                 hovertemplate="offset %{x}: %{y:.4g}", showlegend=several,
             )
@@ -119,8 +119,8 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[
     plain: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
     return [
-        plain_scatter(x=x.tolist(), y=short(low), **plain),
-        plain_scatter(x=x.tolist(), y=short(high), fill="tonexty", fillcolor=faint, **plain),
+        plain_scatter(x=x.tolist(), y=five_digits(low), **plain),
+        plain_scatter(x=x.tolist(), y=five_digits(high), fill="tonexty", fillcolor=faint, **plain),
     ]
 
 
@@ -164,6 +164,6 @@ def _signed(matrix: np.ndarray) -> tuple[Any, float, float]:
     )
 
 
-def short(values: np.ndarray) -> list[float | None]:
+def five_digits(values: np.ndarray) -> list[float | None]:
     """Values with five digits: enough for a line, and half the bytes."""
     return [float(f"{v:.5g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float).tolist()]

@@ -74,7 +74,7 @@ def show_guide() -> None:
     )
 
 
-def show_ways() -> None:
+def show_ways_on() -> None:
     """Links to the lab, the command line, and a link to share."""
     try:
         config = design_config(parts())

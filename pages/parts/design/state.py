@@ -71,7 +71,7 @@ class DesignSettings(ModelSettings[DesignState]):
         values, more = super().read({name: text for name, text in query.items() if name not in PARTS})
         values |= {name: config.value(name) for name in PARTS}
         if query.keys() == {EXPERIMENT} and values[EXPERIMENT] and (found := find_comparison(values[EXPERIMENT])):
-            asked = found[0]
+            asked, _ = found
             values |= {**asked.parts, "against": asked.against, "tasks": asked.tasks, "seeds": asked.seeds}
         return values, ignored + more
 
@@ -103,7 +103,7 @@ def design() -> DesignedSettings:
     return DesignedSettings(**parts())
 
 
-def asked() -> Comparison:
+def asked_comparison() -> Comparison:
     """The comparison that Run starts."""
     values = SETTINGS.values()
     return Comparison(parts(), values["against"], values["tasks"], values["seeds"])

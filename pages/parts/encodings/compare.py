@@ -27,7 +27,7 @@ from pages.parts.encodings.panels import (
     matrix_panel,
     offer_times,
     profile_panel,
-    show_facts,
+    show_portrait_facts,
     similarity_panel,
     spectrum_panels,
 )
@@ -37,7 +37,7 @@ from pages.parts.encodings.state import (
     config_of,
     control,
     positions_shown,
-    settings,
+    settings_now,
     value,
     values,
     write_address,
@@ -142,7 +142,7 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
             else:
                 config = configs[side]
                 st.latex(with_numbers(config.encoding, config, config.encoding_settings))
-                show_facts(config, found[side], shown)
+                show_portrait_facts(config, found[side], shown)
     offer_times([configs[side] for side in found])
 
 
@@ -162,7 +162,7 @@ def _shared() -> None:
 
 
 def _less_asked() -> None:
-    rows = settings(values())
+    rows = settings_now(values())
     own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
     hidden = SETTINGS.drawn(*LESS_ASKED, *own["a"], *own["b"])
     if not hidden:

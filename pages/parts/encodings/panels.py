@@ -141,7 +141,7 @@ TIMES = "encodings.times"
 """The session key of the measured times: config to timing."""
 
 
-def show_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
+def show_portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",

@@ -98,7 +98,7 @@ _LABELS = {name: row.label for name, row in ENCODINGS.items()}
 FIXED = {row.name: row for row in settings_in(EncodingsState, choices=dict.fromkeys(SIDES, _LABELS))}
 
 
-def settings(values: Mapping[str, Any]) -> dict[str, Setting]:
+def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
     """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
     shares = shares_base(values)
     own = {
@@ -123,7 +123,7 @@ def shares_base(values: Mapping[str, Any]) -> bool:
 
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     """The config from which the encoding of a side is built. Raises ConfigError."""
-    known = settings(values)
+    known = settings_now(values)
     now = {name: values.get(name, row.default) for name, row in known.items()}
     name = now[side]
     own = {
@@ -144,11 +144,11 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
     """Two encodings decide what else there is to set. Of their own parameters only those that were set are kept."""
 
     def rows(self) -> Mapping[str, Setting]:
-        return settings(self.values())
+        return settings_now(self.values())
 
     def asked_for(self) -> dict[str, Any]:
         kept = self.values()
-        return {name: kept.get(name, row.default) for name, row in settings(kept).items()}
+        return {name: kept.get(name, row.default) for name, row in settings_now(kept).items()}
 
     def take(self, name: str, value: Any) -> None:
         super().take(name, value)
@@ -159,7 +159,7 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         """What a link leaves out is as by default. The parameters of a side are checked by its encoding."""
         own = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
         values, ignored = super().read({name: text for name, text in query.items() if name not in own})
-        exist = settings(values)
+        exist = settings_now(values)
         ignored += [Problem(name, query[name], UNKNOWN) for name in query if name in {*own, BASE} and name not in exist]
         for side in SIDES:
             given = {name[len(side) + 1 :]: query[name] for name in own & exist.keys() if name.startswith(f"{side}.")}

@@ -37,17 +37,17 @@ def through_training() -> None:
 
 def runs_to_choose() -> dict[str, Run]:
     """The recorded run, the one of the link, and this visitor's with attention and snapshots, by their names in the link."""
-    found = runs_of_visitor(lambda run: bool(steps_of(run)), run_named(value(RUN) or RECORDED), shown_run())
+    found = runs_of_visitor(lambda run: bool(steps_stored(run)), run_named(value(RUN) or RECORDED), shown_run())
     return {RECORDED: recorded_run()} | {name: run for name, run in found.items() if run.config.architecture.attends}
 
 
-def steps_of(run: Run) -> tuple[int, ...]:
+def steps_stored(run: Run) -> tuple[int, ...]:
     """The steps at which a run's encoding was stored."""
     kept = {event.step for event in run.events.of(Snapshot)}
     return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
 
 
-def layers_of(run: Run) -> int:
+def layers_stored(run: Run) -> int:
     """The number of layers whose encoding a run stored: 1 where all share it, and in runs of older versions."""
     return layers_kept(run.snapshot.encoding) if run.snapshot else 1
 
@@ -72,7 +72,7 @@ def _chosen() -> Run:
 
 def _along(run: Run) -> None:
     write_address()
-    steps = steps_of(run)
+    steps = steps_stored(run)
     if len(steps) < 2:
         st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
         return
@@ -84,7 +84,7 @@ def _along(run: Run) -> None:
             st.select_slider(options=steps, **SETTINGS.labelled(STEP, shown=step))
     with likeness:
         control("likeness")
-    layers = layers_of(run)
+    layers = layers_stored(run)
     layer = _choose_layer(layers) if layers > 1 else 0
     try:
         folder = str(run.folder)

@@ -34,7 +34,7 @@ def show_lengths(run: Run) -> None:
         st.caption(note)
 
 
-def take_away(run: Run | None, config: RunConfig) -> None:
+def take_run_away(run: Run | None, config: RunConfig) -> None:
     """The link to everything on the page, the run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if run is not None and mine(run.owner) and (run.away or not run.live):

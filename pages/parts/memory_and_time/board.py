@@ -33,7 +33,7 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
         shown = sweep.result if sweep is not None else result
         if running and sweep is not None:
             st.progress(min(1.0, sweep.done), text=_words(sweep))
-        show(shown or UNMEASURED, shown.plan if shown else plan, view)
+        show_sweep(shown or UNMEASURED, shown.plan if shown else plan, view)
         if over:
             st.rerun()
 
@@ -48,7 +48,7 @@ def _words(sweep: Sweep) -> str:
     return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
 
 
-def show(result: Result, plan: Plan, view: CostView) -> None:
+def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
     panels(
         _drawn(result, plan, view),
         key="costs.board",

@@ -72,7 +72,7 @@ def begin_sweep(sweep: Sweep) -> str:
     return SWEEPS.begin(sweep, keep=keep)
 
 
-def result_of(name: str) -> Result | None:
+def sweep_result(name: str) -> Result | None:
     """The result of a running or stored sweep; None where there is none of that name."""
     sweep = SWEEPS.find(name)
     return sweep.result if sweep is not None else store.find(name)
@@ -86,7 +86,7 @@ class CostState(PageState, Plan, CostView):
     @field_validator("sweep")
     @classmethod
     def _kept(cls, name: str | None) -> str | None:
-        if name is not None and result_of(name) is None:
+        if name is not None and sweep_result(name) is None:
             raise PydanticCustomError("choice", "a measurement that is kept here")
         return name
 
@@ -96,7 +96,7 @@ class CostSettings(ModelSettings[CostState]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         values, ignored = super().read(query)
-        found = result_of(values["sweep"]) if values["sweep"] else None
+        found = sweep_result(values["sweep"]) if values["sweep"] else None
         if found is not None and query.keys().isdisjoint(Plan.model_fields):
             values |= found.plan.model_dump()
         return values, ignored

@@ -13,7 +13,17 @@ from engine.notebooks.player import Play
 from engine.notebooks.players import NONE_HERE
 from pages.parts.app.in_markdown import show_refusal
 from pages.parts.app.visitor import mine
-from pages.parts.notebooks.state import NOTEBOOK_PAGE, PAGE, PLAYERS, badge, forget, play_of, run_to, step_state, stop
+from pages.parts.notebooks.state import (
+    NOTEBOOK_PAGE,
+    PAGE,
+    PLAYERS,
+    forget,
+    play_of,
+    run_to,
+    state_badge,
+    step_state,
+    stop,
+)
 from pages.parts.notebooks.steps import TICK, anchor
 
 
@@ -32,7 +42,7 @@ def show_overview() -> None:
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
 
-def show_ways(notebook: Notebook, where: str) -> None:
+def show_neighbours(notebook: Notebook, where: str) -> None:
     """Links to the notebooks before and after this one, and from the end of the page to the overview."""
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
@@ -53,7 +63,7 @@ def _steps(notebook: Notebook) -> str:
     if play is None:
         return f"{len(steps)} steps{' to run' if PLAYERS.allowed else ''}"
     passed = sum(step_state(step, play) == "passed" for step in steps)
-    return f"{badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
+    return f"{state_badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
 
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
@@ -78,10 +88,13 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
         _show_buttons(notebook, play)
         show_refusal(show=st.warning)
         if play is not None:
-            st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, mark(play))
+            st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, play_mark(play))
         with st.container(key="notebooks-contents", gap="xsmall"):
-            lines = [f"{badge(step_state(step, play)) if step.code else ':material/notes:'} [{step.number}. {step.title}](#{anchor(step)})"
-                     for step in notebook.steps[1:]]  # fmt: skip
+            icons = [
+                state_badge(step_state(step, play)) if step.code else ":material/notes:" for step in notebook.steps[1:]
+            ]
+            titles = [f"[{step.number}. {step.title}](#{anchor(step)})" for step in notebook.steps[1:]]
+            lines = [f"{icon} {title}" for icon, title in zip(icons, titles, strict=True)]
             st.markdown("  \n".join(lines))
 
 
@@ -110,14 +123,14 @@ def _show_buttons(notebook: Notebook, play: Play | None) -> None:
         )  # fmt: skip
 
 
-def mark(play: Play) -> tuple[object, ...]:
+def play_mark(play: Play) -> tuple[object, ...]:
     """The state of a play, apart from the text of the running cell; when it changes, the script is rerun."""
     return play.state, len(play.outcomes), play.running_cell
 
 
 def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
     play.look()
-    if mark(play) != shown:
+    if play_mark(play) != shown:
         st.rerun()
     code = [cell for cell in play.notebook.cells if cell.kind == "code"]
     passed = sum(outcome.state == "passed" for outcome in play.outcomes.values())

@@ -82,7 +82,7 @@ def step_state(step: Step, play: Play | None) -> StepState:
     return "running" if states and on_its_way else "not run"
 
 
-def badge(state: StepState) -> str:
+def state_badge(state: StepState) -> str:
     """A state as a coloured icon in Markdown."""
     return f":{COLORS[state]}[{ICONS[state]}]"
 

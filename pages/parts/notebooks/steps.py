@@ -14,7 +14,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import panels
 from pages.parts.charts.table import table
 from pages.parts.notebooks.figures import panel_of
-from pages.parts.notebooks.state import COLORS, ICONS, PLAYERS, StepState, badge, run_to, step_state
+from pages.parts.notebooks.state import COLORS, ICONS, PLAYERS, StepState, run_to, state_badge, step_state
 
 GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 """A line that compares a number with the given one."""
@@ -33,7 +33,7 @@ def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
         where = f"Line {outcome.line}. " if outcome.line else ""
         st.error(f"{where}{outcome.error}", icon=":material/cancel:")
     if cell.asserts:
-        st.markdown(f"{badge(outcome.state)} {escaped(cell.asserts)}")
+        st.markdown(f"{state_badge(outcome.state)} {escaped(cell.asserts)}")
 
 
 def show_text(text: str) -> None:
@@ -63,7 +63,7 @@ def show_introduction(notebook: Notebook) -> None:
     st.markdown(notebook.steps[0].cells[0].source)
 
 
-def show_step(notebook: Notebook, step: Step, play: Play | None) -> None:
+def show_notebook_step(notebook: Notebook, step: Step, play: Play | None) -> None:
     st.header(f"{step.number}. {step.title}", anchor=anchor(step))
     if step.code and PLAYERS.allowed:
         show_state(notebook, step, play)

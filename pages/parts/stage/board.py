@@ -11,7 +11,8 @@ import streamlit as st
 from engine.estimate.layout import metric_names
 from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun
-from pages.parts.boards.component import as_fragment, nothing
+from pages.parts.app.frame import nothing
+from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
 from pages.parts.stage.shown import Plain, Remember, Shown, of_run, remembering

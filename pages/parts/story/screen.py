@@ -18,8 +18,8 @@ from pages.parts.app.own_runs import say_watching, start_run, stop_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
-from pages.parts.story.question import ask, show_feedback
-from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to, guess, remember, tries
+from pages.parts.story.question import ask_question, show_feedback
+from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to_step, guess, remember, tries
 
 STORY = "Reverse in six steps"
 STYLE = """<style>
@@ -61,7 +61,7 @@ def show_step(number: int, step: Step, run: Run | None) -> None:
             st.markdown("\n\n".join(with_terms(*step.sentences)))
             going = run is not None and run.live
             _control(step, disabled=going)
-            ask(number, step.question, disabled=going)
+            ask_question(number, step.question, disabled=going)
             _train_or_stop(number, step, run)
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
@@ -149,7 +149,7 @@ def _way(number: int, step: Step, *, said: bool) -> None:
             "Back",
             icon=":material/arrow_back:",
             disabled=number == 1,
-            on_click=go_to,
+            on_click=go_to_step,
             args=(number - 1,),
             key="story.back",
         )
@@ -157,7 +157,12 @@ def _way(number: int, step: Step, *, said: bool) -> None:
         kind: Literal["primary", "secondary"] = "primary" if said else "secondary"
         if number < len(STEPS):
             st.button(
-                "Next", icon=":material/arrow_forward:", type=kind, on_click=go_to, args=(number + 1,), key="story.next"
+                "Next",
+                icon=":material/arrow_forward:",
+                type=kind,
+                on_click=go_to_step,
+                args=(number + 1,),
+                key="story.next",
             )
         elif st.button("Open the lab with these settings", icon=":material/science:", type=kind, key="story.lab"):
             st.switch_page("lab.py", query_params=to_query(step.config(chosen(step), SETTINGS.values()[SEED])))

@@ -99,7 +99,7 @@ def show_text_facts(run: Run) -> None:
     )
 
 
-def show_beside(run: Run) -> None:
+def show_counting(run: Run) -> None:
     """The losses on all held-out tokens: words and layout separately, and by the number of tokens read."""
     st.header("Beside counting models, on all held-out text", anchor=False)
     try:

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.app.frame import FIRST, GLOSSARY, PLACES, View, place_of
+from pages.parts.app.frame import FIRST, GLOSSARY, PLACES, View, place_at
 
 Open = Callable[..., AppTest]
 PAGES = Path(__file__).parents[3] / "pages"
@@ -38,9 +38,9 @@ def test_a_page_has_the_tabs_of_its_place(open_page: Open, view: View) -> None:
 
 
 def test_the_address_alone_tells_the_place() -> None:
-    assert place_of("memory-and-time") is PLACES[2]
-    assert place_of("") is PLACES[0]
-    assert place_of(GLOSSARY.address) is None
+    assert place_at("memory-and-time") is PLACES[2]
+    assert place_at("") is PLACES[0]
+    assert place_at(GLOSSARY.address) is None
 
 
 def test_the_glossary_opens_on_any_page(open_page: Open) -> None:

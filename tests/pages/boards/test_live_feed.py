@@ -14,7 +14,7 @@ from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import columns_of, thin
-from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, grids_of, layers_of, status_of
+from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, gradient_layers, grids_of, status_of
 from pages.parts.charts.heat import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
@@ -215,8 +215,8 @@ def test_few_snapshots_are_first_latest_and_even_between() -> None:
 
 def test_layers_by_name() -> None:
     both = parse({"family": "encoder_decoder", "n_layers": 2})
-    assert layers_of(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
-    assert layers_of(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
+    assert gradient_layers(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
+    assert gradient_layers(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
 
 
 def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the_source() -> None:
@@ -238,7 +238,7 @@ def test_a_family_without_attention_still_shows_its_predictions() -> None:
     payload, _ = feed(run, 0)
     assert payload["snapshots"]
     assert all(snapshot["samples"] for snapshot in payload["snapshots"])
-    assert layers_of(run) == ["0", "1"]
+    assert gradient_layers(run) == ["0", "1"]
 
 
 def test_the_machine_of_a_cluster_is_named_by_its_host_and_the_apps_own_is_not() -> None:

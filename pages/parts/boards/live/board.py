@@ -12,7 +12,8 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.analysis.attention_asked import Place
-from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, nothing, show
+from pages.parts.app.frame import nothing
+from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
@@ -182,7 +183,7 @@ def recorded_board(
 
 
 def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> Any:
-    return show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
+    return show_board(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
 
 
 def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:

@@ -18,7 +18,7 @@ from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
-from pages.parts.charts.encoding import color_of, matrix_figure, similarity_figure
+from pages.parts.charts.encoding import color_of, live_matrix_figure, live_similarity_figure
 from pages.parts.charts.heat import CELLS, Grid, coarsen, grid
 from pages.parts.charts.memory import memory_figure
 from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure
@@ -96,7 +96,7 @@ def milestones(run: ReadableRun) -> dict[str, Any]:
     return {"column": f"validation.{name}", "levels": {name: value for name, value in levels.items() if value > chance}}
 
 
-def layers_of(run: ReadableRun) -> list[str]:
+def gradient_layers(run: ReadableRun) -> list[str]:
     """The layers' names in gradient norms, in the order of computation."""
     shared = run.config.share_layers and run.config.architecture.attends
     numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
@@ -110,7 +110,7 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
         levels = (started.chance.get("loss"), started.floor)
         yield "loss", plain_figure(loss_figure, steps, color, *levels, text=text)
         yield "accuracy", plain_figure(accuracy_figure, steps, color, started.chance)
-        yield "gradients", plain_figure(gradients_figure, steps, layers_of(run), color)
+        yield "gradients", plain_figure(gradients_figure, steps, gradient_layers(run), color)
         yield "memory", plain_figure(memory_figure, started.memory, None, color)
     for finished in run.events.of(Finished, after, upto):
         predicted = next((started.memory for started in run.events.of(Started)), None)
@@ -185,9 +185,9 @@ def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[st
     }
     if "matrix" in coarsened:  # the figures of further layers are the same
         coarse, block = coarsened["matrix"]
-        figures["matrix"] = plain_figure(matrix_figure, config.encoding.acts_on, coarse.shape, block)
+        figures["matrix"] = plain_figure(live_matrix_figure, config.encoding.acts_on, coarse.shape, block)
     if "similarity" in coarsened:
-        figures["similarity"] = plain_figure(similarity_figure, coarsened["similarity"][1])
+        figures["similarity"] = plain_figure(live_similarity_figure, coarsened["similarity"][1])
     return figures
 
 

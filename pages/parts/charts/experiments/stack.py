@@ -88,14 +88,14 @@ def _rows(config: RunConfig) -> list[tuple[str, str]]:
         block = [*first, *skip, *norm, *last, *(skip if mlp else []), *(norm if mlp else [])]
     upwards = [
         ("task", f"{TASKS[config.task].label}"),
-        ("positions", f"Tokens + {short(ENCODINGS[config.pos_encoding].label)}"),
+        ("positions", f"Tokens + {short_label(ENCODINGS[config.pos_encoding].label)}"),
         *block,
         ("training", f"Loss, {OPTIMIZERS[config.optimizer]}"),
     ]
     return upwards[::-1]
 
 
-def short(label: str) -> str:
+def short_label(label: str) -> str:
     """A label without what stands in brackets, where it is long."""
     return label if len(label) < 18 else label.split(" (")[0]
 
