@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import streamlit as st
 
@@ -15,6 +14,7 @@ from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_result_unsaved, show_refusal
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
@@ -33,21 +33,9 @@ def measure(plan: Plan) -> None:
 
 def offer_files(result: Result) -> None:
     with st.container(horizontal=True):
-        # Functions, not values: the files are made only when somebody downloads them.
-        st.download_button(
-            "Every visit (CSV)",
-            lambda: visits_frame(result).to_csv(index=False),
-            "memory-and-time.csv",
-            "text/csv",
-            icon=":material/download:",
-        )
-        as_json = partial(lambda: json.dumps(to_json(result), indent=1, allow_nan=False))
-        st.download_button(
-            "Measurement (JSON)",
-            as_json,
-            "memory-and-time.json",
-            "application/json",
-            icon=":material/download:",
+        offer_file("Every visit (CSV)", lambda: visits_frame(result).to_csv(index=False), "memory-and-time.csv")
+        offer_file(
+            "Measurement (JSON)", lambda: json.dumps(to_json(result), indent=1, allow_nan=False), "memory-and-time.json"
         )
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
 from engine.analysis.attention_faults import FAULTS
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, some_of
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Picked
 from pages.parts.boards.recorded import RECORDED
@@ -74,22 +73,21 @@ class AttentionState(PageState):
     @classmethod
     def _kept(cls, name: str) -> str:
         if name not in ("", RECORDED) and find(name) is None:
-            raise PydanticCustomError("choice", f"the id of a run that is kept here, or {RECORDED}")
+            raise not_allowed(f"the id of a run that is kept here, or {RECORDED}")
         return name
 
     @field_validator("text")
     @classmethod
     def _short(cls, text: str) -> str:
         if len(text) > LONGEST_TEXT:
-            raise PydanticCustomError("choice", f"at most {LONGEST_TEXT} characters")
+            raise not_allowed(f"at most {LONGEST_TEXT} characters")
         return text
 
     @field_validator("temperature")
     @classmethod
     def _listed(cls, value: float) -> float:
         if value not in TEMPERATURES:
-            names = ", ".join(f"{listed:g}" for listed in TEMPERATURES)
-            raise PydanticCustomError("choice", "one of {names}", {"names": names})
+            raise not_allowed("one of " + ", ".join(f"{listed:g}" for listed in TEMPERATURES))
         return value
 
     @field_validator("off")
@@ -98,16 +96,13 @@ class AttentionState(PageState):
         for head in heads:
             kind, *numbers = head.split(".")
             if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
-                raise PydanticCustomError("choice", "heads as self.1.2 (kind, layer, head), separated by commas")
+                raise not_allowed("heads as self.1.2 (kind, layer, head), separated by commas")
         return heads
 
     @field_validator("faults")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not set(names) <= FAULTS.keys():
-            known = ", ".join(FAULTS)
-            raise PydanticCustomError("choice", "some of {names}, separated by commas", {"names": known})
-        return names
+        return some_of(names, FAULTS)
 
 
 class AttentionSettings(ModelSettings[AttentionState]):

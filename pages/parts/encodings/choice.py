@@ -19,6 +19,7 @@ from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask, ask_once
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.encodings.evidence import GROUPS, Row, evidence_styled, grouped, row_in_words
 from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
 
@@ -57,14 +58,7 @@ def choose() -> None:
     st.caption(LEGEND)
     with st.container(horizontal=True):
         st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
-        # A function, not a value: the file is made only when somebody downloads it.
-        st.download_button(
-            "Every number (CSV)",
-            partial(_as_csv, rows),
-            "encodings-evidence.csv",
-            "text/csv",
-            icon=":material/download:",
-        )
+        offer_file("Every number (CSV)", partial(_as_csv, rows), "encodings-evidence.csv")
     with st.expander("How each column is measured", icon=":material/help:"):
         for wanted in PROPERTIES:
             share = f" as a share of `{wanted.before}`, both" if wanted.before else ","

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Literal
 
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
@@ -18,7 +17,7 @@ from engine.settings.errors import Problem
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.settings.reading import checked, leniently
 from engine.tasks import PLAIN
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, some_of
 from pages.parts.boards.recorded import RECORDED
 
 SIDES = ("a", "b")
@@ -76,22 +75,20 @@ class EncodingsState(PageState):
     @classmethod
     def _encoding(cls, name: str) -> str:
         if name not in ENCODINGS:
-            raise PydanticCustomError("choice", "one of {names}", {"names": ", ".join(ENCODINGS)})
+            raise not_allowed("one of " + ", ".join(ENCODINGS))
         return name
 
     @field_validator("run")
     @classmethod
     def _run(cls, name: str | None) -> str | None:
         if name not in (None, RECORDED) and not RUN_ID.fullmatch(name):
-            raise PydanticCustomError("choice", f"{RECORDED}, or the name of a run")
+            raise not_allowed(f"{RECORDED}, or the name of a run")
         return name
 
     @field_validator("needs")
     @classmethod
     def _needs(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not set(names) <= NEEDS.keys():
-            raise PydanticCustomError("choice", "some of {names}, separated by commas", {"names": ", ".join(NEEDS)})
-        return names
+        return some_of(names, NEEDS)
 
 
 _LABELS = {name: row.label for name, row in ENCODINGS.items()}

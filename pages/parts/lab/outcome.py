@@ -16,6 +16,7 @@ from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.session import forget_run
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import share_link
 
@@ -46,16 +47,11 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
             st.code(train_command(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
-                # Functions, not values: the files are made only when somebody downloads them.
-                st.download_button(
-                    "Settings (JSON)", partial(_settings_json, run), f"{run.id}.json", "application/json"
-                )
-                st.download_button(
-                    "Numbers, a row a step (CSV)", partial(_numbers_csv, run), f"{run.id}.csv", "text/csv"
-                )
-                st.download_button("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl")
+                offer_file("Settings (JSON)", partial(_settings_json, run), f"{run.id}.json", None)
+                offer_file("Numbers, a row a step (CSV)", partial(_numbers_csv, run), f"{run.id}.csv", None)
+                offer_file("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl", None)
                 if run.weights is not None:
-                    st.download_button("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors")
+                    offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
         if run is not None and run.config.architecture.attends:
             st.page_link(
                 "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},

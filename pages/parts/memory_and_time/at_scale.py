@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
@@ -15,6 +17,8 @@ from pages.parts.charts.table import numbers_right
 from pages.parts.memory_and_time.form import models, widget
 from pages.parts.memory_and_time.state import SETTINGS, CostView
 from pages.parts.memory_and_time.tables import MODEL, round_down, small_table
+
+FORMULAS = Path(__file__).parent / "formulas.md"
 
 
 def show_models(view: CostView) -> None:
@@ -84,23 +88,6 @@ def _tokens(count: int) -> str:
 
 def _sources(chosen: list[Published], view: CostView) -> None:
     with st.expander("Formulas and sources", icon=":material/functions:"):
-        st.markdown(FORMULAS)
+        st.markdown(FORMULAS.read_text("utf-8"))
         for source in dict.fromkeys(model.source for model in chosen):
             st.markdown(f"- {source}")
-
-
-FORMULAS = r"""
-With $L$ layers of width $h$, $a$ heads of which $g$ have keys and values of their own, MLP width $f$, vocabulary $v$;
-$b$ sequences of $s$ tokens:
-
-- **Weights.** GPT-2: $(v + s_{max})h + L(12h^2 + 13h) + 2h$, the head tied to the embedding.
-  Llama: $2vh + L(2h^2 + 2h^2 g/a + 3hf + 2h) + h$.
-- **Training state.** Mixed precision: 2 bytes a weight, 2 a gradient, 12 for AdamW (a float32 copy and two moments; Rajbhandari et al.
-  2020, ZeRO, section 3.1). float32: 4, 4 and 8. Sixteen bytes a parameter either way.
-- **Activations.** GPT-2: $L\,sbh\,(34 + 5as/h) + 4sbh(1 + v/h)$ bytes in mixed precision (Korthikanti et al. 2022, Reducing Activation
-  Recomputation in Large Transformer Models, equation 1 and section 4.3); fused attention keeps one float32 a query and head
-  in place of $5as^2b$. Llama, counted in the same way for its block: $L\,sb\,(12h + 4hg/a + 8f)$, and $2as^2b$ a layer where scores are
-  written out. Nothing is recomputed; gradients of activations, buffers and fragmentation come on top.
-- **Cache.** $2L\,h\,g/a$ numbers a token: grouped heads (Ainslie et al. 2023, GQA) divide it by $a/g$ (Shazeer 2019).
-- A length beyond what a model was made for is a matter of memory here, not of what it would understand.
-"""

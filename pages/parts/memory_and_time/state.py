@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from engine.estimate.at_scale import PRECISIONS
 from engine.estimate.published import WELL_KNOWN
@@ -17,7 +16,7 @@ from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, some_of
 from pages.parts.app.task_registry import TaskRegistry
 
 GIB = 2**30
@@ -47,10 +46,7 @@ class CostView(Parameters):
     @field_validator("models")
     @classmethod
     def _known_models(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not set(value) <= WELL_KNOWN.keys():
-            names = ", ".join(WELL_KNOWN)
-            raise PydanticCustomError("choice", "some of {names}, separated by commas", {"names": names})
-        return tuple(name for name in WELL_KNOWN if name in value)
+        return tuple(name for name in WELL_KNOWN if name in some_of(value, WELL_KNOWN))
 
     @property
     def bytes(self) -> int:
@@ -87,7 +83,7 @@ class CostState(PageState, Plan, CostView):
     @classmethod
     def _kept(cls, name: str | None) -> str | None:
         if name is not None and sweep_result(name) is None:
-            raise PydanticCustomError("choice", "a measurement that is kept here")
+            raise not_allowed("a measurement that is kept here")
         return name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import streamlit as st
 
@@ -68,18 +69,7 @@ def _steps(notebook: Notebook) -> str:
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
 """The form in which a cell prints its progress."""
-STYLE = """<style>
-[data-testid="stColumn"]:has(.st-key-notebooks-side) {
-  position: sticky; top: 4.5rem; align-self: flex-start; max-height: calc(100vh - 5.5rem); overflow-y: auto; }
-@media (max-width: 640px) {
-  [data-testid="stColumn"]:has(.st-key-notebooks-side) { position: static; max-height: none }
-  .st-key-notebooks-contents { display: none } }
-/* Links from one notebook to another lead to the page they stand on, which Streamlit would mark. */
-[class*="st-key-notebooks-ways"] a:not(:hover) { background: none }
-[class*="st-key-notebooks-ways"] :is(a, a *) { font-weight: normal }
-.st-key-notebooks-contents a { color: inherit; text-decoration: none }
-.st-key-notebooks-contents a:hover { text-decoration: underline }
-</style>"""
+STYLE = Path(__file__).parent / "notebooks.css"
 
 
 def show_side(notebook: Notebook, play: Play | None) -> None:

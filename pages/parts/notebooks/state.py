@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import streamlit as st
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from engine.notebooks.cells import Step
@@ -16,7 +15,7 @@ from engine.notebooks.players import Players
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
 from pages.parts.app.visitor import mine, visitor
 
 PLAYERS = Players(lambda: server.pool().allowances)
@@ -100,7 +99,7 @@ class NotebookState(PageState):
     @classmethod
     def _known(cls, slug: str | None) -> str | None:
         if slug is not None and slug not in NOTEBOOKS:
-            raise PydanticCustomError("choice", "one of {names}", {"names": ", ".join(NOTEBOOKS)})
+            raise not_allowed("one of " + ", ".join(NOTEBOOKS))
         return slug
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -22,22 +23,7 @@ from pages.parts.story.question import ask_question, show_feedback
 from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to_step, guess, remember, tries
 
 STORY = "Reverse in six steps"
-STYLE = """<style>
-.st-key-story { --live-plot: clamp(11rem, calc(100vh - 31.4rem), 30rem); --live-list: 26rem; --live-moments: none; }
-[data-testid=stMainBlockContainer]:has(.st-key-story) { padding-bottom: 0.5rem; }
-.st-key-story h1 { font-size: 1.5rem; padding: 0 0 0.3rem; }
-.st-key-story-words, .st-key-story-way { gap: 0.5rem; }
-.st-key-story-words [data-testid=stMarkdownContainer] { margin-bottom: 0; }
-.st-key-story-words [data-testid=stMarkdownContainer] p { margin-bottom: 0.3rem; line-height: 1.45; }
-.story-pictures { display: flex; gap: 1.2rem; }
-.story-pictures figure { display: flex; gap: 0.4rem; margin: 0; align-items: center; }
-.story-pictures img { width: 4rem; height: 4rem; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); }
-.st-key-story [data-stale=true] { opacity: 1 !important; }
-@media (min-width: 641px) { .st-key-story-way { flex-wrap: nowrap; } .st-key-story-way button { white-space: nowrap; } }
-@media (max-width: 640px) { .st-key-story h1 { font-size: 1.3rem; } }
-</style>"""
-"""The figure takes what the window leaves it. A busy machine answers late; Streamlit would fade the figure meanwhile, although it is
-still valid."""
+STYLE = Path(__file__).parent / "story.css"
 PANELS: dict[str, tuple[Panel, ...]] = {
     "accuracy": ("strip", "accuracy"),
     "heads": ("strip", "heads"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,24 +26,7 @@ NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigra
 POLL_SECONDS = 1.0
 """Seconds between two checks of a live run's validation."""
 PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
-WORDS = """
-**Held out.** The model trains on some plays (of your own text: the first nine tenths) and is tested on others, so repeating
-what it has read does not help.
-
-**Loss and perplexity.** At each token the model gives every token of the vocabulary a probability; the loss is the mean of
-−ln of what the right one got, in nats. Perplexity is exp(loss): guessing evenly among so many tokens would do as well.
-
-**Kneser-Ney.** The best classic way to predict text by counting: how often did these words follow that one (bigram), or those
-two (trigram) — and where a pair is too rare, in how many different contexts was the word seen? It is trained here on the same
-plays with the same vocabulary, and scored on the same held-out tokens. A model that does not pass it has learned less than a
-table of counts. Unigram: every token just as often as in the plays, whatever stands before it.
-
-**What each may read.** A trigram reads two tokens, the model those of its window ({length} tokens at most; at a window's first
-token only one). The counting models always read across the border of the window, so they never see less than the model.
-
-**Tokens.** Words, and what stands between two of them (commas, line ends, a speaker's blank line). A single space goes without
-saying. Words outside the vocabulary are all one unknown token, for the model and for the counts alike.
-"""
+WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 
 
 def known_levels(run: Run) -> dict[str, float]:
