@@ -28,12 +28,6 @@ class Shelf:
     beside: str = ""
     """The run whose attention stands beside that of the shown one; empty for none."""
 
-    def pins(self, run_id: str) -> bool:
-        return run_id in self.pinned
-
-    def hides(self, run_id: str) -> bool:
-        return run_id in self.hidden
-
     def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
         """Choose it for the run, or no longer."""
         chosen = self.pinned if what == "pinned" else self.hidden
@@ -51,6 +45,7 @@ class Shelf:
             self.remove(oldest)
 
     def remove(self, run_id: str) -> None:
+        """Take a run off the shelf; it is not deleted."""
         self.runs = [other for other in self.runs if other != run_id]
         self.pinned.discard(run_id)
         self.hidden.discard(run_id)
@@ -85,16 +80,11 @@ def kept_runs() -> list[Run]:
     return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
 
 
-def take_off(run_id: str) -> None:
-    """Take a run off the shelf; it is not deleted."""
-    run_shelf().remove(run_id)
-
-
 def forget_run(run_id: str) -> None:
     """A run was deleted: this tab shows it no more."""
     if st.session_state.get(SHOWN) == run_id:
         del st.session_state[SHOWN]
-    take_off(run_id)
+    run_shelf().remove(run_id)
 
 
 @contextmanager

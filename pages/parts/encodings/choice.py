@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -58,7 +57,11 @@ def choose() -> None:
     st.caption(LEGEND)
     with st.container(horizontal=True):
         st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
-        offer_file("Every number (CSV)", partial(_as_csv, rows), "encodings-evidence.csv")
+        offer_file(
+            "Every number (CSV)",
+            lambda: evidence_frame({row.encoding: row.cells for row in rows}).to_csv(index=False),
+            "encodings-evidence.csv",
+        )
     with st.expander("How each column is measured", icon=":material/help:"):
         for wanted in PROPERTIES:
             share = f" as a share of `{wanted.before}`, both" if wanted.before else ","
@@ -84,10 +87,6 @@ def kept_since() -> tuple[str, ...]:
     """The names and times of the evidence files on this machine; they change when anything is measured."""
     files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
     return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
-
-
-def _as_csv(rows: list[Row]) -> str:
-    return evidence_frame({row.encoding: row.cells for row in rows}).to_csv(index=False)
 
 
 def _measure() -> None:

@@ -47,8 +47,15 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
             st.code(train_command(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
-                offer_file("Settings (JSON)", partial(_settings_json, run), f"{run.id}.json", None)
-                offer_file("Numbers, a row a step (CSV)", partial(_numbers_csv, run), f"{run.id}.csv", None)
+                offer_file(
+                    "Settings (JSON)", lambda: json.dumps(to_query(run.config), indent=2), f"{run.id}.json", None
+                )
+                offer_file(
+                    "Numbers, a row a step (CSV)",
+                    lambda: steps_frame(run.events).to_csv(index=False),
+                    f"{run.id}.csv",
+                    None,
+                )
                 offer_file("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl", None)
                 if run.weights is not None:
                     offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
@@ -61,14 +68,6 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
                 "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
                 query_params={"view": "training", "run": run.id},
             )  # fmt: skip
-
-
-def _settings_json(run: Run) -> str:
-    return json.dumps(to_query(run.config), indent=2)
-
-
-def _numbers_csv(run: Run) -> str:
-    return steps_frame(run.events).to_csv(index=False)
 
 
 def _events_jsonl(run: Run) -> str:

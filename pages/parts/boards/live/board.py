@@ -24,35 +24,23 @@ Panel = Literal[
     "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
-TITLES = {
-    "strip": "One sequence",
-    "model": "The model",
-    "loss": "Loss",
-    "accuracy": "Accuracy",
-    "attention": "Attention, every head",
-    "pattern": "One head",
-    "matrix": "The encoding",
-    "similarity": "How alike positions are",
-    "gradients": "Gradient norms",
-    "memory": "Memory",
-    "samples": "Predictions",
-    "written": "What it writes",
+TITLED = {
+    "strip": ("One sequence", "attention"),
+    "model": ("The model", "layer"),
+    "loss": ("Loss", "loss"),
+    "accuracy": ("Accuracy", "accuracy"),
+    "attention": ("Attention, every head", "head"),
+    "pattern": ("One head", "attention-pattern"),
+    "matrix": ("The encoding", "positional-encoding"),
+    "similarity": ("How alike positions are", "similarity"),
+    "gradients": ("Gradient norms", "gradient-norm"),
+    "memory": ("Memory", "memory"),
+    "samples": ("Predictions", "token"),
+    "written": ("What it writes", "temperature"),
 }
-TERMS = {
-    "strip": "attention",
-    "model": "layer",
-    "loss": "loss",
-    "accuracy": "accuracy",
-    "attention": "head",
-    "pattern": "attention-pattern",
-    "matrix": "positional-encoding",
-    "similarity": "similarity",
-    "gradients": "gradient-norm",
-    "memory": "memory",
-    "samples": "token",
-    "written": "temperature",
-}
-"""The glossary term that each panel links to."""
+"""The title of each panel, and the glossary term that it links to."""
+TITLES = {name: title for name, (title, _) in TITLED.items()}
+TERMS = {name: term for name, (_, term) in TITLED.items()}
 NO_TITLES: Mapping[str, str] = {}
 ABOVE: tuple[Panel, ...] = ("strip", "model")
 """The panels that a board puts on its band."""
