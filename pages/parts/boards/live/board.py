@@ -113,7 +113,7 @@ def live_board(
     ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes
     the drawing of the model (:mod:`pages.parts.lab.model`); a click on a part of it calls ``on_act``, which finds what is asked
     under ``act`` in the session's ``key``. ``look``: the attention and the gradient norms to begin with, by the names of
-    :class:`engine.config.presets.View`. ``on_band``: the name of the band (:mod:`.band`) that takes the panels in ``ABOVE``.
+    :class:`engine.config.presets.View`. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
     this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels show the untrained model,
