@@ -29,7 +29,7 @@ def not_allowed(allowed: str) -> PydanticCustomError:
     return PydanticCustomError("choice", "{allowed}", {"allowed": allowed})
 
 
-def some_of(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
+def all_known(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
     """The names, where all are known. Raises :func:`not_allowed`."""
     if not set(names) <= set(known):
         raise not_allowed(f"some of {', '.join(known)}, separated by commas")

@@ -12,7 +12,7 @@ from engine.analysis.attention_faults import FAULTS
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
-from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, some_of
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Picked
 from pages.parts.boards.recorded import RECORDED
@@ -102,7 +102,7 @@ class AttentionState(PageState):
     @field_validator("faults")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return some_of(names, FAULTS)
+        return all_known(names, FAULTS)
 
 
 class AttentionSettings(ModelSettings[AttentionState]):

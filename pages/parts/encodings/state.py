@@ -17,7 +17,7 @@ from engine.settings.errors import Problem
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.settings.reading import checked, leniently
 from engine.tasks import PLAIN
-from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, some_of
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.boards.recorded import RECORDED
 
 SIDES = ("a", "b")
@@ -88,7 +88,7 @@ class EncodingsState(PageState):
     @field_validator("needs")
     @classmethod
     def _needs(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return some_of(names, NEEDS)
+        return all_known(names, NEEDS)
 
 
 _LABELS = {name: row.label for name, row in ENCODINGS.items()}

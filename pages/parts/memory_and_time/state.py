@@ -16,7 +16,7 @@ from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
-from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, some_of
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.task_registry import TaskRegistry
 
 GIB = 2**30
@@ -46,7 +46,7 @@ class CostView(Parameters):
     @field_validator("models")
     @classmethod
     def _known_models(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(name for name in WELL_KNOWN if name in some_of(value, WELL_KNOWN))
+        return tuple(name for name in WELL_KNOWN if name in all_known(value, WELL_KNOWN))
 
     @property
     def bytes(self) -> int:
