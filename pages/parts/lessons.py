@@ -20,6 +20,9 @@ from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start_lesson
 
 STEPS = "steps"
+QR_WIDTH = 220
+MINUTES = 7
+"""The minutes of a step that was just added."""
 
 
 class LessonsState(PageState):
@@ -46,9 +49,6 @@ def own_steps() -> tuple[Step, ...]:
 
 def keep_steps(steps: tuple[Step, ...]) -> None:
     SETTINGS.put({STEPS: to_code(Lesson("", steps)) if steps else None})
-
-
-QR_WIDTH = 220
 
 
 def show_ways(lesson: Lesson, base: str) -> None:
@@ -89,10 +89,6 @@ def _show_link(lesson: Lesson, base: str) -> None:
 
 def _qr(link: str) -> str:
     return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
-
-
-MINUTES = 7
-"""The minutes of a step that was just added."""
 
 
 def show_own(base: str) -> None:

@@ -23,6 +23,7 @@ LINK = "#issue="
 """What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose
 script opens the issue (``links.js``), also where it was followed before the script was there."""
 NATS = "nats"
+FILE = "issues.py"
 
 
 @cache
@@ -84,7 +85,6 @@ def _text(sentence: Sentence) -> str:
 
 
 HERE = Path(__file__).parent
-FILE = "issues.py"
 
 
 def follow_links() -> None:

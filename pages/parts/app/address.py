@@ -11,6 +11,8 @@ from engine.settings.errors import Problem
 
 CARRIED = ("lesson", "at", "present")
 """Names that every page's address carries along while a lesson is held; they are no page's own."""
+NAMES = ("show", "hide", "lock")
+ALLOWED = "one or more names of controls on this page, separated by commas"
 
 
 def carried_in(query: Mapping[str, str]) -> dict[str, str]:
@@ -49,10 +51,6 @@ def written(page: str) -> dict[str, str] | None:
     """The query that the page wrote last; None before it wrote any."""
     query: dict[str, str] | None = st.session_state.get(f"{page}.written")
     return query
-
-
-NAMES = ("show", "hide", "lock")
-ALLOWED = "one or more names of controls on this page, separated by commas"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,12 @@ from streamlit.navigation.page import Page
 from engine.foundation.glossary import TERMS
 from pages.parts.app.glossary import show_terms
 
+MARKED = """<style>
+:is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])[href$="/{address}"] {{
+  background: color-mix(in srgb, currentColor 12%, transparent); & span {{ font-weight: 600; }} }}
+</style>"""
+"""Streamlit marks an entry of the bar on its own page alone, and not on the other views of the place."""
+
 
 @dataclass(frozen=True)
 class View:
@@ -73,11 +79,6 @@ def place_at(address: str) -> Place | None:
 
 
 HERE = Path(__file__).parent
-MARKED = """<style>
-:is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])[href$="/{address}"] {{
-  background: color-mix(in srgb, currentColor 12%, transparent); & span {{ font-weight: 600; }} }}
-</style>"""
-"""Streamlit marks an entry of the bar on its own page alone, and not on the other views of the place."""
 
 
 def navigation() -> Page:

@@ -11,6 +11,8 @@ from pages.parts.app.in_markdown import as_code
 
 PAGE = "glossary"
 """The address of the glossary page, relative to every other page."""
+KEPT = r"\\.|\$\$.+?\$\$|\$.+?\$|(?P<fence>`+).+?(?P=fence)|!?\[[^\]]*\]\([^)]*\)|https?://\S+|:material/\w+:"
+"""The parts of a Markdown text that are left alone: escaped characters, TeX, code, links, icons."""
 
 
 def explained(text: str, term: str) -> str:
@@ -50,10 +52,6 @@ def _show(term: Term) -> None:
             st.latex(term.formula)
         if term.source:
             st.caption(term.source)
-
-
-KEPT = r"\\.|\$\$.+?\$\$|\$.+?\$|(?P<fence>`+).+?(?P=fence)|!?\[[^\]]*\]\([^)]*\)|https?://\S+|:material/\w+:"
-"""The parts of a Markdown text that are left alone: escaped characters, TeX, code, links, icons."""
 
 
 def with_terms(*texts: str) -> list[str]:

@@ -21,6 +21,8 @@ from engine.foundation.visitor import Visitor
 COOKIE = "attention_lab_visitor"
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 """The form of ``secrets.token_urlsafe(32)``."""
+MOST_SESSIONS = 2000
+"""The number of sessions above which those that have ended are forgotten."""
 
 
 def id_in(cookies: Mapping[str, str]) -> str | None:
@@ -61,8 +63,6 @@ def mine(owner: str) -> bool:
     return visitor().may_steer(owner)
 
 
-MOST = 2000
-"""The number of sessions above which those that have ended are forgotten."""
 _visitors: dict[str, str] = {}
 """The id of the visitor by that of the session."""
 
@@ -72,7 +72,7 @@ def note_visitor() -> None:
     context = get_script_run_ctx()
     if context is not None:
         _visitors[context.session_id] = visitor().id
-    if len(_visitors) > MOST:
+    if len(_visitors) > MOST_SESSIONS:
         for session in [session for session in list(_visitors) if not _active(session)]:
             _visitors.pop(session, None)
 

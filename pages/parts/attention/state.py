@@ -35,6 +35,8 @@ LONGEST_TEXT = 2000
 MOST_LAYERS, MOST_HEADS, MOST_POSITIONS, MOST_STEPS = 48, 64, 4096, 1_000_000
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
+CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
+"""The names of a figure's columns and rows; figures with a common name highlight together."""
 
 
 class AttentionState(PageState):
@@ -148,10 +150,6 @@ def sample_of(now: AttentionState) -> SampleAsked:
 def name_of_head(place: Place) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
-
-
-CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
-"""The names of a figure's columns and rows; figures with a common name highlight together."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,11 @@ from pages.parts.charts.heat import heat, heat_figure, labels
 
 MOST_TOKENS = 12
 """The most tokens written along an axis of a panel of the lab, which is small."""
+KEY, QUERY = "key (read from)", "query (reading)"
+MOST_LABELS = 24
+"""The most tokens written along an axis."""
+LEVEL = 70
+"""The most letters that fit beneath bars; longer names are turned."""
 
 
 def gap(side: int) -> int:
@@ -82,13 +87,6 @@ def _heatmap(color: str, meta: dict[str, object]) -> go.Heatmap:
         colorbar=color_bar("weight", tickvals=[0, 0.5, 1]),
         meta={**meta, "scale": scale},
     )  # fmt: skip
-
-
-KEY, QUERY = "key (read from)", "query (reading)"
-MOST_LABELS = 24
-"""The most tokens written along an axis."""
-LEVEL = 70
-"""The most letters that fit beneath bars; longer names are turned."""
 
 
 def pattern_picture(

@@ -23,6 +23,8 @@ WHAT = {
 }
 """The names of the matrix's columns, rows and entries by the part that the encoding acts on; ``vectors`` where a score adds
 the product of the query with learned vectors."""
+COLOR = ENCODINGS["designed"].color
+DASHED: dict[str, Any] = {"type": "line", "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}}
 
 
 def color_of(config: RunConfig) -> str:
@@ -90,10 +92,6 @@ def _heatmap(unit: str, meta: dict[str, object], **more: float) -> go.Heatmap:
         colorbar=color_bar(unit),
         meta={**meta, "scale": scale}, **more,
     )  # fmt: skip
-
-
-COLOR = ENCODINGS["designed"].color
-DASHED: dict[str, Any] = {"type": "line", "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}}
 
 
 def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:

@@ -16,6 +16,10 @@ CELLS = 160_000
 """The most cells of one matrix; redrawing more is noticeably slow."""
 LEVELS = 255
 """The number of steps between the values of a byte."""
+WHOLE = 600_000
+"""The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
+MOST_LABELS = 24
+"""The number of labels above which an axis shows only some."""
 
 
 class Grid(TypedDict):
@@ -89,10 +93,6 @@ def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]
     return np.take_along_axis(blocks, strongest, -1)[..., 0].astype(array.dtype), (block_rows, block_columns)
 
 
-WHOLE = 600_000
-"""The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
-MOST_LABELS = 24
-"""The number of labels above which an axis shows only some."""
 Places = Mapping[str, Sequence[int | None] | np.ndarray]
 """The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [0, 1, 0, 1]}``."""
 

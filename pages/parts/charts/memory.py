@@ -17,6 +17,9 @@ GREYS = (
 )
 """Of what every model has: its weights, their gradients, and the optimizer."""
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30))
+GIB = 2**30
+COLOR = "#2A5BD7"
+PARTS = ("weights", "gradients", "optimizer", "activations")
 
 
 def memory_figure(predicted: Memory | None, measured: Memory | None, color: str) -> go.Figure:
@@ -78,11 +81,6 @@ def _note(bar: str, text: str) -> dict[str, object]:
         "x": 0, "y": bar, "xref": "paper", "yref": "y", "text": text, "showarrow": False, "xanchor": "left",
         "font": {"size": FONT, "color": MUTED["light"]}, "xshift": 4,
     }  # fmt: skip
-
-
-GIB = 2**30
-COLOR = "#2A5BD7"
-PARTS = ("weights", "gradients", "optimizer", "activations")
 
 
 def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:

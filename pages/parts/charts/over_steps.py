@@ -17,6 +17,10 @@ DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 """Perplexities on the loss axis of a text task, whose second scale is exp(loss)."""
+PARTS = {"q": "solid", "k": "dash", "v": "dot"}
+NAMED = 6
+"""The most layers in the legend; the others are named in the hover only."""
+REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
 def loss_figure(
@@ -111,12 +115,6 @@ def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[
             )  # fmt: skip
             traces.append(trace.update(uid=uid_of("earlier", place, column), showlegend=not traces))
     return shown
-
-
-PARTS = {"q": "solid", "k": "dash", "v": "dot"}
-NAMED = 6
-"""The most layers in the legend; the others are named in the hover only."""
-REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
 def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:

@@ -28,6 +28,28 @@ GROUPS: dict[Group, tuple[str, str]] = {
     "against": ("The evidence is against", ":material/cancel:"),
 }
 AGAINST = ("against", "no row")
+TONE = {
+    "supported": "good",
+    "against": "bad",
+    "no row": "bad",
+    "open": "open",
+    "not learned": "open",
+    "not measured": "none",
+}
+LOOKS = {
+    "good": "background: color-mix(in srgb, #1A7F4B 22%, transparent)",
+    "bad": "background: color-mix(in srgb, #C6313B 20%, transparent)",
+    "open": "background: color-mix(in srgb, currentColor 12%, transparent)",
+    "none": "opacity: 0.75",
+}
+MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
+DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
+COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
+STYLES: list[CSSDict] = [
+    {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
+    {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
+    {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
+]
 
 
 @dataclass(frozen=True)
@@ -99,30 +121,6 @@ def cell_in_words(cell: Cell) -> str:
         return f"says nothing: the task was not learned at the trained length ({cell['number_before']:.2f}, {cell['seeds']} seeds)"
     interval = f"{cell['ci'][0]:.2f} to {cell['ci'][1]:.2f}, " if cell["ci"] else ""
     return f"{cell['value']:.2f} ({interval}{cell['seeds']} seed{'s' if cell['seeds'] != 1 else ''})"
-
-
-TONE = {
-    "supported": "good",
-    "against": "bad",
-    "no row": "bad",
-    "open": "open",
-    "not learned": "open",
-    "not measured": "none",
-}
-LOOKS = {
-    "good": "background: color-mix(in srgb, #1A7F4B 22%, transparent)",
-    "bad": "background: color-mix(in srgb, #C6313B 20%, transparent)",
-    "open": "background: color-mix(in srgb, currentColor 12%, transparent)",
-    "none": "opacity: 0.75",
-}
-MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
-DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
-COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
-STYLES: list[CSSDict] = [
-    {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
-    {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
-    {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
-]
 
 
 def evidence_styled(rows: Sequence[Row]) -> Styler:

@@ -24,6 +24,21 @@ TITLES = {
     "vectors": "The vectors",
     "bias": "The bias of each head",
 }
+PLACES = {
+    "nowhere": "Adds nothing.",
+    "embedding": "Added to the token embedding, once.",
+    "scores": "Added to every score, in each layer.",
+    "rotation": "Turns queries and keys, in each layer.",
+}
+HELP = (
+    "Parameters and FLOPs (floating-point operations of a training step): what it adds to a model of one layer. "
+    "Order: the correlation of the similarity with −|i − j| over the trained positions; "
+    "1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
+    "Scale: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
+    "in turns with the same model without encoding; the middle half of the pairs."
+)
+TIMES = "encodings.times"
+"""The session key of the measured times: config to timing."""
 
 
 def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
@@ -122,23 +137,6 @@ def _notes(portrait: Portrait, at: str) -> str:
     if portrait["only_before"] and (at == "similarity_at" or portrait["kind"] == "bias"):
         notes.append("Blank above the diagonal, where no query looks.")
     return " ".join(notes)
-
-
-PLACES = {
-    "nowhere": "Adds nothing.",
-    "embedding": "Added to the token embedding, once.",
-    "scores": "Added to every score, in each layer.",
-    "rotation": "Turns queries and keys, in each layer.",
-}
-HELP = (
-    "Parameters and FLOPs (floating-point operations of a training step): what it adds to a model of one layer. "
-    "Order: the correlation of the similarity with −|i − j| over the trained positions; "
-    "1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
-    "Scale: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
-    "in turns with the same model without encoding; the middle half of the pairs."
-)
-TIMES = "encodings.times"
-"""The session key of the measured times: config to timing."""
 
 
 def show_portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:

@@ -28,6 +28,8 @@ BASE, BASES = "base", ("sinusoid_base", "rope_base")
 """The settings of the longest wavelength: two different encodings share one."""
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
+RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
+UNKNOWN = "a name this page knows with these encodings"
 
 
 def _of_run(name: str, **changes: Any) -> Any:
@@ -131,10 +133,6 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
     family = "decoder" if now["sight"] == "back" else "encoder"
     return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})
-
-
-RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
-UNKNOWN = "a name this page knows with these encodings"
 
 
 class EncodingsSettings(ModelSettings[EncodingsState]):

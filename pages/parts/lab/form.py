@@ -15,6 +15,18 @@ MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"
 """The settings in sight, row by row; all others are grouped behind them."""
 OPENED = "lab.opened"
 """The session key of the group of settings that stands open above the others."""
+ICONS = {
+    "Task": ":material/assignment:",
+    "Shape": ":material/straighten:",
+    "Encoding": ":material/pin_drop:",
+    "Attention": ":material/visibility:",
+    "Block": ":material/layers:",
+    "Training": ":material/model_training:",
+    "Data": ":material/database:",
+    "Faults": ":material/bug_report:",
+}
+IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)
+"""All tasks by name, as readers choose among them."""
 
 
 def main_settings() -> None:
@@ -78,26 +90,10 @@ def _widgets(group: str, rows: Iterable[Setting]) -> None:
         SETTINGS.widget(row.name)
 
 
-ICONS = {
-    "Task": ":material/assignment:",
-    "Shape": ":material/straighten:",
-    "Encoding": ":material/pin_drop:",
-    "Attention": ":material/visibility:",
-    "Block": ":material/layers:",
-    "Training": ":material/model_training:",
-    "Data": ":material/database:",
-    "Faults": ":material/bug_report:",
-}
-
-
 def _heading(group: str, rows: Iterable[Setting]) -> str:
     values = SETTINGS.asked_for()
     changed = sum(values[row.name] != row.default for row in rows)
     return f"{group} · {changed} changed" if changed else group
-
-
-IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)
-"""All tasks by name, as readers choose among them."""
 
 
 def choose_task() -> None:

@@ -13,6 +13,9 @@ from pages.parts.app.session import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
 from pages.parts.charts.encoding import color_of
 
+HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
+"""Streamlit's named colours by hue, for a dot in the colour of a run's curves."""
+
 
 def difference(before: RunConfig, after: RunConfig) -> str:
     """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
@@ -28,10 +31,6 @@ def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
     now = present.flat()
     rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
     return ", ".join(f"{row.label} {row.words(value)}" for row, value in rows) or "the same settings"
-
-
-HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
-"""Streamlit's named colours by hue, for a dot in the colour of a run's curves."""
 
 
 def overlays_behind(run: Run) -> list[Overlay]:

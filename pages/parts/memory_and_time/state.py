@@ -20,6 +20,7 @@ from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_
 from pages.parts.app.task_registry import TaskRegistry
 
 GIB = 2**30
+SWEEPS: TaskRegistry[Sweep] = TaskRegistry("sweep")
 
 
 class CostView(Parameters):
@@ -52,9 +53,6 @@ class CostView(Parameters):
     def bytes(self) -> int:
         """The memory limit in bytes."""
         return int(self.memory * GIB)
-
-
-SWEEPS: TaskRegistry[Sweep] = TaskRegistry("sweep")
 
 
 def begin_sweep(sweep: Sweep) -> str:

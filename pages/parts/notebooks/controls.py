@@ -27,6 +27,9 @@ from pages.parts.notebooks.state import (
 )
 from pages.parts.notebooks.steps import TICK, anchor
 
+COUNTED = re.compile(r"(\d+) of (\d+)")
+"""The form in which a cell prints its progress."""
+
 
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
@@ -67,8 +70,6 @@ def _steps(notebook: Notebook) -> str:
     return f"{state_badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
 
 
-COUNTED = re.compile(r"(\d+) of (\d+)")
-"""The form in which a cell prints its progress."""
 STYLE = Path(__file__).parent / "notebooks.css"
 
 

@@ -38,6 +38,7 @@ COLORS: dict[StepState, Literal["gray", "blue", "green", "red", "orange"]] = {
     "failed": "red",
     "stopped": "orange",
 }
+PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
 
 
 def play_of(notebook: Notebook) -> Play | None:
@@ -84,9 +85,6 @@ def step_state(step: Step, play: Play | None) -> StepState:
 def state_badge(state: StepState) -> str:
     """A state as a coloured icon in Markdown."""
     return f":{COLORS[state]}[{ICONS[state]}]"
-
-
-PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
 
 
 class NotebookState(PageState):

@@ -18,6 +18,8 @@ from pages.parts.notebooks.state import COLORS, ICONS, PLAYERS, StepState, run_t
 
 GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 """A line that compares a number with the given one."""
+TICK = 0.5
+"""Seconds between two checks of the running cell."""
 
 
 def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
@@ -53,10 +55,6 @@ def given_table(lines: list[str]) -> str:
     return table(
         ["", "given", "here"], [[row["what"].capitalize(), row["given"], f"**{row['here']}**"] for row in rows]
     )
-
-
-TICK = 0.5
-"""Seconds between two checks of the running cell."""
 
 
 def show_introduction(notebook: Notebook) -> None:

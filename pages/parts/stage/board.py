@@ -19,6 +19,7 @@ from pages.parts.stage.shown import Plain, Remember, Shown, of_run, remembering
 
 POLL = 0.5
 """Seconds between two checks of an experiment."""
+CURVE = "stage.curve"
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,6 @@ def _drawn(drawing: Drawing, name: str, shown: Shown) -> tuple[str, list[Plain]]
         last = (stamp, drawing.sections(shown, remembering(figures)), figures)
         st.session_state[key] = last
     return str(hash(stamp)), last[1]
-
-
-CURVE = "stage.curve"
 
 
 def follow(name: str, run: ExperimentRun) -> Shown:

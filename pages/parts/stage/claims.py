@@ -17,15 +17,13 @@ LOOKS: dict[Finding, tuple[str, Color]] = {
     "none": (":material/drag_handle:", "orange"),
     "undecided": (":material/help:", "gray"),
 }
+ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
 def badge(finding: Finding, words: str) -> str:
     """The words as a badge in Markdown, with the finding's icon and colour."""
     icon, color = LOOKS[finding]
     return f":{color}-badge[{icon} {words}]"
-
-
-ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
 def claims_section(shown: Shown, remember: Remember) -> Plain:

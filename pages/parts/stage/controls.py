@@ -20,6 +20,8 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.experiments import EXPERIMENTS, begin
 
+WIDTH = 120
+
 
 def forecast(experiment: Experiment, extended: bool = False, stored: Sequence[Trial] = ()) -> str:
     """The trials and time that an experiment will take, in a sentence. ``stored`` trials are not trained again."""
@@ -39,9 +41,6 @@ def forecast(experiment: Experiment, extended: bool = False, stored: Sequence[Tr
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
     return f"{words}, about {in_time(seconds)} here and the time for measuring."
-
-
-WIDTH = 120
 
 
 def seeds_setting() -> Any:

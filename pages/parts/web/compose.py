@@ -37,6 +37,14 @@ from pages.parts.web.scripts import boards_route, plotly_route
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
 ``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
+HEAD_START = 3.0
+"""Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
+POLITE = 0.0002
+"""Seconds after which the importing thread gives way to the thread that serves the first page."""
+BEAT = 0.1
+"""Seconds between two looks whether the server was asked to stop."""
+FULL_COLLECTION = 50
+"""Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
 
 
 def healthz_route(health: Health, prefix: str = "") -> Route:
@@ -48,16 +56,6 @@ def healthz_route(health: Health, prefix: str = "") -> Route:
         return JSONResponse(numbers, 200 if numbers["ready"] else 503, headers={"Cache-Control": "no-store"})
 
     return Route(f"{prefix}/healthz", healthz, methods=["GET"])
-
-
-HEAD_START = 3.0
-"""Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
-POLITE = 0.0002
-"""Seconds after which the importing thread gives way to the thread that serves the first page."""
-BEAT = 0.1
-"""Seconds between two looks whether the server was asked to stop."""
-FULL_COLLECTION = 50
-"""Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
 
 
 def serving(

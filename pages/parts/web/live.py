@@ -27,14 +27,6 @@ from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
-
-def asked_to_end() -> bool:
-    """Whether the server was asked to end, by SIGTERM or Ctrl-C. The handler of the signal is a method of uvicorn's server, which
-    knows; the flag of sse-starlette misses a server that began before that was imported."""
-    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-    return AppStatus.should_exit or bool(getattr(server, "should_exit", False))
-
-
 BEAT = 0.05
 """Seconds between two checks of a run: half of a worker's batch, so that no batch waits for the next."""
 FIRST_BEAT = 0.01
@@ -56,6 +48,14 @@ MAKERS = 4
 MOST_EVENTS = 10**9
 """The largest event number that is accepted: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform"}
+
+
+def asked_to_end() -> bool:
+    """Whether the server was asked to end, by SIGTERM or Ctrl-C. The handler of the signal is a method of uvicorn's server, which
+    knows; the flag of sse-starlette misses a server that began before that was imported."""
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    return AppStatus.should_exit or bool(getattr(server, "should_exit", False))
+
 
 Find = Callable[[str], ReadableRun | None]
 """A run by its id, or None."""

@@ -28,6 +28,11 @@ TRUSTED = "FORWARDED_ALLOW_IPS"
 """Environment variable, uvicorn's own: the addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
 THIS_MACHINE = "127.0.0.1, ::1"
 """The proxies that are believed where the variable names none."""
+FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
+"""Environment variable: the sites that may frame the app, in the policy's form, for example ``'self' https://school.example``."""
+PRIVATE = "/_stcore/metrics"
+"""A path of Streamlit's own that tells every visitor how many others there are."""
+SECONDS = 365 * 24 * 3600
 
 
 class ClientAddress:
@@ -48,8 +53,6 @@ class ClientAddress:
         await self.app(scope, receive, send)
 
 
-FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
-"""Environment variable: the sites that may frame the app, in the policy's form, for example ``'self' https://school.example``."""
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -96,10 +99,6 @@ def _one_line(sources: str) -> str:
     return sources.strip() or "'none'"
 
 
-PRIVATE = "/_stcore/metrics"
-"""A path of Streamlit's own that tells every visitor how many others there are."""
-
-
 class SecurityHeaders:
     """Middleware that adds the headers, passes streams on unbuffered and knows nothing of :data:`PRIVATE`."""
 
@@ -120,9 +119,6 @@ class SecurityHeaders:
 
         app = PlainTextResponse("Not found.", 404) if scope["path"].endswith(PRIVATE) else self.app
         await app(scope, receive, with_headers)
-
-
-SECONDS = 365 * 24 * 3600
 
 
 class VisitorCookie:

@@ -25,6 +25,18 @@ NAME = 22
 """The letters in a line of a row's name: more where the name would otherwise take a third line and meet its neighbour."""
 SHARE_RANGE = (-0.03, 1.1)
 """The axis of a share, with room for the number at a mean of 1."""
+WIDTH, HEIGHT = 800, 450
+SCALE = 2
+"""A slide is saved this many times as large, at 1600 x 900 pixels, so that letters and dots of the figure suit a room."""
+EDGE = 32
+"""The pixels around all that stands on the slide."""
+FONT = "Arial, Helvetica, sans-serif"
+LETTER = 0.53
+"""The width of a letter, as a share of the letters' size."""
+LINE = 1.3
+"""Plotly's distance of two lines, as a share of the letters' size."""
+NAME_ON_SLIDE = 34
+"""The most letters in a line of a row's name."""
 
 
 def key_figure(
@@ -108,20 +120,6 @@ def _guess_mark(guess: float) -> dict[str, object]:
         "x0": -10, "x1": 10, "y0": -10, "y1": 10, "line": {"width": 3}, "name": "accent", "layer": "above",
         "label": {"text": "your guess", "textposition": "bottom center", "yanchor": "top", "font": {"size": TICKS - 2}},
     }  # fmt: skip
-
-
-WIDTH, HEIGHT = 800, 450
-SCALE = 2
-"""A slide is saved this many times as large, at 1600 x 900 pixels, so that letters and dots of the figure suit a room."""
-EDGE = 32
-"""The pixels around all that stands on the slide."""
-FONT = "Arial, Helvetica, sans-serif"
-LETTER = 0.53
-"""The width of a letter, as a share of the letters' size."""
-LINE = 1.3
-"""Plotly's distance of two lines, as a share of the letters' size."""
-NAME_ON_SLIDE = 34
-"""The most letters in a line of a row's name."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,11 @@ AIR = 0.06
 """The share of an axis that stays empty at either end."""
 TINY = 1e-6
 """The value below which a linear axis would show values as zero."""
+COLOR = "#2A5BD7"
+CLOSE = 0.07
+"""The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
+HEIGHT, UNIT_LINE, UNIT_WIDTH = 128, 18, 44
+"""Pixels of a figure whose unit takes one line; pixels of each further line; letters in a line on a phone."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +136,6 @@ def upright(
         "line": {"width": 1.2, "dash": dash}, "layer": "below", "name": text,
         "label": {"text": text, "textposition": "end", "textangle": 0, "xanchor": anchor, "yanchor": "bottom", "font": {"size": size}},
     }  # fmt: skip
-
-
-COLOR = "#2A5BD7"
-CLOSE = 0.07
-"""The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
-HEIGHT, UNIT_LINE, UNIT_WIDTH = 128, 18, 44
-"""Pixels of a figure whose unit takes one line; pixels of each further line; letters in a line on a phone."""
 
 
 def effect_figure(
