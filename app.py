@@ -12,7 +12,7 @@ app = st.App(
         start=server.wake,
         stop=server.close,
         health=server.health,
-        ask=server.ask,
+        ask=server.ask_for,
         admit=server.admit_stream,
     ),
 )

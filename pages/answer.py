@@ -7,10 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from engine.experiments.answer import ANSWER, QUESTION
-from pages.parts.answer.links import follow_links
-from pages.parts.answer.prose import LINK, prose
-from pages.parts.answer.short import begin, show_short
-from pages.parts.answer.summary import show_summary
+from pages.parts.answer.prose import LINK, follow_links, prose
+from pages.parts.answer.summary import opening, show_short, show_summary
 
 STYLE = Path(__file__).parent / "parts" / "answer" / "answer.css"
 
@@ -28,6 +26,6 @@ with st.container(key="answer"):
     show_summary(ANSWER)
     for section, paragraphs in zip(ANSWER, prose(ANSWER), strict=True):
         st.header(section.heading, anchor=section.anchor)
-        st.markdown(begin(section))
+        st.markdown(opening(section))
         for paragraph in paragraphs:
             st.markdown(paragraph)

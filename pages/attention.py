@@ -8,12 +8,21 @@ from engine.analysis.attention_jobs import ReadSequence
 from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
+from pages.parts.app.questions import ask_once
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
-from pages.parts.attention.asking import ask
-from pages.parts.attention.controls import head_controls, run_controls
-from pages.parts.attention.looked_at import LookedAt
-from pages.parts.attention.runs import asked_model, ready, run_named, why_not, with_run
-from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, address, fitted, place_of, sample_of
+from pages.parts.attention.runs import asked_model, head_controls, ready, run_controls, why_not, with_run
+from pages.parts.attention.state import (
+    EXPLAINED,
+    SETTINGS,
+    VIEWS,
+    AttentionState,
+    LookedAt,
+    address,
+    fitted,
+    place_of,
+    sample_of,
+)
+from pages.parts.boards.recorded import run_named
 from pages.parts.charts.encoding import color_of
 
 SHOW = {
@@ -35,7 +44,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):
         return None
-    seen = ask(ReadSequence(run.config, sample_of(now)))
+    seen = ask_once(ReadSequence(run.config, sample_of(now)))
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]

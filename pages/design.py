@@ -7,8 +7,7 @@ import streamlit as st
 from engine.experiments.comparison import MATCHED
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.design.experiment import show_experiment
-from pages.parts.design.form import parts_form
-from pages.parts.design.guide import show_guide, show_ways
+from pages.parts.design.form import parts_form, show_guide, show_ways_on
 from pages.parts.design.look import show_look
 from pages.parts.design.state import SETTINGS
 
@@ -24,7 +23,7 @@ form, look = st.columns([1, 3], gap="large")
 with form:
     st.header("Parts", anchor=False)
     parts_form()
-    show_ways()
+    show_ways_on()
 with look:
     st.header("Before training", anchor=False)
     show_look()

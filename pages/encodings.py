@@ -8,8 +8,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.encodings.choice import choose
 from pages.parts.encodings.compare import compare
-from pages.parts.encodings.controls import control
-from pages.parts.encodings.state import SETTINGS, value
+from pages.parts.encodings.state import SETTINGS, control, value
 from pages.parts.encodings.training import through_training
 
 SHOW = {"compare": compare, "training": through_training, "choose": choose}

@@ -7,12 +7,12 @@ import streamlit as st
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from pages.parts.app.in_markdown import say_ignored
+from pages.parts.app.session import in_step_with
 from pages.parts.app.visitor import visitor
 from pages.parts.issues.map import show_map
 from pages.parts.issues.stage import show_stage
 from pages.parts.issues.state import ISSUE, SETTINGS
 from pages.parts.issues.tabs import show_tabs
-from pages.parts.stage.evidence import in_step_with
 from pages.parts.stage.issue_list import shown_run
 from pages.parts.stage.presenting import presented
 
@@ -28,7 +28,7 @@ def show_all() -> None:
 
 def show_issue(issue: Issue) -> None:
     name, run = shown_run(issue)
-    with in_step_with(run):
+    with in_step_with(lambda: run.state if run is not None else ""):
         shown = show_stage(issue, name, run)
         if not presented():
             show_tabs(issue, name, run, shown)

@@ -11,22 +11,19 @@ from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.app.facts import show_facts
 from pages.parts.app.frame import unseen_title
-from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored
-from pages.parts.app.own_runs import show_refusal
+from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
+from pages.parts.app.own_runs import show_facts
 from pages.parts.app.server import find
 from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.turn import let_others_go
-from pages.parts.app.unsaved import say_unsaved
-from pages.parts.boards.live.band import band
-from pages.parts.boards.live.board import ALL, Panel, live_board
+from pages.parts.boards.live.board import ALL, Panel, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
-from pages.parts.lab.outcome import show_lengths, take_away
+from pages.parts.lab.outcome import show_lengths, take_run_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import say
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
@@ -67,7 +64,7 @@ say_ignored(take_arrival(link))
 
 unseen_title("Lab")
 run = shown_run()
-controlled = controlled_as(run) if run else None
+controlled = controlled_as(run)
 config: RunConfig | None = None
 unfit = ""
 try:
@@ -107,7 +104,7 @@ with right:  # before the form, so that the board learns of a new run first
         show_beside(run)
         show_lengths(run)
     if config is not None:
-        take_away(run, config)
+        take_run_away(run, config)
 
 with left:
     controls(run, config)
@@ -127,5 +124,5 @@ with left:
     other_settings()
 
 write_address(run)
-if run is not None and controlled_as(run) != controlled:
+if controlled_as(run) != controlled:
     st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match

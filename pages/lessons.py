@@ -6,9 +6,7 @@ import streamlit as st
 
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
-from pages.parts.lessons.own import show_own, titles
-from pages.parts.lessons.state import SETTINGS
-from pages.parts.lessons.ways import show_ways
+from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
 
 _, ignored = SETTINGS.open_address()
 say_ignored(ignored)

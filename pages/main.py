@@ -7,8 +7,8 @@ import streamlit as st
 from pages.parts.app import server
 from pages.parts.app.frame import navigation, show_frame
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.presence import note_visitor
 from pages.parts.app.turn import in_turn
+from pages.parts.app.visitor import note_visitor
 from pages.parts.stage.presenting import open_lesson, show_presenter
 
 # An image file of the app: Streamlit would load a named icon from another host.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import streamlit as st
 
@@ -13,48 +12,30 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
-from engine.workers.errors import Refused
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown, say_ignored
-from pages.parts.app.unsaved import say_result_unsaved
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_result_unsaved, show_refusal
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
 from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
-from pages.parts.memory_and_time.state import SETTINGS
+from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, sweep_result
 from pages.parts.memory_and_time.state import plan as asked_plan
 from pages.parts.memory_and_time.state import view as asked_view
-from pages.parts.memory_and_time.sweeps import SWEEPS, begin, result_of
 from pages.parts.memory_and_time.tables import show_longest
-
-REFUSED = "costs.refused"
 
 
 def measure(plan: Plan) -> None:
-    """Start a measurement; if it is refused, the sentence is stored to be shown and nothing else changes."""
-    try:
-        SETTINGS.put({"sweep": begin(Sweep(plan, server.pool(), visitor=visitor()))})
-    except Refused as refused:
-        st.session_state[REFUSED] = in_markdown(refused)
+    """Start a measurement, unless it is refused."""
+    with refused_in_words():
+        SETTINGS.put({"sweep": begin_sweep(Sweep(plan, server.pool(), visitor=visitor()))})
 
 
-def take_away(result: Result) -> None:
+def offer_files(result: Result) -> None:
     with st.container(horizontal=True):
-        # Functions, not values: the files are made only when somebody downloads them.
-        st.download_button(
-            "Every visit (CSV)",
-            lambda: visits_frame(result).to_csv(index=False),
-            "memory-and-time.csv",
-            "text/csv",
-            icon=":material/download:",
-        )
-        as_json = partial(lambda: json.dumps(to_json(result), indent=1, allow_nan=False))
-        st.download_button(
-            "Measurement (JSON)",
-            as_json,
-            "memory-and-time.json",
-            "application/json",
-            icon=":material/download:",
+        offer_file("Every visit (CSV)", lambda: visits_frame(result).to_csv(index=False), "memory-and-time.csv")
+        offer_file(
+            "Measurement (JSON)", lambda: json.dumps(to_json(result), indent=1, allow_nan=False), "memory-and-time.json"
         )
 
 
@@ -82,7 +63,7 @@ st.markdown(
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
-result = result_of(name) if name else None
+result = sweep_result(name) if name else None
 running = sweep is not None and sweep.state == "running"
 view = asked_view()
 plan: Plan | None = None
@@ -110,8 +91,7 @@ with left:
     form.widget("part_of")
 with right:
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        if refused := st.session_state.pop(REFUSED, None):
-            st.error(refused, icon=":material/block:")
+        show_refusal()
         if sweep is not None and sweep.problem:
             st.error(in_markdown(sweep.problem), icon=":material/error:")
         say_result_unsaved(sweep)
@@ -125,7 +105,7 @@ with right:
             )
     cost_board(sweep, result, plan or Plan(), view)
     if result is not None and not running:
-        take_away(result)
+        offer_files(result)
 
 st.header("The longest sequence that fits", anchor=False)
 with st.container(horizontal=True):

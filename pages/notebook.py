@@ -6,28 +6,25 @@ import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.notebooks.controls import mark, show_side
-from pages.parts.notebooks.overview import show_overview, show_ways
-from pages.parts.notebooks.plays import play_of
-from pages.parts.notebooks.state import SETTINGS
-from pages.parts.notebooks.steps import show_introduction, show_step
+from pages.parts.app.session import in_step_with
+from pages.parts.notebooks.controls import play_mark, show_neighbours, show_overview, show_side
+from pages.parts.notebooks.state import SETTINGS, play_of
+from pages.parts.notebooks.steps import show_introduction, show_notebook_step
 
 
 def show_notebook(notebook: Notebook) -> None:
     play = play_of(notebook)
-    shown = mark(play) if play else None
-    show_ways(notebook, "top")
-    side, body = st.columns([1, 2.6], gap="medium")
-    with side:
-        show_side(notebook, play)
-    with body, st.container(key="notebooks-body"):
-        st.title(notebook.title, anchor=False)
-        show_introduction(notebook)
-        for step in notebook.steps[1:]:
-            show_step(notebook, step, play)
-        show_ways(notebook, "bottom")
-    if play is not None and play.state != "running" and mark(play) != shown:
-        st.rerun()  # the play ended during this script run: rerun so that the timer stops
+    with in_step_with(lambda: play_mark(play) if play is not None and play.state != "running" else None):
+        show_neighbours(notebook, "top")
+        side, body = st.columns([1, 2.6], gap="medium")
+        with side:
+            show_side(notebook, play)
+        with body, st.container(key="notebooks-body"):
+            st.title(notebook.title, anchor=False)
+            show_introduction(notebook)
+            for step in notebook.steps[1:]:
+                show_notebook_step(notebook, step, play)
+            show_neighbours(notebook, "bottom")
 
 
 link, ignored = SETTINGS.open_address()

@@ -12,13 +12,13 @@ from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.stage.issue_list import show_small_map
-from pages.parts.start.words import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
+from pages.parts.start import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
 
 SECONDS = 14.0
 
 run, head, example = recorded_run(), recorded_head(), recorded_example()
 
-st.html(Path(__file__).parent / "parts" / "start" / "start.css")
+st.html(Path(__file__).parent / "parts" / "start.css")
 with st.container(key="start-top"):
     st.title("Attention Lab", anchor=False)
     if st.button("Open the lab", type="primary", icon=":material/science:", key="start-open"):

@@ -6,26 +6,24 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.app.facts import show_facts
-from pages.parts.app.in_markdown import in_markdown, say_ignored
-from pages.parts.app.unsaved import say_unsaved
+from pages.parts.app.in_markdown import in_markdown, say_ignored, say_unsaved
+from pages.parts.app.own_runs import show_facts
 from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.text.attending import show_attending
-from pages.parts.text.beside import find_levels, known_levels, show_beside, show_passed, show_text_facts, show_words
-from pages.parts.text.controls import controls, way_to_lab
-from pages.parts.text.form import show_form
+from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
+from pages.parts.text.controls import controls, show_form, way_to_lab
 from pages.parts.text.own_text import choose_text, show_which, waits_for_text
-from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_named, share_link, shown_run
+from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
 from pages.parts.text.writing import show_writing
 
 link, ignored = SETTINGS.open_address()
 if link:
     show_which("plays" if SETTINGS.values()["text"] == PLAYS else "own")
-    linked_run, _ = run_named(link)
+    linked_run, _ = run_in_link(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
-run = shown_run()
-controlled = controlled_as(run) if run else None
+run = shown_text_run()
+controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)
 
@@ -73,8 +71,8 @@ with right:
         show_writing(run)
         show_attending(run)
         if run.state != "paused":
-            show_beside(run)
+            show_counting(run)
 
 SETTINGS.write_address(address())
-if learned or (run is not None and controlled_as(run) != controlled):
+if learned or controlled_as(run) != controlled:
     st.rerun()  # the run changed state during this script run, or the counting models' losses are known now

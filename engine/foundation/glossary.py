@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from engine.foundation.tables import Text, read_tables
 
 
 @dataclass(frozen=True)
 class Term:
     slug: str
     name: str
-    text: str
+    text: Text
     formula: str = ""
     """TeX, where there is a formula."""
     source: str = ""
@@ -22,16 +22,6 @@ class Term:
     """Other words for it, which in texts also link to it."""
 
 
-def read(path: Path) -> dict[str, Term]:
-    rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {slug: _term(slug, row) for slug, row in rows.items()}
-
-
-def _term(slug: str, row: dict[str, Any]) -> Term:
-    text, settings, words = " ".join(row["text"].split()), tuple(row.get("settings", ())), tuple(row.get("words", ()))
-    return Term(slug, row["name"], text, row.get("formula", ""), row.get("source", ""), settings, words)
-
-
-TERMS = read(Path(__file__).with_suffix(".toml"))
+TERMS = read_tables(Path(__file__).with_suffix(".toml"), Term)
 OF_SETTING: dict[str, str] = {name: term.slug for term in TERMS.values() for name in term.settings}
 """The term by the setting whose help links to it."""

@@ -90,7 +90,7 @@ def test_the_server_starts_on_it_and_its_pages_open(tmp_path: Path, disk: Path, 
                     await tab.move("Text")
                     await tab.write("Or paste it here", "To be, or not to be. " * 500)
                     await tab.press("Use this text")
-                    assert f"The text cannot be kept: {problem}." in tab.alerts
+                    assert f"The disk does not take it: {problem}." in tab.alerts
                 async with opened(http, address, "issues", "issue=heads") as tab:
                     await tab.press("Run")
                     await until(lambda: REFUSED.format(problem) in tab.figures or tab.errors)

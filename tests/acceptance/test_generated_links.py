@@ -20,7 +20,7 @@ import pages.parts.memory_and_time.state
 import pages.parts.notebooks.state
 import pages.parts.text.state
 from engine.config.run_config import settings_for
-from pages.parts.app.hidden import NAMES, read_hidden
+from pages.parts.app.address import NAMES, read_hidden
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.page_state import PageSettings
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pages.parts.app.places import PLACES
+from pages.parts.app.frame import PLACES
 from tests.browser.conftest import PHONE, Open, has_value, no_wider_than_the_window
 
 MOST_HEIGHT = 40

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.properties import NEEDS
-from pages.parts.encodings.settings import VIEWS, config_of
+from pages.parts.encodings.state import VIEWS, config_of
 from tests.browser.conftest import PHONE, no_wider_than_the_window
 
 Open = Callable[..., Any]

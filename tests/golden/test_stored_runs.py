@@ -18,10 +18,10 @@ from engine.runs.events import ARRAYS, Finished, Snapshot, to_json
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from pages.parts.boards.recorded import RECORDED, recorded_run
+from pages.parts.boards.recorded import FOLDER, recorded_run
 
 STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
-FOLDERS = pytest.mark.parametrize("folder", [STORED, RECORDED], ids=["stored", "recorded"])
+FOLDERS = pytest.mark.parametrize("folder", [STORED, FOLDER], ids=["stored", "recorded"])
 
 
 @FOLDERS

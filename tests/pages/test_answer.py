@@ -13,7 +13,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.shipped_claims import shipped_claims
 from pages.parts.answer import prose
 from pages.parts.answer.prose import mark, numbers
-from pages.parts.answer.short import as_found, begin, lead_of
+from pages.parts.answer.summary import as_found, lead_of, opening
 from tests.pages.looking import Open
 from tests.weighed_again import findings
 
@@ -48,7 +48,7 @@ def test_the_page_tells_every_statement_with_the_finding_of_its_claim_and_counts
         assert f"{said}: {heads.count(found)}]" in first
     assert any(f"{len(heads)} possible issues" in text and f"{heads.count('holds')} of them" in text for text in boxes)
     for section in ANSWER:
-        assert begin(section) in boxes
+        assert opening(section) in boxes
         assert any(f"(#{section.anchor})" in text and lead_of(section) in text for text in boxes)
 
 

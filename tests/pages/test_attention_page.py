@@ -16,10 +16,10 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
-from pages.parts.attention.runs import LONGEST, seconds_to, steps_of, why_not
+from pages.parts.attention.runs import LONGEST, seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
 from pages.parts.boards.recorded import recorded_run
-from pages.parts.charts.heads import (
+from pages.parts.charts.attention import (
     Line,
     difference_picture,
     influence_picture,
@@ -198,7 +198,7 @@ def test_links_are_read_to_the_letter_and_what_a_run_does_not_have_is_left_to_it
 def test_runs_that_cannot_be_shown_say_why(trained: Run) -> None:
     run = recorded_run()
     assert why_not(trained) == why_not(run) == ""
-    assert steps_of(run)[-1] == run.config.steps
+    assert steps_to_show(run)[-1] == run.config.steps
     assert 0 < seconds_to(run, 20) < seconds_to(run, run.config.steps)
     assert LONGEST == 5.0
 

@@ -13,10 +13,8 @@ from engine.experiments.properties import PROPERTIES
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
-from pages.parts.encodings.evidence_table import evidence_styled
-from pages.parts.encodings.ranking import Row, grouped, in_words
-from pages.parts.encodings.settings import config_of, settings
-from pages.parts.encodings.state import SETTINGS, read, widget_key
+from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
+from pages.parts.encodings.state import SETTINGS, config_of, read, settings_now, widget_key
 from tests.pages.looking import Open, said
 
 PAGE = "encodings.py"
@@ -70,7 +68,7 @@ def test_two_different_encodings_share_a_base_and_two_of_a_kind_do_not() -> None
         500,
         500,
     ]
-    assert not any(name.endswith("_base") for name in settings(values))
+    assert not any(name.endswith("_base") for name in settings_now(values))
     alike = {"a": "rope", "b": "rope", "b.rope_base": 500.0, "base": 7.0}
     assert [config_of(alike, side).value("rope_base") for side in "ab"] == [10_000, 500]
 
@@ -153,7 +151,7 @@ def test_what_is_known_comes_first_and_what_speaks_against_it_last(needs: list[s
     assert [row.encoding for row in found["supported"]] == first
     assert [row.encoding for row in found["open"]] == ["nope"]
     assert [row.encoding for row in found["against"]] == ["learned"]
-    assert "0.80 (0.70 to 0.90, 8 seeds)" in in_words(ROWS[3], needs)
+    assert "0.80 (0.70 to 0.90, 8 seeds)" in row_in_words(ROWS[3], needs)
 
 
 def test_the_table_links_every_cell_and_escapes_its_words() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, Step, from_code
-from pages.parts.lessons.ways import link_of
+from pages.parts.lessons import link_of
 from pages.parts.stage.presenting import BEATS, Presenting
 from tests.pages.looking import Open, labels, press, said
 

@@ -13,9 +13,7 @@ from engine.sweeps.fit import Fit
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
 from pages.parts.memory_and_time import tables
-from pages.parts.memory_and_time.state import SETTINGS
-from pages.parts.memory_and_time.sweeps import SWEEPS
-from pages.parts.memory_and_time.view import View
+from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView
 from tests.pages.looking import Open
 
 PAGE = "memory_and_time.py"
@@ -122,7 +120,7 @@ def test_a_law_that_the_points_do_not_decide_gives_way_to_the_formula(
     monkeypatch.setattr(tables, "known_speed", lambda: Speed(0.01, 5e9))
     fit = Fit(1.5, 1.4, high, -12.0, 64.0, 512.0, 4)
     result = Result(Plan(), None, (), (), {line_name("fused", "train"): fit}, "finished", 1.0, 0.0)
-    frame = tables.longest_frame(Plan(), result, View())
+    frame = tables.longest_frame(Plan(), result, CostView())
     room, pace, _ = frame.loc[KINDS["fused"].label]
     assert pace.startswith(mark)
     for cell in (room, pace):

@@ -16,12 +16,12 @@ from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
 from engine.workers.hosting.allowances import Allowances
 from engine.workers.hosting.limits import Limits
-from pages.parts.notebooks import controls, overview, plays, state, steps
+from pages.parts.notebooks import controls, state, steps
 from pages.parts.notebooks.controls import within
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
-SHOWN = (plays, state, controls, steps, overview)
+SHOWN = (state, controls, steps)
 """The modules of the page that ask for the plays."""
 SCRIPT = """
 import json, sys
@@ -69,7 +69,7 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def arrived(app: AppTest, players: Players) -> AppTest:
     """As the page is once the process has done what it was asked."""
-    play = players.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
+    play = players.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
     assert play is not None
     deadline = time.monotonic() + 240
     while play.state == "running":
@@ -83,7 +83,7 @@ def arrived(app: AppTest, players: Players) -> AppTest:
 def badges(app: AppTest) -> list[str]:
     """The state of each step, in order."""
     lines = next(box.value for box in app.markdown if "(#step-1)" in box.value).split("  \n")
-    words = {icon: state for state, icon in plays.ICONS.items()}
+    words = {icon: name for name, icon in state.ICONS.items()}
     return [next((state for icon, state in words.items() if icon in line), "text") for line in lines]
 
 
@@ -133,7 +133,7 @@ def test_stop_keeps_what_the_cell_had_printed(
     code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
     monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", code]))
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
-    play = played.find(app.session_state[plays.PLAYS][NOTEBOOK.slug])
+    play = played.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
     assert play is not None
     deadline = time.monotonic() + 240
     while first not in play.outcomes or not play.outcomes[first].text:

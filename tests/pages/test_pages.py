@@ -13,7 +13,7 @@ from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.issues import ISSUES
 from engine.runs.request import RunRequest
 from pages.parts.app import server
-from pages.parts.app.places import PLACES
+from pages.parts.app.frame import PLACES
 from pages.parts.boards.recorded import recorded_example
 from tests.pages.looking import Open, disabled, press, said
 

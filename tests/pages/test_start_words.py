@@ -11,7 +11,7 @@ from engine.runs.events import Snapshot
 from engine.workers.health import Health, WorkerHealth
 from engine.workers.protocol import DeviceFacts
 from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
-from pages.parts.start.words import conclusion, example_in_words, recording_in_words, workers_in_words
+from pages.parts.start import conclusion, example_in_words, recording_in_words, workers_in_words
 
 
 def test_the_example_is_the_first_sequence_with_the_untrained_answers() -> None:

@@ -12,7 +12,7 @@ from engine.config.text_recipe import text_config
 from engine.runs.request import RunRequest
 from engine.text import own
 from pages.parts.app import server
-from pages.parts.charts.loss import level_lines, loss_figure
+from pages.parts.charts.over_steps import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
 from tests.pages.looking import Open, disabled, press, said
 

@@ -1,9 +1,12 @@
-"""The answer as Markdown: paragraphs whose statements end in a mark, a link to the issue that says what was found."""
+"""The answer as Markdown, paragraphs whose statements end in a mark; a mark is a link that opens the issue in the reader's session."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
+
+import streamlit as st
 
 from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of
 from engine.experiments.finding import in_words
@@ -11,15 +14,16 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
 from engine.experiments.shipped_claims import ShippedClaim, shipped_claims
 from engine.foundation.formatting import counted
+from pages.parts.app.frame import listening_script, nothing
+from pages.parts.app.glossary import with_terms
 from pages.parts.app.in_markdown import escaped
-from pages.parts.app.linked_terms import with_terms
-from pages.parts.stage.claims import signed
-from pages.parts.stage.looks import badge
+from pages.parts.stage.claims import badge, signed
 
 LINK = "#issue="
 """What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose
 script opens the issue (``links.js``), also where it was followed before the script was there."""
 NATS = "nats"
+FILE = "issues.py"
 
 
 @cache
@@ -78,3 +82,14 @@ def _paragraph(paragraph: Paragraph, texts: Iterator[str]) -> str:
 
 def _text(sentence: Sentence) -> str:
     return sentence.text if isinstance(sentence, Told) else sentence
+
+
+HERE = Path(__file__).parent
+
+
+def follow_links() -> None:
+    """Open the issue, or the map, whose link was followed. The prose stands in the container ``answer``."""
+    with st.container(key="answer-links"):
+        slug = listening_script(HERE / "links.js")(key="answer.links.script", on_issue_change=nothing).issue
+    if slug is not None:
+        st.switch_page(FILE, query_params={"issue": slug} if slug in ISSUES else {})

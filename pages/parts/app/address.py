@@ -1,17 +1,18 @@
-"""A page and its address: a link is taken at its word once, from then on the page writes the address.
-
-In the session stand the query that a page wrote last and the one that it met last, as ``<page>.written`` and
-``<page>.met``.
-"""
+"""A page and its address: a link is read once, and then the page writes the address; what a link hides or locks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
+from dataclasses import dataclass
 
 import streamlit as st
 
+from engine.settings.errors import Problem
+
 CARRIED = ("lesson", "at", "present")
 """Names that every page's address carries along while a lesson is held; they are no page's own."""
+NAMES = ("show", "hide", "lock")
+ALLOWED = "one or more names of controls on this page, separated by commas"
 
 
 def carried_in(query: Mapping[str, str]) -> dict[str, str]:
@@ -50,3 +51,32 @@ def written(page: str) -> dict[str, str] | None:
     """The query that the page wrote last; None before it wrote any."""
     query: dict[str, str] | None = st.session_state.get(f"{page}.written")
     return query
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The controls that a link shows, hides or locks. No value changes; whoever edits the address has them back."""
+
+    show: tuple[str, ...] = ()
+    """Where any are named, only these are drawn."""
+    hide: tuple[str, ...] = ()
+    lock: tuple[str, ...] = ()
+    """Drawn, but they cannot be changed."""
+
+    def draws(self, name: str) -> bool:
+        return name not in self.hide and (not self.show or name in self.show)
+
+    def query(self) -> dict[str, str]:
+        return {name: ",".join(named) for name, named in vars(self).items() if named}
+
+
+def read_hidden(query: Mapping[str, str], controls: Container[str]) -> tuple[Hidden, list[Problem]]:
+    """What a link says about ``controls``, and a problem for each list in which it names others."""
+    found: dict[str, tuple[str, ...]] = {}
+    ignored: list[Problem] = []
+    for name in NAMES:
+        named = [part.strip() for part in query.get(name, "").split(",") if part.strip()]
+        found[name] = tuple(dict.fromkeys(part for part in named if part in controls))
+        if unknown := [part for part in named if part not in controls]:
+            ignored.append(Problem(name, ", ".join(unknown), ALLOWED))
+    return Hidden(**found), ignored

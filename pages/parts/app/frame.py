@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any
 
 import streamlit as st
@@ -10,14 +11,74 @@ from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
 from pages.parts.app.glossary import show_terms
-from pages.parts.app.places import FIRST, GLOSSARY, PLACES, Place, View, place_of
 
-HERE = Path(__file__).parent
 MARKED = """<style>
 :is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])[href$="/{address}"] {{
   background: color-mix(in srgb, currentColor 12%, transparent); & span {{ font-weight: 600; }} }}
 </style>"""
 """Streamlit marks an entry of the bar on its own page alone, and not on the other views of the place."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One page of a place."""
+
+    title: str
+    """Its name on the tab."""
+    file: str
+    """The page's file in ``pages/``; links name it."""
+
+    @property
+    def address(self) -> str:
+        return PurePath(self.file).stem.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An entry of the bar, which leads to the first of its views."""
+
+    title: str
+    icon: str
+    views: tuple[View, ...]
+
+
+PLACES = (
+    Place("Start", ":material/home:", (View("Start", "start.py"), View("Reverse in six steps", "story.py"))),
+    Place(
+        "Lab",
+        ":material/science:",
+        (View("Train", "lab.py"), View("Attention", "attention.py"), View("Text", "text.py")),
+    ),
+    Place(
+        "What goes wrong",
+        ":material/bug_report:",
+        (
+            View("Issues", "issues.py"),
+            View("The answer", "answer.py"),
+            View("Lessons", "lessons.py"),
+            View("Memory and time", "memory_and_time.py"),
+        ),
+    ),
+    Place("Encodings", ":material/pin_drop:", (View("Compare", "encodings.py"), View("Design", "design.py"))),
+    Place(
+        "Notebooks",
+        ":material/code_blocks:",
+        (View("All notebooks", "notebooks.py"), View("One notebook", "notebook.py")),
+    ),
+)
+FIRST = PLACES[0].views[0]
+"""The page that the bare address opens; links to it have an empty address."""
+GLOSSARY = View("Glossary", "glossary.py")
+"""Reached from every page, and so in no place."""
+
+
+def place_at(address: str) -> Place | None:
+    """The place with the view of that address; None for the glossary. The first page's address is empty."""
+    views = {view.address: place for place in PLACES for view in place.views}
+    return views.get(address) if address else PLACES[0]
+
+
+HERE = Path(__file__).parent
 
 
 def navigation() -> Page:
@@ -38,11 +99,11 @@ def _page(view: View, place: Place) -> Page:
 
 def show_frame(address: str) -> None:
     """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
-    place = place_of(address)
+    place = place_at(address)
     views = place.views if place and len(place.views) > 1 else ()
     st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
     with st.container(key="frame-away"):
-        _script("away")(key="frame.away", on_back_change=_nothing)
+        listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
     address = address or FIRST.address
     if views and address != views[0].address:
         st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
@@ -67,8 +128,8 @@ def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
-        followed = _script("frame")(
-            key="frame.script", data={"place": place, "current": current}, on_term_change=_nothing
+        followed = listening_script(HERE / "frame.js")(
+            key="frame.script", data={"place": place, "current": current}, on_term_change=nothing
         )
     if pressed or followed.term in TERMS:
         _drawer(None if pressed else followed.term)
@@ -81,9 +142,10 @@ def _drawer(term: str | None) -> None:
 
 
 @st.cache_resource
-def _script(name: str) -> Any:
-    return st.components.v2.component(f"attention_lab_{name}", js=(HERE / f"{name}.js").read_text("utf-8"))
+def listening_script(file: Path) -> Any:
+    """A component that draws nothing: its script listens on the page, and tells what it hears."""
+    return st.components.v2.component(f"attention_lab_{file.stem}", js=file.read_text("utf-8"))
 
 
-def _nothing() -> None:
-    """A placeholder callback: what a script tells is read where it is shown."""
+def nothing() -> None:
+    """A callback for what a component tells and is read where that is drawn: without one it would not be kept."""

@@ -1,12 +1,16 @@
-"""Escaping text for Markdown: text from readers and from the engine is shown as it is, never interpreted."""
+"""Text from readers and sentences from the engine on a page: escaped, so that they are shown as they are, and said where they belong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
+from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import Explained
+from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, shown
 from engine.workers.errors import Refused
 
@@ -51,3 +55,39 @@ def say_ignored(problems: Iterable[Problem]) -> None:
     """One warning for each thing in a link that was ignored."""
     for problem in problems:
         st.warning(f"From the link, {in_markdown(problem)} Ignored.", icon=":material/link_off:")
+
+
+@contextmanager
+def refused_in_words(where: str = "", error: type[Exception] = Explained) -> Iterator[None]:
+    """Where what is done inside is refused, keep the sentence until :func:`show_refusal` shows it; nothing else changes. ``where``: the
+    place on the page, if it has several. ``error``: whose message is such a sentence."""
+    try:
+        yield
+    except error as refused:
+        st.session_state[f"refused.{where}"] = in_markdown(refused)
+    except OSError as failed:
+        st.session_state[f"refused.{where}"] = f"The disk does not take it: {failed.strerror or 'unknown error'}."
+
+
+def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: str = ":material/block:") -> None:
+    """Why the last thing that was asked for here was refused, once."""
+    if sentence := st.session_state.pop(f"refused.{where}", None):
+        show(sentence, icon=icon)
+
+
+def say_unsaved(run: Run | None) -> None:
+    """Say that a run goes on in memory only, so that its owner takes away what is worth keeping."""
+    if run is not None and run.unsaved:
+        st.warning(
+            f"{run.unsaved} It goes on, but it is gone when the app is started anew: download what you want to keep.",
+            icon=":material/save:",
+        )
+
+
+def say_result_unsaved(task: BackgroundTask | None) -> None:
+    """Say that the result of a task is in memory only."""
+    if task is not None and task.unsaved:
+        st.warning(
+            f"{task.unsaved} It is gone when the app is started anew: download what you want to keep.",
+            icon=":material/save:",
+        )

@@ -10,18 +10,30 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
+from pydantic_core import PydanticCustomError
 
 from engine.settings.errors import Problem
 from engine.settings.fields import Parameters, Setting, settings_in, to_text
 from engine.settings.reading import checked, leniently
-from pages.parts.app.address import take_link, write_link
+from pages.parts.app.address import NAMES, Hidden, read_hidden, take_link, write_link
 from pages.parts.app.glossary import setting_help
-from pages.parts.app.hidden import NAMES, Hidden, read_hidden
 from pages.parts.app.setting_widget import setting_widget
 
 
 class PageState(Parameters):
     """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
+
+
+def not_allowed(allowed: str) -> PydanticCustomError:
+    """The error that a validator raises for a value that is none of the ``allowed`` ones, in words."""
+    return PydanticCustomError("choice", "{allowed}", {"allowed": allowed})
+
+
+def all_known(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
+    """The names, where all are known. Raises :func:`not_allowed`."""
+    if not set(names) <= set(known):
+        raise not_allowed(f"some of {', '.join(known)}, separated by commas")
+    return names
 
 
 S = TypeVar("S", bound=PageState)

@@ -1,8 +1,13 @@
-"""A page's questions to a model, counted among those of its visitor."""
+"""A page's questions to workers, counted among those of its visitor: asked each time, or once for all sessions."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Any, TypeVar, cast
 
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
@@ -10,6 +15,11 @@ from engine.foundation.job import Answer, Job
 from pages.parts.app import server
 from pages.parts.app.turn import out_of_turn
 from pages.parts.app.visitor import visitor
+
+R = TypeVar("R")
+TIMEOUT = 90.0
+"""Seconds to wait for an answer that is kept, which includes the start of a worker."""
+MAX_KEPT = 256
 
 
 def ask(job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
@@ -19,6 +29,63 @@ def ask(job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answ
         return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
 
 
+def ask_once(job: Job[Answer], as_of: Hashable = None, *, timeout: float = TIMEOUT) -> Answer:
+    """The same, kept for all sessions. ``as_of``: what the answer depends on beside the job, such as the time of a file."""
+    return _ANSWERS.get((job, as_of), lambda: ask(job, timeout=timeout))
+
+
+def if_known(job: Job[Answer]) -> Answer | None:
+    """The answer of :func:`ask_once`; None where a worker would have to be asked."""
+    return cast(Answer | None, _ANSWERS.if_known((job, None)))
+
+
 def asking_threads(most: int) -> ThreadPoolExecutor:
     """Threads in which this page can ask several questions at once: they know the page's visitor."""
     return ThreadPoolExecutor(most, initializer=add_script_run_ctx, initargs=(None, get_script_run_ctx()))
+
+
+class Remembered:
+    """The ``most`` values used last, for all sessions; each session gets a copy of its own. A session that asks for a value while
+    another finds it waits with that one. Errors are not kept.
+
+    Unlike ``st.cache_data`` it can tell whether it has a value, and finds a config by its equality.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, Future[bytes]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, find: Callable[[], R]) -> R:
+        """The value of that key, found now where it is not there."""
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            else:
+                mine = self._values[key] = Future()
+                while len(self._values) > self._most:
+                    self._values.popitem(last=False)
+        if value is not None:
+            with out_of_turn():  # who finds it may wait for its turn
+                packed = value.result()
+            return cast(R, pickle.loads(packed))
+        try:
+            found = find()
+            mine.set_result(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
+        except BaseException as error:
+            with self._lock:
+                if self._values.get(key) is mine:
+                    del self._values[key]
+            mine.set_exception(error)
+            raise
+        return found
+
+    def if_known(self, key: Hashable) -> Any:
+        """The value of that key; None where it is not there yet."""
+        with self._lock:
+            value = self._values.get(key)
+        return pickle.loads(value.result()) if value and value.done() and not value.exception() else None
+
+
+_ANSWERS = Remembered(MAX_KEPT)

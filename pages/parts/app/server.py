@@ -1,9 +1,10 @@
-"""Objects shared by the whole server process: its runs and its workers, made on first use."""
+"""Objects shared by the whole server process, its runs and its workers, made on first use; and what the log says when these start."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
     from engine.foundation.job import Answer, Job
     from engine.foundation.visitor import Visitor
+    from engine.runs.lease import Holder
     from engine.runs.run import Run
+    from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool
 
 _making = Lock()
@@ -27,7 +30,7 @@ def pool() -> Pool:
     from engine.runs.store import Runs
     from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool
-    from pages.parts.app.presence import here
+    from pages.parts.app.visitor import here
 
     global _pool
     with _making:
@@ -68,7 +71,6 @@ def _log_start(workers: Pool) -> None:
     from streamlit import config
 
     from engine.foundation.log import LOG
-    from pages.parts.app.start_log import start_lines
 
     for line in start_lines(
         workers.limits, os.environ, config.get_option("server.address"), workers.runs.lease.others(), scheduler()
@@ -108,7 +110,7 @@ def admit_stream(visitor: Visitor) -> Callable[[], None]:
     return pool().allowances.take("stream", visitor).release
 
 
-def ask(job: Job[Answer], visitor: Visitor) -> Answer:
+def ask_for(job: Job[Answer], visitor: Visitor) -> Answer:
     """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
     return pool().ask(job, visitor)
 
@@ -121,3 +123,33 @@ def close() -> None:
         ending.close()
     with _making:
         _pool = None if _pool is ending else _pool
+
+
+def start_lines(
+    limits: Limits, environ: Mapping[str, str], address: str | None, others: Sequence[Holder], scheduler: str = ""
+) -> Iterator[str]:
+    """The lines of the log. ``address``: where the server listens; None for everywhere. ``others``: servers on the same data.
+    ``scheduler``: the address of the cluster's; empty without one."""
+    from engine.workers.hosting.limits import PROFILE
+
+    given = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
+    yield f"Profile {environ.get(PROFILE, 'own')}; limits: {given}"
+    if PROFILE not in environ and not is_loopback(address):
+        yield (
+            f"The server can be reached from other computers and {PROFILE} is not set: the limits are those for one's own "
+            f"computer. Set {PROFILE}=public, or {PROFILE}=own to keep them."
+        )
+    if scheduler:
+        yield f"Runs are trained on the workers of the cluster at {scheduler}; on this machine while there are none."
+    for other in others:
+        yield f"Another server (process {other.pid} on {other.host.split()[0]}) uses the same data folder; its runs stay its own."
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether only this computer reaches an address."""
+    if address is None:
+        return False
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"

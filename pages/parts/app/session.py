@@ -1,7 +1,9 @@
-"""The state of one tab: the shown run, and the shelf of its runs."""
+"""The state of one tab: the shown run, the shelf of its runs, and that what is drawn fits what runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -26,12 +28,6 @@ class Shelf:
     beside: str = ""
     """The run whose attention stands beside that of the shown one; empty for none."""
 
-    def pins(self, run_id: str) -> bool:
-        return run_id in self.pinned
-
-    def hides(self, run_id: str) -> bool:
-        return run_id in self.hidden
-
     def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
         """Choose it for the run, or no longer."""
         chosen = self.pinned if what == "pinned" else self.hidden
@@ -49,6 +45,7 @@ class Shelf:
             self.remove(oldest)
 
     def remove(self, run_id: str) -> None:
+        """Take a run off the shelf; it is not deleted."""
         self.runs = [other for other in self.runs if other != run_id]
         self.pinned.discard(run_id)
         self.hidden.discard(run_id)
@@ -83,13 +80,17 @@ def kept_runs() -> list[Run]:
     return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
 
 
-def take_off(run_id: str) -> None:
-    """Take a run off the shelf; it is not deleted."""
-    run_shelf().remove(run_id)
-
-
 def forget_run(run_id: str) -> None:
     """A run was deleted: this tab shows it no more."""
     if st.session_state.get(SHOWN) == run_id:
         del st.session_state[SHOWN]
-    take_off(run_id)
+    run_shelf().remove(run_id)
+
+
+@contextmanager
+def in_step_with(state: Callable[[], object]) -> Iterator[None]:
+    """Rerun the script where the state of what runs has changed while the page was drawn, so that the buttons match."""
+    before = state()
+    yield
+    if state() != before:
+        st.rerun()

@@ -1,9 +1,10 @@
-"""The widget for a setting, by the setting's kind."""
+"""Widgets that pages share: the one for a setting, by the setting's kind, and the one for a file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from mimetypes import guess_type
 from typing import Any
 
 import streamlit as st
@@ -62,3 +63,10 @@ def _limits(row: Setting) -> dict[str, Any]:
 def _step(default: Value) -> float:
     """A step that changes the first digit of the default."""
     return 10.0 ** math.floor(math.log10(default)) if isinstance(default, int | float) and default else 0.1
+
+
+def offer_file(
+    label: str, make: Callable[[], str | bytes], name: str, icon: str | None = ":material/download:"
+) -> None:
+    """A button that downloads a file, which is made only when somebody asks for it."""
+    st.download_button(label, make, name, guess_type(name)[0], icon=icon)

@@ -11,8 +11,7 @@ from threading import Lock, local
 
 from engine.foundation.pace import Pace
 from engine.foundation.turns import Turns
-from pages.parts.app.presence import number_here
-from pages.parts.app.visitor import visitor
+from pages.parts.app.visitor import number_here, visitor
 
 PACE = Pace(rate=1.0, most=10.0)
 """A script run that computes for t seconds takes t times its price from a budget that gains one in each second. The full

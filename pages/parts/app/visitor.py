@@ -1,6 +1,7 @@
-"""The visitor of a page: one browser, with all its tabs, known by its cookie.
+"""The visitor of a page, known by a cookie: one browser, with all its tabs; and who has a page open.
 
-The cookie is a secret, and whoever has it steers the visitor's runs: pages, folders and logs know only its digest.
+The cookie is a secret, and whoever has it steers the visitor's runs: pages, folders and logs know only its digest. A tab is a session of
+Streamlit's; it lasts while the tab is open, also while it is hidden.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, ip_address, ip_network
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.foundation.visitor import Visitor
 
 COOKIE = "attention_lab_visitor"
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 """The form of ``secrets.token_urlsafe(32)``."""
+MOST_SESSIONS = 2000
+"""The number of sessions above which those that have ended are forgotten."""
 
 
 def id_in(cookies: Mapping[str, str]) -> str | None:
@@ -56,3 +61,35 @@ def visitor() -> Visitor:
 def mine(owner: str) -> bool:
     """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
     return visitor().may_steer(owner)
+
+
+_visitors: dict[str, str] = {}
+"""The id of the visitor by that of the session."""
+
+
+def note_visitor() -> None:
+    """Note whose session this is. Called by every script run."""
+    context = get_script_run_ctx()
+    if context is not None:
+        _visitors[context.session_id] = visitor().id
+    if len(_visitors) > MOST_SESSIONS:
+        for session in [session for session in list(_visitors) if not _active(session)]:
+            _visitors.pop(session, None)
+
+
+def here(visitor_id: str) -> bool:
+    """Whether the visitor has a page open; True for everybody where no server runs."""
+    if not runtime.exists():
+        return True
+    return any(_active(session) for session, whose in list(_visitors.items()) if whose == visitor_id)
+
+
+def number_here() -> int:
+    """How many visitors have a page open; 1 where no server runs."""
+    if not runtime.exists():
+        return 1
+    return len({whose for session, whose in list(_visitors.items()) if _active(session)})
+
+
+def _active(session: str) -> bool:
+    return runtime.get_instance().is_active_session(session)

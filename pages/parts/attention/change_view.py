@@ -6,11 +6,10 @@ import streamlit as st
 
 from engine.analysis.attention_asked import Place, places_in
 from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
-from pages.parts.attention.asking import ask
-from pages.parts.attention.looked_at import CELLS, LookedAt, metric_label
-from pages.parts.attention.state import SETTINGS, TEMPERATURES, name_of_head
+from pages.parts.app.questions import ask_once
+from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import bars_picture, difference_picture, pattern_picture
+from pages.parts.charts.attention import bars_picture, difference_picture, pattern_picture
 
 ROW, SPACE = 110, 4
 """The letters in a row of pills, and the letters that each pill takes besides its own."""
@@ -30,7 +29,7 @@ def show(at: LookedAt) -> None:
         if SETTINGS.drawn("temperature"):
             bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
             st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
-    seen = ask(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
+    seen = ask_once(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
     before, after = seen["before"], seen["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     queries, keys, color, query = at.queries, at.keys, at.color, at.query
@@ -86,7 +85,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
     for column, (name, value) in zip(columns, after.items(), strict=False):
         difference = value - before[name]
         column.metric(
-            metric_label(name), f"{value:.3f}", f"{difference:+.3f}" if abs(difference) > 5e-4 else None,
+            held_out_label(name), f"{value:.3f}", f"{difference:+.3f}" if abs(difference) > 5e-4 else None,
             delta_color="inverse" if name == "loss" else "normal",
         )  # fmt: skip
     difference = changed - entropy
@@ -100,7 +99,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
 
 def show_each_head(at: LookedAt) -> None:
     st.header("Each head switched off in turn", anchor=False)
-    seen = ask(SwitchEachHeadOff(at.model))
+    seen = ask_once(SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
     names = [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in seen["rows"]]
@@ -115,7 +114,7 @@ def show_each_head(at: LookedAt) -> None:
                 note=f"With all heads {whole['loss']:.3f} nats. It rises most without {names[worst]}: by {rises[worst]:.3f}.",
             ),
             Panel(
-                "each.accuracy", f"{metric_label(metric)} without it",
+                "each.accuracy", f"{held_out_label(metric)} without it",
                 bars_picture(names, falls, x="head", y="change of the accuracy", color=at.color), height=240,
                 alt=f"The accuracy changes most by {min(falls, key=lambda v: -abs(v)):+.3f}.", note=f"With all heads {whole[metric]:.3f}.",
             ),
@@ -128,11 +127,11 @@ def show_each_head(at: LookedAt) -> None:
 
 def show_scores(at: LookedAt) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
-    seen = ask(CompareScores(at.model, at.sample, at.place))
+    seen = ask_once(CompareScores(at.model, at.sample, at.place))
     items = []
     for name, (title, formula) in SCORES.items():
         row = seen[name]
-        numbers = [f"{metric_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
+        numbers = [f"{held_out_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
         trained = " (trained so)" if name == at.config.attention_score else ""
         items.append(
             Panel(

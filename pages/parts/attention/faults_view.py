@@ -6,12 +6,11 @@ import streamlit as st
 
 from engine.analysis.attention_faults import FAULTS, why_not
 from engine.analysis.attention_jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
-from pages.parts.attention.asking import ask
+from pages.parts.app.questions import ask_once
 from pages.parts.attention.change_view import show_metrics
-from pages.parts.attention.looked_at import CELLS, LookedAt
-from pages.parts.attention.state import SETTINGS, name_of_head
+from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import Line, difference_picture, influence_picture, lines_picture, pattern_picture
+from pages.parts.charts.attention import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
 WIDTHS = (4, 16, 64, 256)
 HEIGHT = 340
@@ -20,14 +19,14 @@ WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": ["4", "16", 
 
 def show(at: LookedAt) -> None:
     faults = switches(at)
-    seen = ask(SwitchFaultsOn(at.model, at.sample, at.place, faults))
+    seen = ask_once(SwitchFaultsOn(at.model, at.sample, at.place, faults))
     before, after = seen["before"], seen["after"]
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     show_badges(after["checks"])
     panels(
-        figures(at, before, after, bool(faults)),
+        _figures(at, before, after, bool(faults)),
         key="attention.faults",
         name="faults",
         subject=at.subject,
@@ -61,7 +60,7 @@ def switch(name: str, on: tuple[str, ...]) -> None:
         SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in {*others, name})})
 
 
-def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:
+def _figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:
     queries, keys, name = at.queries, at.keys, name_of_head(at.place)
     own = at.queries if at.place.which != "encoder" else [str(place) for place in range(len(after["influence"]))]
     leaks = next(check for check in after["checks"] if check["name"] == "future")
@@ -89,7 +88,7 @@ def figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -
 
 def entropy_panel(at: LookedAt) -> Panel:
     """The reason for the scale: the entropy of random q and k by head width."""
-    found = ask(MeasureEntropyAtFirst())
+    found = ask_once(MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
     lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]
     ends = "; ".join(f"{line.name} {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines)

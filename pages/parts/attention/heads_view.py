@@ -6,18 +6,17 @@ import streamlit as st
 
 from engine.analysis.attention_asked import Place
 from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
-from pages.parts.attention.asking import ask
-from pages.parts.attention.looked_at import CELLS, LookedAt
-from pages.parts.attention.state import SETTINGS, name_of_head
+from pages.parts.app.questions import ask_once
+from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, Picked, panels
-from pages.parts.charts.heads import pattern_picture
+from pages.parts.charts.attention import pattern_picture
 
 MOST_PICTURES = 24
 """The number of heads above which only those of the chosen layer are shown."""
 
 
 def show(at: LookedAt) -> None:
-    seen = ask(DescribeHeads(at.model, at.sample))
+    seen = ask_once(DescribeHeads(at.model, at.sample))
     rows = {Place(row["which"], row["layer"], row["head"]): row for row in seen["rows"]}
     own = [place for place in rows if place.which == at.place.which]
     pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
@@ -52,7 +51,7 @@ def show(at: LookedAt) -> None:
         f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
         "For “uniform”, 0 is as uneven as random weights are. Click a picture to take that head."
     )
-    show_numbers(list(rows.values()))
+    _show_numbers(list(rows.values()))
     show_rollout(at, seen)
 
 
@@ -71,7 +70,7 @@ def kind_in_words(row: HeadNumbers) -> str:
     return row["kind"] if score is None else f"{row['kind']} {score:.2f}"
 
 
-def show_numbers(rows: list[HeadNumbers]) -> None:
+def _show_numbers(rows: list[HeadNumbers]) -> None:
     """A row for each head, with its best scores; readers can sort by a column."""
     number = st.column_config.NumberColumn
     st.dataframe(

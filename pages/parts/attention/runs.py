@@ -1,64 +1,47 @@
-"""The run and step to analyse, and training the model again where its weights are not stored."""
+"""The run, step, sequence and head to analyse, and training the model again where its weights are not stored."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import streamlit as st
 
-from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, weights_of_one_sequence
+from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
 from engine.analysis.attention_jobs import TrainAgain
+from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
 from engine.tasks import TASKS
-from pages.parts.app import questions, server
-from pages.parts.app.server import find
-from pages.parts.app.visitor import visitor
-from pages.parts.attention.asking import TIMEOUT
-from pages.parts.attention.state import RECORDED, AttentionState
-from pages.parts.boards.recorded import recorded_run
+from pages.parts.app.questions import TIMEOUT, ask
+from pages.parts.attention.state import KINDS, SETTINGS, AttentionState, LookedAt
+from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 
-MOST_RUNS = 30
 LONGEST = 5.0
 """The most seconds of training again that a reader may ask for."""
 SLICE = 0.25
 """Seconds of that training between two updates of the progress."""
 
 
-def run_named(name: str) -> Run | None:
-    return recorded_run() if name == RECORDED else find(name)
-
-
-def own_runs() -> list[Run]:
-    """The runs of this visitor whose weights are stored, newest first."""
-    return [run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if run.weights and not why_not(run)]
+def has_weights(run: Run) -> bool:
+    """Whether a run's attention can be shown from weights that are stored."""
+    return bool(run.weights) and not why_not(run)
 
 
 def with_run(now: AttentionState) -> AttentionState:
     """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
     if now.run:
         return now
-    own = own_runs()
-    return now.model_copy(update={"run": own[0].id if own else RECORDED})
+    return now.model_copy(update={"run": next(iter(runs_of_visitor(has_weights)), RECORDED)})
 
 
 def choices(now: AttentionState) -> dict[str, str]:
     """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
-    own, linked = own_runs(), run_named(now.run)
-    runs = {RECORDED: label(recorded_run().config, "recorded")}
-    if linked is not None and now.run != RECORDED and linked.id not in {run.id for run in own}:
-        own.insert(0, linked)
-    return {run.id: label(run.config, f"{datetime.fromtimestamp(run.created):%d %b %H:%M}") for run in own} | runs
-
-
-def label(config: RunConfig, when: str) -> str:
-    heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
-    layers = f"{config.n_layers} layer{'s' if config.n_layers > 1 else ''}"
-    return f"{TASKS[config.task].label} · {config.encoding.label} · {layers}, {heads} · {when}"
+    own = runs_of_visitor(has_weights)
+    linked = {} if now.run in own else runs_of_visitor(lambda _: False, run_named(now.run))
+    return {name: run_in_words(run) for name, run in (linked | own | {RECORDED: recorded_run()}).items()}
 
 
 def why_not(run: Run) -> str:
@@ -74,7 +57,7 @@ def why_not(run: Run) -> str:
     return ""
 
 
-def steps_of(run: Run) -> list[int]:
+def steps_to_show(run: Run) -> list[int]:
     """The steps of a run that can be shown: those of its snapshots, and its last."""
     return sorted({event.step for event in run.events.of(Snapshot)} | {run.step})
 
@@ -119,7 +102,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         )
         return False
     with st.empty():
-        while (at := questions.ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
+        while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True
@@ -127,3 +110,65 @@ def ready(run: Run, asked: ModelAsked) -> bool:
 
 def named_steps(steps: Sequence[int], last: int) -> dict[int, str]:
     return {step: f"{step} (end)" if step == last else str(step) for step in steps}
+
+
+def run_controls(now: AttentionState) -> None:
+    """Controls for the run, the step and the sequence."""
+    runs = choices(now)
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        if SETTINGS.drawn("run"):
+            bound = SETTINGS.labelled("run", shown=now.run if now.run in runs else None)
+            st.selectbox(options=list(runs), format_func=lambda name: runs.get(name, name), width=430, **bound)
+        run = run_named(now.run)
+        if run is None:
+            return
+        if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
+            steps = steps_to_show(run)
+            names = named_steps(steps, run.step)
+            bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
+            st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), width=110, **bound)
+        sample_controls(now)
+        kept = {"run": run.id} if now.run != RECORDED else {}
+        st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
+
+
+def sample_controls(now: AttentionState) -> None:
+    run = run_named(now.run)
+    if run is None:
+        return
+    if SETTINGS.drawn("sample"):
+        bound = SETTINGS.labelled("sample", shown=now.sample, disabled=bool(now.text.strip()))
+        st.number_input(min_value=0, max_value=255, step=1, width=150, **bound)
+    if SETTINGS.drawn("text"):
+        bound = SETTINGS.labelled("text", shown=now.text)
+        bound["help"] = f"{how_to_write(run.config)} {bound['help']}"
+        st.text_input(placeholder=f"as in {example(run.config)}", width=230, **bound)
+
+
+def example(config: RunConfig) -> str:
+    row = TASKS[config.task]
+    return "To be, or not to be" if row.corpus else row.sample.split(" →")[0].split(": ")[-1]
+
+
+def how_to_write(config: RunConfig) -> str:
+    if TASKS[config.task].corpus:
+        return "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
+    return "Token names with spaces or commas between them."
+
+
+def head_controls(at: LookedAt) -> None:
+    """Controls for the kind of attention, the layer, the head and the query."""
+    kinds, config = places_in(at.config), at.config
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        if len(kinds) > 1 and SETTINGS.drawn("which"):
+            bound = SETTINGS.labelled("which", shown=at.place.which)
+            st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
+        shown = {
+            "layer": (1, at.place.layer + 1, config.n_layers),
+            "head": (1, at.place.head + 1, config.n_heads),
+            "query": (0, at.query, len(at.queries) - 1),
+        }
+        for name in SETTINGS.drawn(*shown):
+            low, value, high = shown[name]
+            bound = SETTINGS.labelled(name, shown=value)
+            st.number_input(min_value=low, max_value=high, step=1, width=130, **bound)

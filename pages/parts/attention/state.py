@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
-from engine.analysis.attention_asked import Place, SampleAsked, Which, places_in
+from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
 from engine.analysis.attention_faults import FAULTS
 from engine.config.run_config import RunConfig
+from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Picked
+from pages.parts.boards.recorded import RECORDED
 
-RECORDED = "recorded"
-"""The name of the run that comes with the app, used instead of an id."""
 VIEWS = {
     "steps": "Steps",
     "heads": "Heads",
@@ -35,6 +35,8 @@ LONGEST_TEXT = 2000
 MOST_LAYERS, MOST_HEADS, MOST_POSITIONS, MOST_STEPS = 48, 64, 4096, 1_000_000
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
+CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
+"""The names of a figure's columns and rows; figures with a common name highlight together."""
 
 
 class AttentionState(PageState):
@@ -73,22 +75,21 @@ class AttentionState(PageState):
     @classmethod
     def _kept(cls, name: str) -> str:
         if name not in ("", RECORDED) and find(name) is None:
-            raise PydanticCustomError("choice", f"the id of a run that is kept here, or {RECORDED}")
+            raise not_allowed(f"the id of a run that is kept here, or {RECORDED}")
         return name
 
     @field_validator("text")
     @classmethod
     def _short(cls, text: str) -> str:
         if len(text) > LONGEST_TEXT:
-            raise PydanticCustomError("choice", f"at most {LONGEST_TEXT} characters")
+            raise not_allowed(f"at most {LONGEST_TEXT} characters")
         return text
 
     @field_validator("temperature")
     @classmethod
     def _listed(cls, value: float) -> float:
         if value not in TEMPERATURES:
-            names = ", ".join(f"{listed:g}" for listed in TEMPERATURES)
-            raise PydanticCustomError("choice", "one of {names}", {"names": names})
+            raise not_allowed("one of " + ", ".join(f"{listed:g}" for listed in TEMPERATURES))
         return value
 
     @field_validator("off")
@@ -97,16 +98,13 @@ class AttentionState(PageState):
         for head in heads:
             kind, *numbers = head.split(".")
             if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
-                raise PydanticCustomError("choice", "heads as self.1.2 (kind, layer, head), separated by commas")
+                raise not_allowed("heads as self.1.2 (kind, layer, head), separated by commas")
         return heads
 
     @field_validator("faults")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not set(names) <= FAULTS.keys():
-            known = ", ".join(FAULTS)
-            raise PydanticCustomError("choice", "some of {names}, separated by commas", {"names": known})
-        return names
+        return all_known(names, FAULTS)
 
 
 class AttentionSettings(ModelSettings[AttentionState]):
@@ -152,3 +150,29 @@ def sample_of(now: AttentionState) -> SampleAsked:
 def name_of_head(place: Place) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    run: Run
+    model: ModelAsked
+    now: AttentionState
+    place: Place
+    sample: SampleAsked
+    queries: list[str]
+    keys: list[str]
+    query: int
+    color: str
+
+    @property
+    def config(self) -> RunConfig:
+        return self.run.config
+
+    @property
+    def subject(self) -> str:
+        """The key under which zoom is kept: another run or another sequence is another figure."""
+        return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+
+
+def held_out_label(name: str) -> str:
+    return {"loss": "Held-out loss (nats)"}.get(name, name.replace("_", " ").capitalize())

@@ -9,11 +9,10 @@ import streamlit as st
 
 from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
-from pages.parts.attention.asking import ask
-from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt
-from pages.parts.attention.state import pick_query
+from pages.parts.app.questions import ask_once
+from pages.parts.attention.state import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import numbers_picture, pattern_picture, strips_picture
+from pages.parts.charts.attention import numbers_picture, pattern_picture, strips_picture
 
 WHOLE = 20
 """The most keys for which the table shows every row at once; with more it scrolls."""
@@ -35,7 +34,7 @@ PLACES = {
 
 
 def show(at: LookedAt) -> None:
-    s = ask(TraceSteps(at.model, at.sample, at.place, at.query))
+    s = ask_once(TraceSteps(at.model, at.sample, at.place, at.query))
     order = np.argsort(-s["weight"])
     best = int(order[0])
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
@@ -45,7 +44,7 @@ def show(at: LookedAt) -> None:
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
     panels(
-        figures(at, s),
+        _figures(at, s),
         key="attention.steps",
         name="attention",
         subject=at.subject,
@@ -56,16 +55,16 @@ def show(at: LookedAt) -> None:
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")
-        st.markdown(in_words(at, s))
+        st.markdown(_steps_in_words(at, s))
         st.caption(
             f":material/check: Put together, these steps differ from the model's own tensors by at most {s['gap']:.0e}."
         )
     with numbers:
         st.markdown("**The numbers, key by key**")
-        show_numbers(at, s)
+        _show_numbers(at, s)
 
 
-def figures(at: LookedAt, s: Steps) -> list[Panel]:
+def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     keys = s["keys"]
     weight = s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
@@ -118,7 +117,7 @@ def acts_on(at: LookedAt) -> str:
     return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
 
 
-def in_words(at: LookedAt, s: Steps) -> str:
+def _steps_in_words(at: LookedAt, s: Steps) -> str:
     keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
     row = at.config.encoding
     acts = acts_on(at)
@@ -160,7 +159,7 @@ def in_words(at: LookedAt, s: Steps) -> str:
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
 
 
-def show_numbers(at: LookedAt, s: Steps) -> None:
+def _show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; an encoding inside q and k has a column with its part of the score."""
     columns: dict[str, Sequence[float] | np.ndarray] = {"q · k": s["product"]}
     if s["rotates"]:

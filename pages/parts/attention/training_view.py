@@ -9,12 +9,11 @@ import streamlit as st
 from engine.analysis.attention_asked import SampleAsked, Which
 from engine.analysis.attention_jobs import ComputePatterns
 from engine.runs.events import Snapshot
-from pages.parts.attention.asking import ask
-from pages.parts.attention.looked_at import CELLS, KEYS_ACROSS, LookedAt
-from pages.parts.attention.runs import asked_model, at_hand, ready, steps_of
-from pages.parts.attention.state import SETTINGS, name_of_head, pick_query
+from pages.parts.app.questions import ask_once
+from pages.parts.attention.runs import asked_model, at_hand, ready, steps_to_show
+from pages.parts.attention.state import CELLS, KEYS_ACROSS, SETTINGS, LookedAt, name_of_head, pick_query
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.heads import Line, difference_picture, lines_picture, pattern_picture, strips_picture
+from pages.parts.charts.attention import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 
 MOST_LINES = 16
 
@@ -97,9 +96,9 @@ def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
     """The same patterns computed from weights, at the steps whose weights are available."""
     if not ready(at.run, asked_model(at.run, None)):
         return {}
-    models = {step: asked_model(at.run, step) for step in steps_of(at.run)}
+    models = {step: asked_model(at.run, step) for step in steps_to_show(at.run)}
     here = {step: model for step, model in models.items() if at_hand(model)}
-    return {step: ask(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
+    return {step: ask_once(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
 
 
 def where_from(kept: bool, samples: int) -> str:

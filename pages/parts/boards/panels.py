@@ -11,7 +11,8 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.boards.shell.component import Plain, Source, nothing, show
+from pages.parts.app.frame import nothing
+from pages.parts.boards.component import Plain, Source, show_board
 
 FIGURES = Source("figures", Path(__file__).parent / "figures", ("pointing", "sections", "card", "figures"))
 NOTHING_TO_FOLLOW: Plain = {"state": "none", "share": 1.0, "words": "", "problem": ""}
@@ -97,7 +98,7 @@ def mount(
     section has no title, of its panels.
     """
     data = {"subject": subject, "version": version, "sections": sections, "name": name, "level": level}
-    return show(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
+    return show_board(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
 
 
 def as_plain(item: Panel) -> Plain:

@@ -1,18 +1,25 @@
-"""Attention patterns: every layer and head in one heatmap, and one of them enlarged."""
+"""Figures of attention: every layer and head in one heatmap, one pattern enlarged, differences, one query's numbers, lines over heads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import axis, color_bar, figure
-from pages.parts.charts.colors import sequential
-from pages.parts.charts.heat import labels
+from pages.parts.charts.base import Axis, Trace, axis, color_bar, figure
+from pages.parts.charts.colors import diverging, muted, sequential, shade
+from pages.parts.charts.heat import heat, heat_figure, labels
 
 MOST_TOKENS = 12
 """The most tokens written along an axis of a panel of the lab, which is small."""
+KEY, QUERY = "key (read from)", "query (reading)"
+MOST_LABELS = 24
+"""The most tokens written along an axis."""
+LEVEL = 70
+"""The most letters that fit beneath bars; longer names are turned."""
 
 
 def gap(side: int) -> int:
@@ -50,7 +57,7 @@ def pattern_figure(
     return figure(
         [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
         xaxis=axis(
-            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys, MOST_TOKENS) | upright(keys)
+            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys, MOST_TOKENS) | upright_words(keys)
         ),
         yaxis=axis(
             "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
@@ -60,7 +67,7 @@ def pattern_figure(
     )  # fmt: skip
 
 
-def upright(names: Sequence[str]) -> dict[str, Any]:
+def upright_words(names: Sequence[str]) -> dict[str, Any]:
     """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
     return {"tickangle": -90} if max(map(len, names), default=0) > 3 else {}
 
@@ -80,3 +87,132 @@ def _heatmap(color: str, meta: dict[str, object]) -> go.Heatmap:
         colorbar=color_bar("weight", tickvals=[0, 0.5, 1]),
         meta={**meta, "scale": scale},
     )  # fmt: skip
+
+
+def pattern_picture(
+    pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], color: str, *, query: int | None = None,
+    bar: bool = True, bare: bool = False,
+) -> go.Figure:  # fmt: skip
+    """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without axis titles."""
+    return _square(
+        heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=bar and not bare),
+        queries,
+        keys,
+        query,
+        bare,
+    )
+
+
+def difference_picture(
+    difference: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None
+) -> go.Figure:
+    """Changes of weights, [query, key]: gains above 0, losses below."""
+    return _square(
+        heat(difference, "change of weight", scale=diverging(), low=-1.0, high=1.0), queries, keys, query, False
+    )
+
+
+def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: int | None, bare: bool) -> go.Figure:
+    words = {"x": "", "y": ""} if bare else {"x": KEY, "y": QUERY}
+    more: dict[str, Any] = {"margin": {"l": 4, "r": 4, "t": 4, "b": 4}} if bare else {}
+    if query is not None:
+        more["shapes"] = [{
+            "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
+            "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
+        }]  # fmt: skip
+    labels: Axis = {"showticklabels": not bare}
+    return heat_figure(
+        trace, **words, square=len(queries) == len(keys), across=across(keys) | labels, down=sparse(queries) | labels, **more
+    )  # fmt: skip
+
+
+def across(names: Sequence[str]) -> Axis:
+    """Axis settings that write names from left to right, with words upright."""
+    return sparse(names) | upright_words(names)
+
+
+def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
+    """The change of each output (logits) when one token is changed, [changed token, output]."""
+    trace = heat(
+        moved.T, "logits", scale=sequential("#7A5AE0"), low=0.0, high=max(high, 1e-6), x="changed token", y="output"
+    )
+    return heat_figure(
+        trace, x="changed token", y="output that moves", square=True, across=across(tokens), down=sparse(tokens)
+    )
+
+
+def numbers_picture(
+    matrix: np.ndarray, unit: str, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = ()
+) -> go.Figure:
+    """Signed numbers [row, column] on a scale that is symmetric around zero."""
+    most = max(float(np.abs(matrix).max(initial=0.0)), 1e-6)
+    trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=x, y=y)
+    return heat_figure(trace, x=x, y=y, across=across(columns), down=sparse(rows))
+
+
+def strips_picture(
+    strips: Sequence[tuple[str, np.ndarray]], keys: Sequence[str], blocked: np.ndarray, color: str
+) -> go.Figure:
+    """Strips of bars one above the other, a bar for each key; blocked keys are grey."""
+    traces, layout = [], {}
+    share, space = 1 / len(strips), 0.05
+    for place, (name, values) in enumerate(strips):
+        number = "" if place == 0 else str(place + 1)
+        top = 1 - place * share
+        layout[f"yaxis{number}"] = axis(name, domain=[top - share + space, top], zeroline=True, nticks=4)
+        for shown, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
+            if shown.any():
+                traces.append(go.Bar(
+                    x=np.flatnonzero(shown).tolist(), y=[float(f"{value:.5g}") for value in values[shown]], name=name, yaxis=f"y{number}",
+                    marker={"color": tone["light"]}, opacity=opacity, meta={"color": tone, "label": name},
+                    hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>", showlegend=False,
+                ))  # fmt: skip
+    below = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **across(keys))
+    return figure(traces, xaxis=below, bargap=0.25, barmode="overlay", hovermode="x", **layout)
+
+
+def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
+    """One bar for each name."""
+    bar = go.Bar(
+        x=list(range(len(names))), y=[float(f"{value:.5g}") for value in values], marker={"color": shade(color)["light"]},
+        meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
+    )  # fmt: skip
+    below = axis(x, showgrid=False, **sparse(names))
+    if sum(map(len, names)) > LEVEL:
+        below["tickangle"] = -60
+    return figure([bar], xaxis=below, yaxis=axis(y, zeroline=True), bargap=0.3)
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    strong: bool = True
+    """Whether the line is emphasised; the others are pale."""
+
+
+def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout: Any) -> go.Figure:
+    """Named lines; the emphasised ones are drawn last, on top."""
+    traces = []
+    for line in sorted(lines, key=lambda line: line.strong):
+        tone = shade(color) if line.strong else muted()
+        traces.append(go.Scatter(
+            x=list(line.x), y=[float(f"{value:.5g}") for value in line.y], name=line.name, mode="lines+markers", marker={"size": 5},
+            line={"color": tone["light"], "width": 3 if line.strong else 1.5}, opacity=1.0 if line.strong else 0.5,
+            meta={"color": tone, "label": line.name}, hovertemplate=f"{line.name}: %{{y:.3g}}<extra></extra>",
+        ))  # fmt: skip
+    axes = {"xaxis": axis(x) | layout.pop("xaxis", {}), "yaxis": axis(y) | layout.pop("yaxis", {})}
+    return figure(traces, **axes, margin={"l": 52, "r": 12, "t": 40, "b": 40}, **layout)
+
+
+def sparse(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
+    """Axis settings that write at most ``most`` of the names at 0, 1, 2 ..., the last among them, with markup escaped, since
+    Plotly interprets some.
+    """
+    if not names:
+        return {}
+    shown = list(range(0, len(names), -(-len(names) // most)))
+    shown[-1] = len(names) - 1
+    texts = [names[place].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
+    return {"tickvals": shown, "ticktext": texts, "tickangle": 0}

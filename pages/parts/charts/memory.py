@@ -1,14 +1,25 @@
-"""Memory of one training step by part: predicted by formula, and measured."""
+"""The memory of a training step by part: of one model, predicted and measured, and of well-known models."""
 
 from __future__ import annotations
 
+import pandas as pd
 import plotly.graph_objects as go
 
+from engine.foundation.formatting import in_bytes
 from engine.settings.costs import Memory
 from pages.parts.charts.base import FONT, LEGEND, axis, figure, uid_of
 from pages.parts.charts.colors import INK, MUTED, Pair, shade
 
+GREYS = (
+    Pair(light=INK["light"], dark="#C9D2E0"),
+    Pair(light=MUTED["light"], dark="#8B97AB"),
+    Pair(light="#98A3B5", dark="#5B677B"),
+)
+"""Of what every model has: its weights, their gradients, and the optimizer."""
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30))
+GIB = 2**30
+COLOR = "#2A5BD7"
+PARTS = ("weights", "gradients", "optimizer", "activations")
 
 
 def memory_figure(predicted: Memory | None, measured: Memory | None, color: str) -> go.Figure:
@@ -59,10 +70,7 @@ def parts_of(memory: Memory) -> dict[str, int | None]:
 
 def part_colors(color: str) -> dict[str, Pair]:
     """Greys for the parts that every model has, the run's own colour for what attention saves."""
-    return {
-        "parameters": Pair(light=INK["light"], dark="#C9D2E0"),
-        "gradients": Pair(light=MUTED["light"], dark="#8B97AB"),
-        "optimizer": Pair(light="#98A3B5", dark="#5B677B"),
+    return dict(zip(("parameters", "gradients", "optimizer"), GREYS, strict=True)) | {
         "scores": shade(color),
         "other saved": shade(color, 0.5),
     }
@@ -73,3 +81,34 @@ def _note(bar: str, text: str) -> dict[str, object]:
         "x": 0, "y": bar, "xref": "paper", "yref": "y", "text": text, "showarrow": False, "xanchor": "left",
         "font": {"size": FONT, "color": MUTED["light"]}, "xshift": 4,
     }  # fmt: skip
+
+
+def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:
+    """``predicted``: a row for each model by its label, in bytes; ``memory`` in bytes is drawn as a line."""
+    labels = list(predicted.index)
+    traces = [
+        go.Bar(
+            y=labels, x=(predicted[part] / GIB).tolist(), name=part, orientation="h", uid=uid_of(part),
+            marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
+            customdata=predicted[part].map(in_bytes).tolist(),
+            hovertemplate=f"%{{y}}, {part}: %{{customdata}}<extra></extra>",
+        )
+        for part, pair in zip(PARTS, (*GREYS, shade(COLOR)), strict=True)
+    ]  # fmt: skip
+    largest = max(memory / GIB, *(predicted["training"] / GIB))
+    return figure(
+        traces,
+        barmode="stack",
+        bargap=0.35,
+        xaxis=axis("memory of a training step (GiB), predicted", range=[0, 1.06 * largest]),
+        yaxis=axis("", autorange="reversed", showgrid=False),
+        hovermode="closest",
+        legend={**LEGEND, "traceorder": "normal"},
+        margin={"l": 90, "r": 12, "t": 34, "b": 40},
+        shapes=[
+            {
+                "type": "line", "xref": "x", "x0": memory / GIB, "x1": memory / GIB, "yref": "paper", "y0": 0, "y1": 1, "name": "accent",
+                "line": {"width": 1.5, "dash": "dash"},
+            }
+        ],
+    )  # fmt: skip

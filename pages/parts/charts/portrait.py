@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from pages.parts.charts.attention import gap
 from pages.parts.charts.base import FONT, Axis, Trace, axis, figure
 from pages.parts.charts.colors import MUTED, diverging, mix, sequential, shade
-from pages.parts.charts.heat import Places, heat, heat_figure
+from pages.parts.charts.heat import Places, heat, heat_figure, largest
 
 WHAT = {
     "table": ("dimension", "position", "added value"),
@@ -33,10 +33,10 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     matrix, at = portrait["matrix"], portrait["matrix_at"]
     if portrait["kind"] == "bias":
         return _tiles(portrait)
-    largest = _largest(matrix)
+    most = largest(matrix)
     # Angles start at zero and only grow.
-    scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -largest)
-    trace = heat(matrix, unit, scale=scale, low=low, high=largest, x=columns, y={rows: at})
+    scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -most)
+    trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at})
     if portrait["kind"] == "vectors":
         return heat_figure(trace, x=columns, y=rows)
     return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=end_marks(portrait, shown, "y"))
@@ -94,7 +94,7 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
             traces += _band(offsets, portrait["low"][line], portrait["high"][line], color)
         traces.append(
             plain_scatter(
-                x=offsets.tolist(), y=short(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
+                x=offsets.tolist(), y=five_digits(lines[line]), name=f"H{line + 1}" if several else "mean", mode="lines",
                 line={"color": shade(color, tone)["light"], "width": 2}, meta={"color": shade(color, tone)},
                 hovertemplate="offset %{x}: %{y:.4g}", showlegend=several,
             )
@@ -119,8 +119,8 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[
     plain: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
     return [
-        plain_scatter(x=x.tolist(), y=short(low), **plain),
-        plain_scatter(x=x.tolist(), y=short(high), fill="tonexty", fillcolor=faint, **plain),
+        plain_scatter(x=x.tolist(), y=five_digits(low), **plain),
+        plain_scatter(x=x.tolist(), y=five_digits(high), fill="tonexty", fillcolor=faint, **plain),
     ]
 
 
@@ -156,18 +156,14 @@ def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:
 
 def _signed(matrix: np.ndarray) -> tuple[Any, float, float]:
     """A scale around zero where there are negative values, else from zero."""
-    largest = _largest(matrix)
+    most = largest(matrix)
     return (
-        (diverging(), -largest, largest)
+        (diverging(), -most, most)
         if float(matrix.min()) < 0
-        else (sequential(mix(MUTED["light"], "#2A5BD7", 0.5)), 0.0, largest)
+        else (sequential(mix(MUTED["light"], "#2A5BD7", 0.5)), 0.0, most)
     )
 
 
-def _largest(matrix: np.ndarray) -> float:
-    return float(np.abs(matrix).max()) or 1.0
-
-
-def short(values: np.ndarray) -> list[float | None]:
+def five_digits(values: np.ndarray) -> list[float | None]:
     """Values with five digits: enough for a line, and half the bytes."""
     return [float(f"{v:.5g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float).tolist()]

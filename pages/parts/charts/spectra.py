@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from pages.parts.charts.base import Trace, axis, color_bar, figure
 from pages.parts.charts.colors import MUTED, muted, sequential, shade
-from pages.parts.charts.portrait import WHAT, Portrait, across_line, end_marks, plain_scatter, short
+from pages.parts.charts.portrait import WHAT, Portrait, across_line, end_marks, five_digits, plain_scatter
 
 FLOOR = 1e-6
 """The lower end of logarithmic axes: smaller values are rounding."""
@@ -75,11 +75,11 @@ def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
     return figure(
         [
             plain_scatter(
-                x=short(first), y=short(second), mode="lines", line={"color": MUTED["light"], "width": 1},
+                x=five_digits(first), y=five_digits(second), mode="lines", line={"color": MUTED["light"], "width": 1},
                 meta={"color": muted()}, opacity=0.5, hoverinfo="skip", showlegend=False,
             ),
             plain_scatter(
-                x=short(first), y=short(second), mode="markers", text=[str(place) for place in at.tolist()], showlegend=False,
+                x=five_digits(first), y=five_digits(second), mode="markers", text=[str(place) for place in at.tolist()], showlegend=False,
                 hovertemplate=WHAT[portrait["kind"]][1] + " %{text}<extra></extra>", meta={"scale": scale},
                 marker={
                     "color": at.tolist(), "size": 7, "colorscale": scale["light"], "showscale": True,
@@ -120,7 +120,7 @@ def _curve(
 ) -> Trace:
     pair = shade(color, tone)
     return plain_scatter(
-        x=short(x), y=short(y), name=name, mode="lines+markers" if points else "lines", marker={"size": 5},
+        x=five_digits(x), y=five_digits(y), name=name, mode="lines+markers" if points else "lines", marker={"size": 5},
         line={"color": pair["light"], "width": 2, "dash": ("solid", "dash", "dot")[place % 3]}, meta={"color": pair},
         hovertemplate=hover,
     )  # fmt: skip

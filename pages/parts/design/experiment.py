@@ -12,12 +12,12 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun
 from engine.experiments.store import find_comparison
 from engine.settings.errors import ConfigError
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.unsaved import say_result_unsaved
-from pages.parts.design.state import EXPERIMENT, SETTINGS, asked, design
+from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_refusal
+from pages.parts.app.session import in_step_with
+from pages.parts.design.state import EXPERIMENT, SETTINGS, asked_comparison, design
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, show_refusal, start
-from pages.parts.stage.evidence import follow, in_step_with, show_stored
+from pages.parts.stage.board import follow, show_stored
+from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, start
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.shown import Shown, of_evidence
 from pages.parts.stage.take_away import take_away
@@ -26,7 +26,7 @@ from pages.parts.stage.take_away import take_away
 def show_experiment() -> None:
     name = SETTINGS.values()[EXPERIMENT] or ""
     run = EXPERIMENTS.find(name)
-    with in_step_with(run):
+    with in_step_with(lambda: run.state if run is not None else ""):
         _settings(run)
         show_refusal()
         with st.container():  # a fixed container: the elements here must not change the index of those below
@@ -49,7 +49,7 @@ def show_experiment() -> None:
 def _experiment() -> tuple[Experiment | None, str]:
     """The experiment that Run starts, or why there is none."""
     try:
-        return asked().experiment, ""
+        return asked_comparison().experiment, ""
     except (ConfigError, ValueError) as error:
         return None, in_markdown(error)
 
@@ -89,6 +89,6 @@ def _heading(experiment: Experiment) -> None:
 
 def _begin() -> None:
     """Start the comparison and show it; where the same one is running already, show that."""
-    name = start(asked().experiment, comparison=asked())
+    name = start(asked_comparison().experiment, comparison=asked_comparison())
     if name is not None:
         SETTINGS.put({EXPERIMENT: name})

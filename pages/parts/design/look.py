@@ -5,16 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.analysis.encoding_jobs import ComputePreview, Preview
-from engine.config.run_config import RunConfig
 from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import ask
-from pages.parts.app.remembered import remembered
+from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.design import distance_figure, offsets_figure, similarity_picture, table_picture
+from pages.parts.charts.encoding import distance_figure, offsets_figure, similarity_picture, table_picture
 from pages.parts.design.state import design, parts
 
 HEIGHT = 300
@@ -25,16 +23,11 @@ WHAT = {
 }
 
 
-@remembered(64)
-def _look(config: RunConfig) -> Preview:
-    return ask(ComputePreview(config))
-
-
 def show_look() -> None:
     try:
         config = design_config(parts())
         with st.spinner("A worker draws it"):
-            look = _look(config)
+            look = ask_once(ComputePreview(config))
     except (ConfigError, JobError) as error:
         st.error(in_markdown(error), icon=":material/block:")
         return

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from engine.config.run_config import parse_leniently
 from engine.encodings.designed.spec import DesignedSettings
@@ -14,7 +13,7 @@ from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TAS
 from engine.experiments.store import find_comparison
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting, settings_in
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
 from pages.parts.stage.controls import seeds_setting
 from pages.parts.stage.experiments import EXPERIMENTS
 
@@ -45,13 +44,13 @@ class DesignState(PageState, DesignedSettings):
     @classmethod
     def _stored(cls, name: str | None) -> str | None:
         if name is not None and EXPERIMENTS.find(name) is None and find_comparison(name) is None:
-            raise PydanticCustomError("choice", "one that goes here or is kept on this machine")
+            raise not_allowed("one that goes here or is kept on this machine")
         return name
 
 
 def _some_of(names: tuple[str, ...], allowed: Sequence[str], most: int) -> tuple[str, ...]:
     if not (set(names) <= set(allowed) and 1 <= len(names) == len(set(names)) <= most):
-        raise PydanticCustomError("choice", f"1 to {most} different ones of {', '.join(allowed)}")
+        raise not_allowed(f"1 to {most} different ones of {', '.join(allowed)}")
     return names
 
 
@@ -71,7 +70,7 @@ class DesignSettings(ModelSettings[DesignState]):
         values, more = super().read({name: text for name, text in query.items() if name not in PARTS})
         values |= {name: config.value(name) for name in PARTS}
         if query.keys() == {EXPERIMENT} and values[EXPERIMENT] and (found := find_comparison(values[EXPERIMENT])):
-            asked = found[0]
+            asked, _ = found
             values |= {**asked.parts, "against": asked.against, "tasks": asked.tasks, "seeds": asked.seeds}
         return values, ignored + more
 
@@ -103,7 +102,7 @@ def design() -> DesignedSettings:
     return DesignedSettings(**parts())
 
 
-def asked() -> Comparison:
+def asked_comparison() -> Comparison:
     """The comparison that Run starts."""
     values = SETTINGS.values()
     return Comparison(parts(), values["against"], values["tasks"], values["seeds"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -18,11 +17,9 @@ from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import ask
-from pages.parts.app.remembered import remembered
-from pages.parts.encodings.asked import TIMEOUT
-from pages.parts.encodings.evidence_table import evidence_styled
-from pages.parts.encodings.ranking import GROUPS, Row, grouped, in_words
+from pages.parts.app.questions import ask, ask_once
+from pages.parts.app.setting_widget import offer_file
+from pages.parts.encodings.evidence import GROUPS, Row, evidence_styled, grouped, row_in_words
 from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
 
 MODEL = RunConfig(
@@ -60,13 +57,10 @@ def choose() -> None:
     st.caption(LEGEND)
     with st.container(horizontal=True):
         st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
-        # A function, not a value: the file is made only when somebody downloads it.
-        st.download_button(
+        offer_file(
             "Every number (CSV)",
-            partial(_as_csv, rows),
+            lambda: evidence_frame({row.encoding: row.cells for row in rows}).to_csv(index=False),
             "encodings-evidence.csv",
-            "text/csv",
-            icon=":material/download:",
         )
     with st.expander("How each column is measured", icon=":material/help:"):
         for wanted in PROPERTIES:
@@ -78,31 +72,21 @@ def choose() -> None:
 
 
 def rows_now() -> list[Row]:
-    """The rows of the table. Raises JobError."""
-    return _rows(kept_since())
+    """The rows of the table, from a worker that reads the stored evidence; asked anew once something was measured. Raises JobError."""
+    kept = kept_since()
+    times = ask_once(ReadTimes(), kept)
+    return [
+        Row(
+            name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
+        )
+        for row in ask_once(CollectEvidence(), kept)
+    ]  # fmt: skip
 
 
 def kept_since() -> tuple[str, ...]:
     """The names and times of the evidence files on this machine; they change when anything is measured."""
     files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
     return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
-
-
-@remembered(4)
-def _rows(kept: tuple[str, ...]) -> list[Row]:
-    """The rows, from a worker that reads the stored evidence; cached until something new is measured."""
-    cells = ask(CollectEvidence(), timeout=TIMEOUT)
-    times = ask(ReadTimes(), timeout=TIMEOUT)
-    return [
-        Row(
-            name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
-        )
-        for row in cells
-    ]  # fmt: skip
-
-
-def _as_csv(rows: list[Row]) -> str:
-    return evidence_frame({row.encoding: row.cells for row in rows}).to_csv(index=False)
 
 
 def _measure() -> None:
@@ -118,7 +102,7 @@ def _show_ranking(rows: list[Row], needs: Sequence[str]) -> None:
         if not found:
             continue
         st.markdown(f"{icon} **{title}**")
-        st.markdown("\n".join(f"- {in_words(row, needs)}" for row in found))
+        st.markdown("\n".join(f"- {row_in_words(row, needs)}" for row in found))
     st.caption(
         "The evidence is thin: each number is one small model on one task, over the seeds given. It says what happened there; "
         "measure on your own task before you rely on it."

@@ -4,35 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from engine.analysis.encoding_jobs import ComputeMatrices, ComputePortrait
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
+from engine.foundation.job import Job
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import asking_threads
+from pages.parts.app.questions import ask_once, asking_threads
 from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.portrait import Portrait
-from pages.parts.encodings import asked
-from pages.parts.encodings.controls import control
-from pages.parts.encodings.facts import offer_times, show_facts
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
+    offer_times,
     profile_panel,
+    show_portrait_facts,
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.encodings.settings import SIDES, config_of, positions_shown, settings
-from pages.parts.encodings.state import SETTINGS, value, values, write_address
+from pages.parts.encodings.state import (
+    SETTINGS,
+    SIDES,
+    config_of,
+    control,
+    positions_shown,
+    settings_now,
+    value,
+    values,
+    write_address,
+)
 
-Asked = Callable[[RunConfig, int], Portrait]
+Asked = Callable[[RunConfig, int], Job[Any]]
 Told = tuple[str, str, Portrait, str]
 """Side, name, portrait, colour."""
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
@@ -54,7 +65,7 @@ def _compare() -> None:
     configs, problems = _configs()
     top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
     with asking_threads(len(SIDES)) as together:
-        pictures = _ask(together, asked.pictures, configs, shown)
+        pictures = _ask(together, ComputeMatrices, configs, shown)  # quick, and so shown first
         at_once = _come_at_once(pictures)
         if not at_once:
             _controls(top)
@@ -74,7 +85,7 @@ def _compare() -> None:
         if at_once:
             _controls(top)
         write_address()
-        found = _found(_ask(together, asked.portrait, {side: configs[side] for side in seen}, shown), problems)
+        found = _found(_ask(together, ComputePortrait, {side: configs[side] for side in seen}, shown), problems)
     with words:
         _words(configs, found, problems, shown)
     if found:
@@ -95,7 +106,7 @@ def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:
 def _ask(
     together: ThreadPoolExecutor, what: Asked, configs: dict[str, RunConfig], shown: int
 ) -> dict[str, Future[Portrait]]:
-    return {side: together.submit(what, config, shown) for side, config in configs.items()}
+    return {side: together.submit(ask_once, what(config, shown)) for side, config in configs.items()}
 
 
 def _come_at_once(answers: dict[str, Future[Portrait]]) -> bool:
@@ -131,7 +142,7 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
             else:
                 config = configs[side]
                 st.latex(with_numbers(config.encoding, config, config.encoding_settings))
-                show_facts(config, found[side], shown)
+                show_portrait_facts(config, found[side], shown)
     offer_times([configs[side] for side in found])
 
 
@@ -151,7 +162,7 @@ def _shared() -> None:
 
 
 def _less_asked() -> None:
-    rows = settings(values())
+    rows = settings_now(values())
     own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
     hidden = SETTINGS.drawn(*LESS_ASKED, *own["a"], *own["b"])
     if not hidden:

@@ -1,32 +1,149 @@
-"""What is set on the page, kept in one place of the session, and its link."""
+"""The settings of the encodings page, one typed table beside the parameters of the two encodings themselves; their widgets and link."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import field_validator
+
+from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
+from engine.experiments.properties import NEEDS
+from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem
-from engine.settings.fields import Setting, to_text
+from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.settings.reading import checked, leniently
-from pages.parts.app.page_state import ModelSettings
-from pages.parts.encodings.settings import BASE, SIDES, EncodingsState, settings
+from engine.tasks import PLAIN
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
+from pages.parts.boards.recorded import RECORDED
 
+SIDES = ("a", "b")
+VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
+LONGEST, FURTHEST = 512, 1024
+"""The longest trained length and the most positions shown."""
+BASE, BASES = "base", ("sinusoid_base", "rope_base")
+"""The settings of the longest wavelength: two different encodings share one."""
+
+_OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
 UNKNOWN = "a name this page knows with these encodings"
+
+
+def _of_run(name: str, **changes: Any) -> Any:
+    """A setting of every run, with the differences that it has on this page."""
+    row = _OF_RUN[name]
+    usual = {"default": row.default, "label": row.label, "help": row.help, "ge": row.minimum, "le": row.maximum}
+    return setting(**usual | changes)
+
+
+class EncodingsState(PageState):
+    """What is set on the page, beside the parameters of its two encodings."""
+
+    # fmt: off
+    view: Literal["compare", "training", "choose"] = setting("compare", label="View", help="What this page shows.", labels=VIEWS)
+    a: str = setting("sinusoidal", label="Encoding A", help="What stands in this column.")
+    b: str = setting("rope", label="Encoding B", help="What stands in this column.")
+    d_model: int = _of_run("d_model", default=64, le=512)
+    n_heads: int = _of_run("n_heads", default=4, le=16)
+    seq_len: int = _of_run("seq_len", default=64, le=LONGEST, label="Trained length", help="Positions that training reaches.")
+    reach: int = setting(
+        2, label="Shown to (× trained)", ge=1, le=4,
+        help=f"Positions beyond the trained length are shown too: up to so many times it, and {FURTHEST:,} at most.",
+    )
+    sight: Literal["back", "both"] = setting(
+        "back", label="Attention looks", help="A causal encoding need not tell apart what is never seen.",
+        labels={"back": "Back only (causal)", "both": "Both ways"},
+    )
+    likeness: Literal["cosine", "dot"] = setting(
+        "cosine", label="Similarity", help="Cosine leaves out how long the vectors are; the dot product does not.",
+        labels={"cosine": "Cosine", "dot": "Dot product"},
+    )
+    token_init_std: float = _of_run("token_init_std", help="Standard deviation of the tokens beside which the encoding stands.")
+    seed: int = _of_run("seed", help="Draws the first values of what is learned.")
+    base: float = setting(
+        10_000.0, label="Base", help="b in both formulas: the larger, the slower the slowest wave.", ge=2.0, le=1e7,
+    )
+    run: str | None = setting(None, label="Run", help="")
+    step: int | None = setting(None, label="Step", help="The snapshots that the run kept.", ge=0, le=1_000_000)
+    layer: int | None = setting(None, label="Layer", help="Each layer learns an encoding of its own.", ge=0, le=48)
+    """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
+    needs: tuple[str, ...] = setting((), label="I need", help="")
+    # fmt: on
+
+    @field_validator(*SIDES)
+    @classmethod
+    def _encoding(cls, name: str) -> str:
+        if name not in ENCODINGS:
+            raise not_allowed("one of " + ", ".join(ENCODINGS))
+        return name
+
+    @field_validator("run")
+    @classmethod
+    def _run(cls, name: str | None) -> str | None:
+        if name not in (None, RECORDED) and not RUN_ID.fullmatch(name):
+            raise not_allowed(f"{RECORDED}, or the name of a run")
+        return name
+
+    @field_validator("needs")
+    @classmethod
+    def _needs(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return all_known(names, NEEDS)
+
+
+_LABELS = {name: row.label for name, row in ENCODINGS.items()}
+FIXED = {row.name: row for row in settings_in(EncodingsState, choices=dict.fromkeys(SIDES, _LABELS))}
+
+
+def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
+    """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
+    shares = shares_base(values)
+    own = {
+        f"{side}.{row.name}": row
+        for side in SIDES
+        for row in settings_in(ENCODINGS[values.get(side, FIXED[side].default)].settings)
+    }
+    has_base = shares and any(row.name in BASES for row in own.values())
+    fixed = {name: row for name, row in FIXED.items() if name != BASE or has_base}
+    return fixed | {name: replace(row, name=name) for name, row in own.items() if not (shares and row.name in BASES)}
+
+
+def positions_shown(values: Mapping[str, Any]) -> int:
+    length, reach = (int(values.get(name, FIXED[name].default)) for name in ("seq_len", "reach"))
+    return min(length * reach, FURTHEST)
+
+
+def shares_base(values: Mapping[str, Any]) -> bool:
+    """Whether the sides share one base: two different encodings do; two of a kind are compared base against base."""
+    return bool(values.get("a", "sinusoidal") != values.get("b", "rope"))
+
+
+def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
+    """The config from which the encoding of a side is built. Raises ConfigError."""
+    known = settings_now(values)
+    now = {name: values.get(name, row.default) for name, row in known.items()}
+    name = now[side]
+    own = {
+        row.name: now.get(f"{side}.{row.name}", now.get(BASE, row.default))
+        for row in settings_in(ENCODINGS[name].settings)
+        if f"{side}.{row.name}" in now or row.name in BASES
+    }
+    shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
+    family = "decoder" if now["sight"] == "back" else "encoder"
+    return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})
 
 
 class EncodingsSettings(ModelSettings[EncodingsState]):
     """Two encodings decide what else there is to set. Of their own parameters only those that were set are kept."""
 
     def rows(self) -> Mapping[str, Setting]:
-        return settings(self.values())
+        return settings_now(self.values())
 
     def asked_for(self) -> dict[str, Any]:
         kept = self.values()
-        return {name: kept.get(name, row.default) for name, row in settings(kept).items()}
+        return {name: kept.get(name, row.default) for name, row in settings_now(kept).items()}
 
     def take(self, name: str, value: Any) -> None:
         super().take(name, value)
@@ -37,7 +154,7 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         """What a link leaves out is as by default. The parameters of a side are checked by its encoding."""
         own = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
         values, ignored = super().read({name: text for name, text in query.items() if name not in own})
-        exist = settings(values)
+        exist = settings_now(values)
         ignored += [Problem(name, query[name], UNKNOWN) for name in query if name in {*own, BASE} and name not in exist]
         for side in SIDES:
             given = {name[len(side) + 1 :]: query[name] for name in own & exist.keys() if name.startswith(f"{side}.")}
@@ -68,3 +185,9 @@ def value(name: str) -> Any:
 
 def write_address() -> None:
     SETTINGS.write_address(SETTINGS.query())
+
+
+def control(name: str, **more: Any) -> None:
+    """The widget of a setting, if the setting exists with the chosen encodings."""
+    if name in SETTINGS.rows():
+        SETTINGS.widget(name, side_by_side=True, **more)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import streamlit as st
 
+from engine.analysis.encoding_jobs import ComputePortraitOfSnapshot, FollowSnapshots, MeasureFinalScales
 from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
 from engine.runs.run import Run
 from engine.workers.errors import JobError
-from pages.parts.app import server
 from pages.parts.app.in_markdown import as_code, in_markdown
+from pages.parts.app.questions import ask_once
 from pages.parts.app.session import shown_run
-from pages.parts.app.visitor import visitor
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.boards.recorded import recorded_run
+from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.portrait import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings import asked
-from pages.parts.encodings.controls import control
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
@@ -28,12 +24,10 @@ from pages.parts.encodings.panels import (
     similarity_panel,
     spectrum_panels,
 )
-from pages.parts.encodings.settings import RECORDED
-from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, value, write_address
+from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, control, value, write_address
 
 POLL_SECONDS = 2.0
 """Seconds between two checks of a run that trains."""
-MOST_RUNS = 20
 
 
 def through_training() -> None:
@@ -41,34 +35,25 @@ def through_training() -> None:
     st.fragment(_along, run_every=POLL_SECONDS if run.live else None)(run)
 
 
-def runs_of_visitor() -> dict[str, Run]:
-    """The recorded run and this visitor's runs with attention and snapshots, newest first, by their names in the link."""
-    own = [run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if steps_of(run)]
-    linked = value(RUN)
-    extra = [server.find(linked)] if linked not in (None, RECORDED) else []
-    found = {run.id: run for run in (*extra, shown_run(), *own) if run is not None and run.config.architecture.attends}
-    return {RECORDED: recorded_run(), **found}
+def runs_to_choose() -> dict[str, Run]:
+    """The recorded run, the one of the link, and this visitor's with attention and snapshots, by their names in the link."""
+    found = runs_of_visitor(lambda run: bool(steps_stored(run)), run_named(value(RUN) or RECORDED), shown_run())
+    return {RECORDED: recorded_run()} | {name: run for name, run in found.items() if run.config.architecture.attends}
 
 
-def steps_of(run: Run) -> tuple[int, ...]:
+def steps_stored(run: Run) -> tuple[int, ...]:
     """The steps at which a run's encoding was stored."""
     kept = {event.step for event in run.events.of(Snapshot)}
     return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
 
 
-def layers_of(run: Run) -> int:
+def layers_stored(run: Run) -> int:
     """The number of layers whose encoding a run stored: 1 where all share it, and in runs of older versions."""
     return layers_kept(run.snapshot.encoding) if run.snapshot else 1
 
 
-def named(run: Run, key: str) -> str:
-    config = run.config
-    when = "Recorded run" if key == RECORDED else datetime.fromtimestamp(run.created).strftime("%H:%M:%S")
-    return f"{when}: {ENCODINGS[config.pos_encoding].label}, {config.task.replace('_', ' ')}, {config.n_layers} × {config.d_model}"
-
-
 def _chosen() -> Run:
-    runs = runs_of_visitor()
+    runs = runs_to_choose()
     asked_for = value(RUN) or RECORDED
     if asked_for not in runs:
         st.warning(
@@ -78,7 +63,7 @@ def _chosen() -> Run:
         asked_for = RECORDED
     if SETTINGS.drawn(RUN):
         bound = SETTINGS.labelled(RUN, shown=asked_for)
-        st.selectbox(options=list(runs), format_func=lambda name: named(runs[name], name), **bound)
+        st.selectbox(options=list(runs), format_func=lambda name: run_in_words(runs[name]), **bound)
     st.caption(
         "The recorded run and yours of this visit. Train one in the lab, with any encoding, and it is listed here."
     )
@@ -87,7 +72,7 @@ def _chosen() -> Run:
 
 def _along(run: Run) -> None:
     write_address()
-    steps = steps_of(run)
+    steps = steps_stored(run)
     if len(steps) < 2:
         st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
         return
@@ -99,12 +84,13 @@ def _along(run: Run) -> None:
             st.select_slider(options=steps, **SETTINGS.labelled(STEP, shown=step))
     with likeness:
         control("likeness")
-    layers = layers_of(run)
+    layers = layers_stored(run)
     layer = _choose_layer(layers) if layers > 1 else 0
     try:
-        first, then = (asked.portrait_at(run.folder, run.config, at, layer) for at in (steps[0], step))
-        numbers = asked.along(run.folder, steps, layer)
-        scales = {} if run.live else asked.final_scales(run.folder, layer)
+        folder = str(run.folder)
+        first, then = (ask_once(ComputePortraitOfSnapshot(folder, run.config, at, layer)) for at in (steps[0], step))
+        numbers = ask_once(FollowSnapshots(folder, steps, layer))
+        scales = {} if run.live else ask_once(MeasureFinalScales(folder, layer))
     except JobError as error:
         st.error(in_markdown(error), icon=":material/error:")
         return

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from engine.experiments.key_figure import ANSWERS, Answer, KeyFigure, Outcome
-from pages.parts.charts.arms import is_share
+from pages.parts.charts.experiments.arms import is_share
 
 GUESSES = "issues.guesses"
 """Session key: the guesses by issue."""

@@ -10,14 +10,12 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import values_of
 from engine.foundation.formatting import counted
-from pages.parts.charts.arms import is_share
 from pages.parts.charts.base import to_plain
-from pages.parts.charts.key_figure import key_figure
-from pages.parts.charts.slide import SCALE, Slide, slide_figure
+from pages.parts.charts.experiments.arms import is_share
+from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
 from pages.parts.issues.guess import Guess
 from pages.parts.stage.ended import row_of
-from pages.parts.stage.plain import Plain, Remember, levels_of
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.shown import Plain, Remember, Shown, levels_of
 
 ROW, AROUND, LOWEST = 44, 40, 200
 """Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""

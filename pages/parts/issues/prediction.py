@@ -11,7 +11,7 @@ from engine.experiments.experiment import Claim
 from engine.experiments.finding import FINDINGS, Finding
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
-from pages.parts.app.linked_terms import with_terms
+from pages.parts.app.glossary import with_terms
 
 CHOICES: tuple[Finding, ...] = ("holds", "none", "opposite")
 Prediction = Mapping[int, Finding]

@@ -12,7 +12,7 @@ from engine.experiments.key_figure import KeyFigure
 from engine.experiments.report import report
 from engine.experiments.running import ExperimentRun
 from engine.foundation.formatting import counted
-from pages.parts.app.unsaved import say_result_unsaved
+from pages.parts.app.in_markdown import say_result_unsaved, show_refusal
 from pages.parts.boards.panels import picked_in
 from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
@@ -20,9 +20,9 @@ from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.stored import choose_stored
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board, kept_board
-from pages.parts.stage.controls import run_or_stop, show_forecast, show_refusal
+from pages.parts.stage.claims import badge
+from pages.parts.stage.controls import run_or_stop, show_forecast
 from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.looks import badge
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
 

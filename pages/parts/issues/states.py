@@ -10,7 +10,7 @@ from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.published import ShippedResult, shipped_result
-from pages.parts.stage.looks import LOOKS
+from pages.parts.stage.claims import LOOKS
 
 
 @cache

@@ -10,16 +10,14 @@ import streamlit as st
 from engine.experiments.finding import LOWEST_P
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running import ExperimentRun
-from pages.parts.app.linked_terms import links_to_terms
+from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.controls import asked, extended, predicted
 from pages.parts.issues.prediction import ask_prediction, prediction_of, show_comparison
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.board import Drawing, experiment_board, follow, kept_board, show_stored
 from pages.parts.stage.claims import claims_section
-from pages.parts.stage.evidence import follow, show_stored
-from pages.parts.stage.plain import Plain, Remember
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.shown import Plain, Remember, Shown
 from pages.parts.stage.take_away import take_away
 
 TAB = "issues.tab"

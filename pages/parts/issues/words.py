@@ -11,8 +11,8 @@ from engine.experiments.frames import published_frame
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.trial import Trial
-from pages.parts.app.linked_terms import with_terms
-from pages.parts.charts.stack import stack_svg
+from pages.parts.app.glossary import with_terms
+from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.issues.drawing import show_drawing
 from pages.parts.stage.issue_list import PAGE, issue_link
 

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.app.own_runs import WATCHING, Steering, start_run, steer
+from pages.parts.app.own_runs import pause_button, say_watching, start_run, steer, stop_button
 from pages.parts.app.session import SHOWN, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import fill_form, form_config
@@ -25,24 +25,17 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
 def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     st.session_state.setdefault(PACE, "Full speed")
-    own = run is not None and mine(run.owner)
-    live = own and run is not None and run.live
-    running = live and run is not None and run.state != "paused"
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
-    if run is not None and run.live and not own:
-        st.caption(f":material/visibility: {WATCHING}")
+    say_watching(run)
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
-        if run is not None and own and run.state == "paused":
-            st.button("Resume", icon=":material/resume:", on_click=_pool, args=("resume", run))
-        else:
-            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_pool, args=("pause", run))
+        pause_button(run)
         st.button(
             "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", disabled=config is None,
             on_click=_step, args=(run,),
         )  # fmt: skip
-        st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_pool, args=("stop", run))
+        stop_button(run)
         st.button(
             "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
             disabled=run is None, on_click=_reset, args=(run,),
@@ -78,7 +71,7 @@ def _step(run: Run | None) -> None:
 
 def _reset(run: Run) -> None:
     if run.live and mine(run.owner):
-        _pool("stop", run)
+        steer("stop", run.id)
     fill_form(run.config)
     submit(run.config, paused=True)
 
@@ -93,7 +86,3 @@ def _new_seed() -> None:
 def _set_pace(run: Run | None) -> None:
     if run is not None and run.live and mine(run.owner):
         server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())
-
-
-def _pool(action: Steering, run: Run) -> None:
-    steer(action, run.id)

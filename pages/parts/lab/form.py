@@ -1,4 +1,4 @@
-"""RunConfig's settings as widgets."""
+"""RunConfig's settings as widgets; the task with its sentence, and a list of all to choose from."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ from collections.abc import Iterable
 import streamlit as st
 
 from engine.settings.fields import Setting
+from engine.tasks import BY_GROUP, TASKS
+from engine.tasks.spec import GROUPS, Group, TaskSpec
 from pages.parts.lab.state import SETTINGS
-from pages.parts.lab.tasks import choose_task
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
 OPENED = "lab.opened"
 """The session key of the group of settings that stands open above the others."""
+ICONS = {
+    "Task": ":material/assignment:",
+    "Shape": ":material/straighten:",
+    "Encoding": ":material/pin_drop:",
+    "Attention": ":material/visibility:",
+    "Block": ":material/layers:",
+    "Training": ":material/model_training:",
+    "Data": ":material/database:",
+    "Faults": ":material/bug_report:",
+}
+IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)
+"""All tasks by name, as readers choose among them."""
 
 
 def main_settings() -> None:
@@ -77,19 +90,61 @@ def _widgets(group: str, rows: Iterable[Setting]) -> None:
         SETTINGS.widget(row.name)
 
 
-ICONS = {
-    "Task": ":material/assignment:",
-    "Shape": ":material/straighten:",
-    "Encoding": ":material/pin_drop:",
-    "Attention": ":material/visibility:",
-    "Block": ":material/layers:",
-    "Training": ":material/model_training:",
-    "Data": ":material/database:",
-    "Faults": ":material/bug_report:",
-}
-
-
 def _heading(group: str, rows: Iterable[Setting]) -> str:
     values = SETTINGS.asked_for()
     changed = sum(values[row.name] != row.default for row in rows)
     return f"{group} · {changed} changed" if changed else group
+
+
+def choose_task() -> None:
+    """The tasks by name and sample, the sentence of the chosen one, and the way to a list of all."""
+    with st.container(gap="xsmall", key="lab-task"):
+        SETTINGS.widget("task", choices=IN_GROUPS, format_func=_with_sample)
+        _button()
+        st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
+
+
+def _with_sample(name: str) -> str:
+    task = TASKS[name]
+    return task.label if task.corpus else f"{task.label} · {task.sample}"
+
+
+@st.fragment
+def _button() -> None:
+    """The button that opens the list. What is closed costs nothing, and opening it runs no more of the page."""
+    if st.button("All tasks", key="lab.tasks", type="tertiary", disabled=SETTINGS.locks("task")):
+        _list()
+
+
+@st.dialog("All tasks", width="large")
+def _list() -> None:
+    """Every task under the heading of its group: one click chooses it."""
+    for column, groups in zip(st.columns(2, gap="medium"), _halves(list(BY_GROUP)), strict=True):
+        with column:
+            for group in groups:
+                with st.container(gap="xsmall"):
+                    st.subheader(GROUPS[group], anchor=False)
+                    for task in BY_GROUP[group]:
+                        _show(task)
+
+
+def _halves(groups: list[Group]) -> tuple[list[Group], list[Group]]:
+    half = len(groups) // 2
+    return groups[:half], groups[half:]
+
+
+def _show(task: TaskSpec) -> None:
+    here = task.name == SETTINGS.asked_for()["task"]
+    with st.container(gap=None):
+        if st.button(
+            f"**{task.label}** · {task.sample}", key=f"lab.tasks.{task.name}", type="tertiary",
+            icon=":material/check:" if here else None, on_click=_choose, args=(task.name,),
+        ):  # fmt: skip
+            st.rerun()  # closes the list
+        st.caption(task.summary)
+
+
+def _choose(name: str) -> None:
+    """Choose a task as the select box does, and let the box start from it."""
+    SETTINGS.take("task", name)
+    SETTINGS.put({"task": name})

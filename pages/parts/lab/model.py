@@ -10,7 +10,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
 from engine.tasks import TASKS
-from pages.parts.charts.stack import OPTIMIZERS, short
+from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
 from pages.parts.lab.form import open_settings
 from pages.parts.lab.state import SETTINGS
 
@@ -27,7 +27,7 @@ Plain = dict[str, Any]
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
     """The model as plain data for ``model.js``. ``shown``: the config whose snapshots the board has; its attention stands in the
     drawing as long as the model is the same."""
-    task, encoding = TASKS[config.task].label, short(ENCODINGS[config.pos_encoding].label)
+    task, encoding = TASKS[config.task].label, short_label(ENCODINGS[config.pos_encoding].label)
     return {
         "read": [
             _part("task", task, "The task: open its settings", opens="Task"),

@@ -1,4 +1,4 @@
-"""The test lengths of a run, and what can be taken from it: links and files."""
+"""What becomes of a run: its test lengths, what can be taken from it, and whether it is kept."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.run import Run
-from pages.parts.app.visitor import mine
-from pages.parts.lab.keeping import keep_or_delete
+from pages.parts.app import server
+from pages.parts.app.in_markdown import refused_in_words
+from pages.parts.app.session import forget_run
+from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import share_link
 
 
@@ -32,7 +35,7 @@ def show_lengths(run: Run) -> None:
         st.caption(note)
 
 
-def take_away(run: Run | None, config: RunConfig) -> None:
+def take_run_away(run: Run | None, config: RunConfig) -> None:
     """The link to everything on the page, the run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if run is not None and mine(run.owner) and (run.away or not run.live):
@@ -44,16 +47,18 @@ def take_away(run: Run | None, config: RunConfig) -> None:
             st.code(train_command(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
-                # Functions, not values: the files are made only when somebody downloads them.
-                st.download_button(
-                    "Settings (JSON)", partial(_settings_json, run), f"{run.id}.json", "application/json"
+                offer_file(
+                    "Settings (JSON)", lambda: json.dumps(to_query(run.config), indent=2), f"{run.id}.json", None
                 )
-                st.download_button(
-                    "Numbers, a row a step (CSV)", partial(_numbers_csv, run), f"{run.id}.csv", "text/csv"
+                offer_file(
+                    "Numbers, a row a step (CSV)",
+                    lambda: steps_frame(run.events).to_csv(index=False),
+                    f"{run.id}.csv",
+                    None,
                 )
-                st.download_button("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl")
+                offer_file("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl", None)
                 if run.weights is not None:
-                    st.download_button("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors")
+                    offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
         if run is not None and run.config.architecture.attends:
             st.page_link(
                 "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
@@ -65,13 +70,31 @@ def take_away(run: Run | None, config: RunConfig) -> None:
             )  # fmt: skip
 
 
-def _settings_json(run: Run) -> str:
-    return json.dumps(to_query(run.config), indent=2)
-
-
-def _numbers_csv(run: Run) -> str:
-    return steps_frame(run.events).to_csv(index=False)
-
-
 def _events_jsonl(run: Run) -> str:
     return "\n".join(json.dumps(to_json(event)) for event in run.events)
+
+
+def keep_or_delete(run: Run) -> None:
+    st.toggle(
+        "Keep", value=run.pinned, key=f"keep.{run.id}", on_change=_keep, args=(run,),
+        help="When too many runs are stored here, the oldest are deleted. This run then stays.",
+    )  # fmt: skip
+    with st.popover("Delete", icon=":material/delete:"):
+        st.caption("The run, its curves and its trained weights are deleted for good. Links to it stop working.")
+        st.button("Delete this run", key="delete", type="primary", on_click=_delete, args=(run,))
+
+
+def _keep(run: Run) -> None:
+    runs, limits = server.pool().runs, server.pool().limits
+    with refused_in_words(error=ValueError):
+        if st.session_state[f"keep.{run.id}"]:
+            runs.pin(run.id, visitor(), limits.retention)
+        else:
+            runs.unpin(run.id, visitor())
+    st.session_state[f"keep.{run.id}"] = run.pinned
+
+
+def _delete(run: Run) -> None:
+    with refused_in_words(error=ValueError):
+        server.pool().runs.delete(run.id, visitor())
+        forget_run(run.id)

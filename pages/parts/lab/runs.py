@@ -1,4 +1,4 @@
-"""The shelf of runs: this tab's runs as chips, each with what can be done with it; two of them side by side."""
+"""The shelf of runs: this tab's runs as chips, named by their differences, each with what can be done with it; two side by side."""
 
 from __future__ import annotations
 
@@ -7,15 +7,30 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
-from pages.parts.app.session import kept_runs, run_shelf, show_run, take_off
+from pages.parts.app.session import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
 from pages.parts.charts.encoding import color_of
-from pages.parts.lab.differences import named_by_difference
 
 HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
 """Streamlit's named colours by hue, for a dot in the colour of a run's curves."""
+
+
+def difference(before: RunConfig, after: RunConfig) -> str:
+    """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
+    old, parts = before.flat(), []
+    for row, was, now in changes_between(before, after):
+        if row.name in old:
+            parts.append(f"{row.label} {row.words(was)} → {row.words(now)}")
+    return ", ".join(parts)
+
+
+def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
+    """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
+    now = present.flat()
+    rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
+    return ", ".join(f"{row.label} {row.words(value)}" for row, value in rows) or "the same settings"
 
 
 def overlays_behind(run: Run) -> list[Overlay]:
@@ -26,7 +41,7 @@ def overlays_behind(run: Run) -> list[Overlay]:
         if other.id != run.id
         and other.config.task == run.config.task
         and other.events
-        and not run_shelf().hides(other.id)
+        and other.id not in run_shelf().hidden
     ]
 
 
@@ -51,9 +66,8 @@ def show_beside(run: Run) -> None:
 
 def _chip(other: Run, run: Run) -> None:
     shelf, here = run_shelf(), other.id == run.id
-    marks = "".join(
-        mark for mark, on in ((":material/push_pin:", shelf.pins(other.id)), (":material/visibility_off:", shelf.hides(other.id))) if on
-    )  # fmt: skip
+    pinned, hidden = other.id in shelf.pinned, other.id in shelf.hidden
+    marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
     name = f"**{_name(other, run)}**" if here else _name(other, run)
     with st.popover(f":{_dot(other.config)}[●] {name} {marks}"):
         if here:
@@ -68,7 +82,7 @@ def _chip(other: Run, run: Run) -> None:
             )
             eye = (
                 ("Draw it behind", ":material/visibility:")
-                if shelf.hides(other.id)
+                if hidden
                 else ("Hide its curves", ":material/visibility_off:")
             )
             st.button(eye[0], key=f"shelf.eye.{other.id}", icon=eye[1], on_click=shelf.turn, args=("hidden", other.id))
@@ -77,13 +91,17 @@ def _chip(other: Run, run: Run) -> None:
                 "No longer side by side" if away else "Attention side by side", key=f"shelf.beside.{other.id}",
                 icon=":material/compare:", on_click=shelf.put_beside, args=("" if away else other.id,),
             )  # fmt: skip
-        pin = "Let it go when newer ones come" if shelf.pins(other.id) else "Keep it when newer ones come"
+        pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
         st.button(
             pin, key=f"shelf.pin.{other.id}", icon=":material/push_pin:", on_click=shelf.turn, args=("pinned", other.id)
         )
         if not here:
             st.button(
-                "Take it off", key=f"shelf.x.{other.id}", icon=":material/close:", on_click=take_off, args=(other.id,)
+                "Take it off",
+                key=f"shelf.x.{other.id}",
+                icon=":material/close:",
+                on_click=shelf.remove,
+                args=(other.id,),
             )
 
 

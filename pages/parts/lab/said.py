@@ -13,7 +13,7 @@ from engine.runs.summary import Finding, run_summary
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.lab.controls import submit
-from pages.parts.lab.differences import difference
+from pages.parts.lab.runs import difference
 from pages.parts.lab.state import fill_form
 
 MARKS = {

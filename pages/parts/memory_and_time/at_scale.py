@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
@@ -10,15 +12,16 @@ from engine.estimate.frames import models_frame
 from engine.estimate.published import WELL_KNOWN, Published
 from engine.foundation.formatting import in_bytes
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.scale import scale_figure
+from pages.parts.charts.memory import scale_figure
 from pages.parts.charts.table import numbers_right
 from pages.parts.memory_and_time.form import models, widget
-from pages.parts.memory_and_time.state import SETTINGS
+from pages.parts.memory_and_time.state import SETTINGS, CostView
 from pages.parts.memory_and_time.tables import MODEL, round_down, small_table
-from pages.parts.memory_and_time.view import View
+
+FORMULAS = Path(__file__).parent / "formulas.md"
 
 
-def show_models(view: View) -> None:
+def show_models(view: CostView) -> None:
     st.header("The same numbers for well-known models", anchor=False)
     st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
     models()
@@ -42,7 +45,7 @@ def show_models(view: View) -> None:
     _sources(chosen, view)
 
 
-def _panel(predicted: pd.DataFrame, view: View) -> Panel:
+def _panel(predicted: pd.DataFrame, view: CostView) -> Panel:
     said = "; ".join(f"{label} {in_bytes(size)}" for label, size in predicted["training"].items())
     return Panel(
         "costs.models", "One training step of well-known models", scale_figure(predicted, view.bytes), f"Predicted memory: {said}.",
@@ -50,7 +53,7 @@ def _panel(predicted: pd.DataFrame, view: View) -> Panel:
     )  # fmt: skip
 
 
-def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: View) -> pd.DataFrame:
+def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostView) -> pd.DataFrame:
     """What training takes, in words: a row for each model."""
     precision = PRECISIONS[view.precision]
     longest = [longest_trained(model, precision, view.bytes, view.sequences, written=view.written) for model in chosen]
@@ -66,7 +69,7 @@ def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: View)
     }).rename_axis(MODEL)  # fmt: skip
 
 
-def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: View) -> pd.DataFrame:
+def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostView) -> pd.DataFrame:
     """What writing with a cache takes, in words: a row for each model."""
     precision = PRECISIONS[view.precision]
     longest = [longest_written(model, precision, view.bytes, view.sequences) for model in chosen]
@@ -83,25 +86,8 @@ def _tokens(count: int) -> str:
     return f"{round_down(count):,} tokens" if count else "does not fit"
 
 
-def _sources(chosen: list[Published], view: View) -> None:
+def _sources(chosen: list[Published], view: CostView) -> None:
     with st.expander("Formulas and sources", icon=":material/functions:"):
-        st.markdown(FORMULAS)
+        st.markdown(FORMULAS.read_text("utf-8"))
         for source in dict.fromkeys(model.source for model in chosen):
             st.markdown(f"- {source}")
-
-
-FORMULAS = r"""
-With $L$ layers of width $h$, $a$ heads of which $g$ have keys and values of their own, MLP width $f$, vocabulary $v$;
-$b$ sequences of $s$ tokens:
-
-- **Weights.** GPT-2: $(v + s_{max})h + L(12h^2 + 13h) + 2h$, the head tied to the embedding.
-  Llama: $2vh + L(2h^2 + 2h^2 g/a + 3hf + 2h) + h$.
-- **Training state.** Mixed precision: 2 bytes a weight, 2 a gradient, 12 for AdamW (a float32 copy and two moments; Rajbhandari et al.
-  2020, ZeRO, section 3.1). float32: 4, 4 and 8. Sixteen bytes a parameter either way.
-- **Activations.** GPT-2: $L\,sbh\,(34 + 5as/h) + 4sbh(1 + v/h)$ bytes in mixed precision (Korthikanti et al. 2022, Reducing Activation
-  Recomputation in Large Transformer Models, equation 1 and section 4.3); fused attention keeps one float32 a query and head
-  in place of $5as^2b$. Llama, counted in the same way for its block: $L\,sb\,(12h + 4hg/a + 8f)$, and $2as^2b$ a layer where scores are
-  written out. Nothing is recomputed; gradients of activations, buffers and fragmentation come on top.
-- **Cache.** $2L\,h\,g/a$ numbers a token: grouped heads (Ainslie et al. 2023, GQA) divide it by $a/g$ (Shazeer 2019).
-- A length beyond what a model was made for is a matter of memory here, not of what it would understand.
-"""

@@ -11,10 +11,11 @@ from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
+from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
+from pages.parts.memory_and_time.state import CostView
 from pages.parts.memory_and_time.tables import show_laws, show_skips
-from pages.parts.memory_and_time.view import View
 
 POLL = 0.5
 """Seconds between two checks of a running sweep."""
@@ -23,7 +24,7 @@ DRAWN = "costs.drawn"
 UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
 
 
-def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: View) -> None:
+def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: CostView) -> None:
     """Follow a sweep until it ends; then the script is rerun once. Without a sweep, show the predictions for ``plan``."""
     running = sweep is not None and sweep.state == "running"
 
@@ -32,12 +33,11 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Vie
         shown = sweep.result if sweep is not None else result
         if running and sweep is not None:
             st.progress(min(1.0, sweep.done), text=_words(sweep))
-        show(shown or UNMEASURED, shown.plan if shown else plan, view)
+        show_sweep(shown or UNMEASURED, shown.plan if shown else plan, view)
         if over:
             st.rerun()
 
-    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=POLL if running else None)()
+    as_fragment(draw, POLL if running else None)
 
 
 def _words(sweep: Sweep) -> str:
@@ -48,7 +48,7 @@ def _words(sweep: Sweep) -> str:
     return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
 
 
-def show(result: Result, plan: Plan, view: View) -> None:
+def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
     panels(
         _drawn(result, plan, view),
         key="costs.board",
@@ -61,7 +61,7 @@ def show(result: Result, plan: Plan, view: View) -> None:
     show_skips(result)
 
 
-def _drawn(result: Result, plan: Plan, view: View) -> list[Panel]:
+def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     """The panels, reused where nothing has changed: most checks of a sweep find it unchanged."""
     stamp = (result.created, len(result.visits), len(result.fits), result.state, plan, view.part_of, known_speed())
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
@@ -171,7 +171,7 @@ def _in_words(line: CostLine, what: str, unit: Unit) -> str:
     return f"{line.label}: {unit.words(first.value)} at {first.place:,} to {unit.words(last.value)} at {last.place:,} {what}{law}"
 
 
-def _parts_panel(result: Result, plan: Plan, view: View, what: str) -> Panel:
+def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel:
     kind = KINDS[view.part_of]
     told = [(place, memory_at(plan.config(kind.name, place), plan.length_at(place))) for place in plan.places]
     seen = [(visit.place, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]

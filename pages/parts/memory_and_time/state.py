@@ -1,22 +1,78 @@
-"""What is set on the page and which measurement is looked at. A link to it never starts one."""
+"""What is set on the page, and the measurements of this server process and the stored ones. A link never starts one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
+from engine.estimate.at_scale import PRECISIONS
+from engine.estimate.published import WELL_KNOWN
 from engine.settings.errors import Problem
+from engine.settings.fields import Parameters, setting
 from engine.settings.reading import checked
+from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
-from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.memory_and_time.sweeps import result_of
-from pages.parts.memory_and_time.view import View
+from engine.sweeps.result import Result
+from engine.sweeps.sweep import Sweep
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
+from pages.parts.app.task_registry import TaskRegistry
+
+GIB = 2**30
+SWEEPS: TaskRegistry[Sweep] = TaskRegistry("sweep")
 
 
-class CostState(PageState, Plan, View):
+class CostView(Parameters):
+    """Settings that change no measured number. Frozen."""
+
+    # fmt: off
+    part_of: Literal["materialised", "fused", "gru", "lstm", "cnn"] = setting(
+        "materialised", label="Parts of", help="Whose memory is taken apart.", labels={name: row.label for name, row in KINDS.items()},
+    )
+    memory: float = setting(16.0, label="Memory (GiB)", help="Of the device that it has to fit in.", ge=0.001, le=100_000.0)
+    seconds: float = setting(1.0, label="Time of a step (s)", help="How long one training step may take.", ge=0.001, le=3600.0)
+    precision: Literal["bf16", "fp32"] = setting(
+        "bf16", label="Precision", help="Mixed: two bytes a weight and activation, and a float32 copy for the optimizer.",
+        labels={name: row.label for name, row in PRECISIONS.items()},
+    )
+    context: int | None = setting(
+        None, label="Tokens", help="Of each sequence. Auto: as many as the model was made for.", ge=1, le=10_000_000,
+    )
+    sequences: int = setting(1, label="Sequences", help="In one training step, or written side by side.", ge=1, le=4096)
+    written: bool = setting(False, label="Scores written out", help="Without a fused kernel: every score of every pair is kept.")
+    # fmt: on
+    models: tuple[str, ...] = ("gpt2-124m", "gpt2-1.5b", "llama2-7b", "llama3-8b")
+
+    @field_validator("models")
+    @classmethod
+    def _known_models(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in WELL_KNOWN if name in all_known(value, WELL_KNOWN))
+
+    @property
+    def bytes(self) -> int:
+        """The memory limit in bytes."""
+        return int(self.memory * GIB)
+
+
+def begin_sweep(sweep: Sweep) -> str:
+    """Start a sweep and return its name. Raises Refused where the visitor has one running."""
+
+    def keep(name: str) -> None:
+        """Store the result, also after a stop."""
+        if sweep.result.visits:
+            store.keep(name, sweep.result)
+
+    return SWEEPS.begin(sweep, keep=keep)
+
+
+def sweep_result(name: str) -> Result | None:
+    """The result of a running or stored sweep; None where there is none of that name."""
+    sweep = SWEEPS.find(name)
+    return sweep.result if sweep is not None else store.find(name)
+
+
+class CostState(PageState, Plan, CostView):
     """What is measured, what is shown beside it, and the measurement."""
 
     sweep: str | None = None
@@ -24,8 +80,8 @@ class CostState(PageState, Plan, View):
     @field_validator("sweep")
     @classmethod
     def _kept(cls, name: str | None) -> str | None:
-        if name is not None and result_of(name) is None:
-            raise PydanticCustomError("choice", "a measurement that is kept here")
+        if name is not None and sweep_result(name) is None:
+            raise not_allowed("a measurement that is kept here")
         return name
 
 
@@ -34,7 +90,7 @@ class CostSettings(ModelSettings[CostState]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         values, ignored = super().read(query)
-        found = result_of(values["sweep"]) if values["sweep"] else None
+        found = sweep_result(values["sweep"]) if values["sweep"] else None
         if found is not None and query.keys().isdisjoint(Plan.model_fields):
             values |= found.plan.model_dump()
         return values, ignored
@@ -43,7 +99,7 @@ class CostSettings(ModelSettings[CostState]):
         return CostState.model_fields.keys() - {"sweep"}
 
 
-def _of(model: type[Plan] | type[View], values: Mapping[str, Any]) -> dict[str, Any]:
+def _of(model: type[Plan] | type[CostView], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in model.model_fields}
 
 
@@ -55,5 +111,5 @@ def plan() -> Plan:
     return read_plan(_of(Plan, SETTINGS.values()))
 
 
-def view() -> View:
-    return checked(View, _of(View, SETTINGS.values()))
+def view() -> CostView:
+    return checked(CostView, _of(CostView, SETTINGS.values()))

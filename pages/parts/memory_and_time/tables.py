@@ -19,7 +19,7 @@ from engine.sweeps.frames import fits_frame
 from engine.sweeps.plan import SHORTEST, Plan
 from engine.sweeps.result import Result
 from pages.parts.charts.table import numbers_right, whole_lines
-from pages.parts.memory_and_time.view import View
+from pages.parts.memory_and_time.state import CostView
 
 DECIDED = 1.0
 """The widest interval of an exponent with which a law is extended beyond its points: the distance from n to n²."""
@@ -77,7 +77,7 @@ def show_skips(result: Result) -> None:
         )
 
 
-def show_longest(plan: Plan, result: Result | None, view: View) -> None:
+def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     """The longest sequence that fits, and the longest that trains in time, for each kind of model."""
     small_table("Tokens in a sequence of the model above", numbers_right(longest_frame(plan, result, view)))
     st.caption(
@@ -87,7 +87,7 @@ def show_longest(plan: Plan, result: Result | None, view: View) -> None:
     )
 
 
-def longest_frame(plan: Plan, result: Result | None, view: View) -> pd.DataFrame:
+def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataFrame:
     """A row for each kind of model: the longest sequence in memory and in time, and the memory that no sequence takes."""
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
@@ -102,7 +102,7 @@ def longest_frame(plan: Plan, result: Result | None, view: View) -> pd.DataFrame
     )
 
 
-def _fitting(plan: Plan, kind: str, measured: Result | None, view: View) -> list[str]:
+def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> list[str]:
     config = plan.config(kind, SHORTEST)
     memory = memory_at(config, SHORTEST)
     state = memory.parameters + memory.gradients + memory.optimizer

@@ -1,47 +1,91 @@
-"""The controls of a notebook: run, stop, start over, progress, the state of all steps, and the download."""
+"""The overview of all notebooks, and the controls of one: run, stop, start over, progress, the state of all steps, the download."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import streamlit as st
 
 from engine.foundation.formatting import in_time
-from engine.notebooks import Notebook
+from engine.notebooks import NOTEBOOKS, Notebook
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Play
 from engine.notebooks.players import NONE_HERE
+from pages.parts.app.in_markdown import show_refusal
 from pages.parts.app.visitor import mine
-from pages.parts.notebooks.plays import PLAYERS, REFUSED, badge, forget, run_to, step_state, stop
+from pages.parts.notebooks.state import (
+    NOTEBOOK_PAGE,
+    PAGE,
+    PLAYERS,
+    forget,
+    play_of,
+    run_to,
+    state_badge,
+    step_state,
+    stop,
+)
 from pages.parts.notebooks.steps import TICK, anchor
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
 """The form in which a cell prints its progress."""
-STYLE = """<style>
-[data-testid="stColumn"]:has(.st-key-notebooks-side) {
-  position: sticky; top: 4.5rem; align-self: flex-start; max-height: calc(100vh - 5.5rem); overflow-y: auto; }
-@media (max-width: 640px) {
-  [data-testid="stColumn"]:has(.st-key-notebooks-side) { position: static; max-height: none }
-  .st-key-notebooks-contents { display: none } }
-/* Links from one notebook to another lead to the page they stand on, which Streamlit would mark. */
-[class*="st-key-notebooks-ways"] a:not(:hover) { background: none }
-[class*="st-key-notebooks-ways"] :is(a, a *) { font-weight: normal }
-.st-key-notebooks-contents a { color: inherit; text-decoration: none }
-.st-key-notebooks-contents a:hover { text-decoration: underline }
-</style>"""
+
+
+def show_overview() -> None:
+    st.title("Notebooks", anchor=False)
+    st.markdown(
+        f"The classic small exercises, step by step: read the code, run it{' here' if PLAYERS.allowed else ''}, see the tests turn "
+        "green. Each one can be downloaded as a Jupyter notebook that runs by itself."
+    )
+    for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
+        with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
+            st.page_link(
+                NOTEBOOK_PAGE, label=f"**{place}. {notebook.title}**", query_params={"notebook": notebook.slug}
+            )
+            st.markdown(notebook.learns)
+            st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
+
+
+def show_neighbours(notebook: Notebook, where: str) -> None:
+    """Links to the notebooks before and after this one, and from the end of the page to the overview."""
+    others = list(NOTEBOOKS.values())
+    place = others.index(notebook)
+    with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):
+        if where == "bottom":
+            st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
+        for icon, found in (
+            (":material/arrow_back:", others[:place][-1:]),
+            (":material/arrow_forward:", others[place + 1 :][:1]),
+        ):
+            for other in found:
+                st.page_link(NOTEBOOK_PAGE, label=other.title, icon=icon, query_params={"notebook": other.slug})
+
+
+def _steps(notebook: Notebook) -> str:
+    steps = [step for step in notebook.steps if step.code]
+    play = play_of(notebook)
+    if play is None:
+        return f"{len(steps)} steps{' to run' if PLAYERS.allowed else ''}"
+    passed = sum(step_state(step, play) == "passed" for step in steps)
+    return f"{state_badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
+
+
+STYLE = Path(__file__).parent / "notebooks.css"
 
 
 def show_side(notebook: Notebook, play: Play | None) -> None:
     st.html(STYLE)
     with st.container(key="notebooks-side"):
         _show_buttons(notebook, play)
-        if refused := st.session_state.pop(REFUSED, None):
-            st.warning(refused, icon=":material/block:")
+        show_refusal(show=st.warning)
         if play is not None:
-            st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, mark(play))
+            st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, play_mark(play))
         with st.container(key="notebooks-contents", gap="xsmall"):
-            lines = [f"{badge(step_state(step, play)) if step.code else ':material/notes:'} [{step.number}. {step.title}](#{anchor(step)})"
-                     for step in notebook.steps[1:]]  # fmt: skip
+            icons = [
+                state_badge(step_state(step, play)) if step.code else ":material/notes:" for step in notebook.steps[1:]
+            ]
+            titles = [f"[{step.number}. {step.title}](#{anchor(step)})" for step in notebook.steps[1:]]
+            lines = [f"{icon} {title}" for icon, title in zip(icons, titles, strict=True)]
             st.markdown("  \n".join(lines))
 
 
@@ -70,14 +114,14 @@ def _show_buttons(notebook: Notebook, play: Play | None) -> None:
         )  # fmt: skip
 
 
-def mark(play: Play) -> tuple[object, ...]:
+def play_mark(play: Play) -> tuple[object, ...]:
     """The state of a play, apart from the text of the running cell; when it changes, the script is rerun."""
     return play.state, len(play.outcomes), play.running_cell
 
 
 def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
     play.look()
-    if mark(play) != shown:
+    if play_mark(play) != shown:
         st.rerun()
     code = [cell for cell in play.notebook.cells if cell.kind == "code"]
     passed = sum(outcome.state == "passed" for outcome in play.outcomes.values())

@@ -23,11 +23,11 @@ def panel_of(drawn: Plain, name: str) -> Panel:
     title = str(_text(layout.get("title")))
     is_matrix = any(trace["type"] == "heatmap" for trace in drawn["data"])
     return Panel(
-        id=name, title=title, figure=_house(drawn), alt=f"{title}. {in_words(drawn)}", height=340 if is_matrix else 300
+        id=name, title=title, figure=_house(drawn), alt=f"{title}. {figure_in_words(drawn)}", height=340 if is_matrix else 300
     )  # fmt: skip
 
 
-def in_words(drawn: Plain) -> str:
+def figure_in_words(drawn: Plain) -> str:
     """The traces of a figure in numbers, as text."""
     return " ".join(_trace_in_words(trace) for trace in drawn["data"])
 

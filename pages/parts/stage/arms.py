@@ -12,7 +12,7 @@ from engine.experiments.experiment import Arm, Experiment, Role
 from engine.foundation.formatting import counted
 from engine.settings.fields import Setting
 from pages.parts.app.in_markdown import escaped
-from pages.parts.charts.arms import goes_without_saying
+from pages.parts.charts.experiments.arms import goes_without_saying
 
 ROLE_MARKS: dict[Role, str] = {
     "fault": ":orange-badge[fault]",

@@ -1,21 +1,25 @@
-"""The board of an experiment: one component that draws results as they come in, without rerunning the script."""
+"""The board of an experiment, which draws results as they come in, and its evidence on a page with the choice of a curve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
+from engine.estimate.layout import metric_names
+from engine.experiments.experiment import Experiment
 from engine.experiments.running import ExperimentRun
+from pages.parts.app.frame import nothing
+from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import mount
-from pages.parts.boards.shell.component import nothing
-from pages.parts.stage.panels import status
-from pages.parts.stage.plain import Plain, Remember, remembering
-from pages.parts.stage.shown import Shown, of_run
+from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
+from pages.parts.stage.shown import Plain, Remember, Shown, of_run, remembering
 
 POLL = 0.5
 """Seconds between two checks of an experiment."""
+CURVE = "stage.curve"
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,12 @@ def experiment_board(drawing: Drawing, name: str, run: ExperimentRun) -> None:
         if running and shown.state != "running":
             st.rerun()
 
-    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=POLL if running else None)()
+    as_fragment(draw, POLL if running else None)
 
 
 def kept_board(drawing: Drawing, name: str, shown: Shown) -> None:
     """Show an experiment that does not run: stored evidence, or one that was not run yet."""
-    st.fragment(lambda: _mount(drawing, name, shown))()
+    as_fragment(lambda: _mount(drawing, name, shown), None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
@@ -69,3 +72,37 @@ def _drawn(drawing: Drawing, name: str, shown: Shown) -> tuple[str, list[Plain]]
         last = (stamp, drawing.sections(shown, remembering(figures)), figures)
         st.session_state[key] = last
     return str(hash(stamp)), last[1]
+
+
+def follow(name: str, run: ExperimentRun) -> Shown:
+    """The board of a run of this server process, filling in until it ends."""
+    shown = of_run(run)
+    experiment_board(_evidence(choose_curve(shown)), name, run)
+    return shown
+
+
+def show_stored(name: str, shown: Shown) -> None:
+    """The board of stored evidence; ``name``: under which its figures are kept."""
+    kept_board(_evidence(choose_curve(shown)), name, shown)
+
+
+def _evidence(curve: str) -> Drawing:
+    return Drawing("evidence", partial(sections, curve), curve)
+
+
+def choose_curve(shown: Shown) -> str:
+    """The curve that the panels show, chosen by the reader; empty where there are none."""
+    if not shown.curves:
+        return ""
+    options = curve_names(shown.experiment)
+    chosen: str = st.segmented_control(
+        "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
+        format_func=lambda name: curve_label(shown.experiment, name).capitalize(),
+    ) or "loss"  # fmt: skip
+    return chosen if chosen in options else "loss"
+
+
+def curve_names(experiment: Experiment) -> list[str]:
+    config = experiment.config(experiment.arms[0])
+    losses = ["loss"] if shows_both(experiment, "loss") else ["loss", VALIDATION]
+    return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]

@@ -1,15 +1,29 @@
-"""The claims of an experiment: what was found, numbers, and a figure of the effect."""
+"""Findings and claims of an experiment as shown: icon and colour, numbers, and a figure of the effect."""
 
 from __future__ import annotations
 
-from engine.experiments.finding import FINDINGS, in_words
+from typing import Literal
+
+from engine.experiments.finding import FINDINGS, Finding, in_words
 from engine.experiments.report import ClaimReport
 from engine.experiments.statistics import Weighed
-from pages.parts.charts.effect import effect_figure, effect_height
-from pages.parts.stage.plain import Plain, Remember
-from pages.parts.stage.shown import Shown
+from pages.parts.charts.experiments.strip import effect_figure, effect_height
+from pages.parts.stage.shown import Plain, Remember, Shown
 
+Color = Literal["gray", "blue", "green", "orange", "red"]
+LOOKS: dict[Finding, tuple[str, Color]] = {
+    "holds": (":material/check_circle:", "green"),
+    "opposite": (":material/swap_horiz:", "red"),
+    "none": (":material/drag_handle:", "orange"),
+    "undecided": (":material/help:", "gray"),
+}
 ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
+
+
+def badge(finding: Finding, words: str) -> str:
+    """The words as a badge in Markdown, with the finding's icon and colour."""
+    icon, color = LOOKS[finding]
+    return f":{color}-badge[{icon} {words}]"
 
 
 def claims_section(shown: Shown, remember: Remember) -> Plain:

@@ -1,4 +1,4 @@
-"""The controls of an experiment: seeds, Run and Stop, what a run will take, and the sentence where one is refused."""
+"""The controls of an experiment: seeds, Run and Stop, and a sentence on the trials and the time that a run will take."""
 
 from __future__ import annotations
 
@@ -7,22 +7,40 @@ from typing import Any
 
 import streamlit as st
 
+from engine.estimate.prediction import predict
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import MOST_SEEDS, Experiment
 from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.experiments.trial_cache import stored_trials
-from engine.settings.errors import ConfigError
+from engine.foundation.formatting import counted, in_time
 from engine.settings.fields import setting
-from engine.workers.errors import Refused
-from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app import server
+from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.experiments import EXPERIMENTS, begin
-from pages.parts.stage.forecast import forecast
 
-REFUSED = "stage.refused"
-"""Session key: why the last start was refused, until it is shown."""
 WIDTH = 120
+
+
+def forecast(experiment: Experiment, extended: bool = False, stored: Sequence[Trial] = ()) -> str:
+    """The trials and time that an experiment will take, in a sentence. ``stored`` trials are not trained again."""
+    arms, seeds = experiment.arms_of(extended), experiment.seeds
+    trials = len(arms) * seeds
+    words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
+    if stored:
+        words += f", {len(stored) if len(stored) < trials else 'all'} of them kept on this machine"
+    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in stored) for arm in arms}
+    times = [
+        (predict(config).seconds_per_step, config.steps * to_train[arm.name])
+        for arm in arms
+        for config in [experiment.config(arm)]
+        if config.steps > 1  # otherwise it is not trained, and all its time goes into measuring
+    ]
+    if not times or len(stored) == trials or any(pace is None for pace, _ in times):
+        return f"{words}."
+    seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().size
+    return f"{words}, about {in_time(seconds)} here and the time for measuring."
 
 
 def seeds_setting() -> Any:
@@ -60,14 +78,6 @@ def start(
     comparison: Comparison | None = None,
 ) -> str | None:
     """Start an experiment (see :func:`begin`) and return the name of its run; None where it is refused."""
-    try:
+    with refused_in_words():
         return begin(experiment, extended=extended, stored=stored, comparison=comparison)
-    except (Refused, ConfigError) as error:
-        st.session_state[REFUSED] = in_markdown(error)
-        return None
-
-
-def show_refusal() -> None:
-    """Why the last start was refused, once."""
-    if sentence := st.session_state.pop(REFUSED, None):
-        st.error(sentence, icon=":material/block:")
+    return None

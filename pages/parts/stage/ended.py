@@ -8,12 +8,11 @@ from statistics import fmean
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Experiment
-from pages.parts.charts.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.colors import Pair
-from pages.parts.charts.over_x import OverX, over_x_figure, over_x_height
-from pages.parts.charts.strip import Ended, strip_figure, strip_height
-from pages.parts.stage.plain import Plain, Remember, levels_of
-from pages.parts.stage.shown import Shown
+from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
+from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
+from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
+from pages.parts.stage.shown import Plain, Remember, Shown, levels_of
 
 
 def ended_section(shown: Shown, remember: Remember) -> Plain:

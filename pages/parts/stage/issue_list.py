@@ -12,8 +12,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
 from engine.experiments.running import ExperimentRun
 from engine.foundation.visitor import Visitor
+from pages.parts.stage.claims import LOOKS, Color
 from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.looks import LOOKS, Color
 
 PAGE = "issues.py"
 RAN = "issues.ran"

@@ -9,12 +9,11 @@ from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
 from engine.workers.processes.machines import host_of
-from pages.parts.charts.arms import metric_label, role_color
-from pages.parts.charts.curves import Frame, Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.arms import metric_label, role_color
+from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section
 from pages.parts.stage.ended import ended_section
-from pages.parts.stage.plain import Plain, Remember, levels_of, make
-from pages.parts.stage.shown import Shown, TrialSoFar
+from pages.parts.stage.shown import Plain, Remember, Shown, TrialSoFar, levels_of, make
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import Lesson, Step, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.address import carried_in, carry
-from pages.parts.boards.shell.component import nothing
+from pages.parts.app.frame import listening_script, nothing
 
 HERE = Path(__file__).parent
 KEY = "presenting"
@@ -90,7 +89,7 @@ def put(now: Presenting | None) -> None:
     carry(now.carried() if now is not None else {})
 
 
-def start(lesson: Lesson, *, on: bool = True) -> None:
+def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
     put(Presenting(lesson, on=on, began=time.time()))
 
 
@@ -128,7 +127,7 @@ def show_presenter(file: str) -> None:
         "place": "" if now is None else f"{now.at + 1} of {len(now.lesson.steps)}",
     }
     with st.container(key="presenter"):
-        told = _script()(key="presenter.script", data=data, on_pressed_change=nothing)
+        told = listening_script(HERE / "presenting.js")(key="presenter.script", data=data, on_pressed_change=nothing)
     pressed = str(told.pressed or "")
     if now is not None and not on:
         pressed = _row(now) or pressed
@@ -156,7 +155,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     if now is None:
         slug = st.query_params.get("issue")
         if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
-            start(Lesson(ISSUES[slug].title, (Step(10, slug),)))
+            start_lesson(Lesson(ISSUES[slug].title, (Step(10, slug),)))
             st.rerun()
         return
     match pressed:
@@ -187,8 +186,3 @@ def go_to(now: Presenting, at: int, beat: int = 0) -> None:
     there = replace(now, at=at, beat=beat)
     put(there)
     st.switch_page(file_of(there.step), query_params={**there.step.query, **there.carried()})
-
-
-@st.cache_resource
-def _script() -> Any:
-    return st.components.v2.component("attention_lab_presenter", js=(HERE / "presenting.js").read_text("utf-8"))

@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from engine.experiments.frames import effects_frame, numbers_frame
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.stage.shown import Shown
 
 
@@ -20,17 +21,8 @@ def take_away(shown: Shown) -> None:
     with st.expander("The claims in numbers", icon=":material/table_chart:"):
         show_claims(shown)
     with st.container(horizontal=True):
-        # Functions, not values: the files are made only when somebody downloads them.
-        st.download_button(
-            "Evidence (JSON)", partial(as_json, shown), f"{slug}.json", "application/json", icon=":material/download:"
-        )
-        st.download_button(
-            "Every number of every trial (CSV)",
-            partial(as_csv, shown),
-            f"{slug}.csv",
-            "text/csv",
-            icon=":material/download:",
-        )
+        offer_file("Evidence (JSON)", partial(as_json, shown), f"{slug}.json")
+        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{slug}.csv")
 
 
 def show_claims(shown: Shown) -> None:

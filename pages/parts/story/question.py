@@ -16,7 +16,7 @@ from pages.parts.charts.colors import POSITIVE
 from pages.parts.story.state import guess, put_guess, tries
 
 
-def ask(number: int, question: Question, *, disabled: bool) -> None:
+def ask_question(number: int, question: Question, *, disabled: bool) -> None:
     """The question with its answers. Asked before the run; the guess that a run was started with stays with it."""
     key = f"story.guess.{number}"
     if key not in st.session_state:

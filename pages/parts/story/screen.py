@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -12,33 +13,17 @@ from engine.config.link import to_query
 from engine.experiments.story import STEPS
 from engine.experiments.story.step import Step
 from engine.runs.run import Run
-from pages.parts.app.glossary import setting_help
-from pages.parts.app.linked_terms import with_terms
-from pages.parts.app.own_runs import WATCHING, show_refusal, start_run, steer
+from pages.parts.app.glossary import setting_help, with_terms
+from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.app.own_runs import say_watching, start_run, stop_button
 from pages.parts.app.server import find
-from pages.parts.app.unsaved import say_unsaved
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
-from pages.parts.story.question import ask, show_feedback
-from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to, guess, remember, tries
+from pages.parts.story.question import ask_question, show_feedback
+from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to_step, guess, remember, tries
 
 STORY = "Reverse in six steps"
-STYLE = """<style>
-.st-key-story { --live-plot: clamp(11rem, calc(100vh - 31.4rem), 30rem); --live-list: 26rem; --live-moments: none; }
-[data-testid=stMainBlockContainer]:has(.st-key-story) { padding-bottom: 0.5rem; }
-.st-key-story h1 { font-size: 1.5rem; padding: 0 0 0.3rem; }
-.st-key-story-words, .st-key-story-way { gap: 0.5rem; }
-.st-key-story-words [data-testid=stMarkdownContainer] { margin-bottom: 0; }
-.st-key-story-words [data-testid=stMarkdownContainer] p { margin-bottom: 0.3rem; line-height: 1.45; }
-.story-pictures { display: flex; gap: 1.2rem; }
-.story-pictures figure { display: flex; gap: 0.4rem; margin: 0; align-items: center; }
-.story-pictures img { width: 4rem; height: 4rem; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); }
-.st-key-story [data-stale=true] { opacity: 1 !important; }
-@media (min-width: 641px) { .st-key-story-way { flex-wrap: nowrap; } .st-key-story-way button { white-space: nowrap; } }
-@media (max-width: 640px) { .st-key-story h1 { font-size: 1.3rem; } }
-</style>"""
-"""The figure takes what the window leaves it. A busy machine answers late; Streamlit would fade the figure meanwhile, although it is
-still valid."""
+STYLE = Path(__file__).parent / "story.css"
 PANELS: dict[str, tuple[Panel, ...]] = {
     "accuracy": ("strip", "accuracy"),
     "heads": ("strip", "heads"),
@@ -62,7 +47,7 @@ def show_step(number: int, step: Step, run: Run | None) -> None:
             st.markdown("\n\n".join(with_terms(*step.sentences)))
             going = run is not None and run.live
             _control(step, disabled=going)
-            ask(number, step.question, disabled=going)
+            ask_question(number, step.question, disabled=going)
             _train_or_stop(number, step, run)
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
@@ -100,9 +85,7 @@ def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
     own = run is not None and mine(run.owner)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if run is not None and run.live and own:
-            st.button(
-                "Stop", icon=":material/stop:", key="story.stop", on_click=steer, args=("stop", run.id), width=WIDTH
-            )
+            stop_button(run, key="story.stop", width=WIDTH)
         else:
             st.button(
                 "Train", icon=":material/play_arrow:", type="primary", key="story.train", on_click=_train, args=(number, step),
@@ -115,9 +98,8 @@ def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
             )  # fmt: skip
         if seed := SETTINGS.values()[SEED]:
             st.caption(f"Seed {seed}", width="content")
-    if run is not None and run.live and not own:
-        st.caption(f":material/visibility: {WATCHING}")
-    elif run is not None and (shown := run.config.flat()[step.setting]) != chosen(step):
+    say_watching(run)
+    if run is not None and (own or not run.live) and (shown := run.config.flat()[step.setting]) != chosen(step):
         st.caption(
             f":material/edit: Shown is the run with {step.row.label} {step.label_of(shown)}. Train follows your choice."
         )
@@ -153,7 +135,7 @@ def _way(number: int, step: Step, *, said: bool) -> None:
             "Back",
             icon=":material/arrow_back:",
             disabled=number == 1,
-            on_click=go_to,
+            on_click=go_to_step,
             args=(number - 1,),
             key="story.back",
         )
@@ -161,7 +143,12 @@ def _way(number: int, step: Step, *, said: bool) -> None:
         kind: Literal["primary", "secondary"] = "primary" if said else "secondary"
         if number < len(STEPS):
             st.button(
-                "Next", icon=":material/arrow_forward:", type=kind, on_click=go_to, args=(number + 1,), key="story.next"
+                "Next",
+                icon=":material/arrow_forward:",
+                type=kind,
+                on_click=go_to_step,
+                args=(number + 1,),
+                key="story.next",
             )
         elif st.button("Open the lab with these settings", icon=":material/science:", type=kind, key="story.lab"):
             st.switch_page("lab.py", query_params=to_query(step.config(chosen(step), SETTINGS.values()[SEED])))

@@ -82,7 +82,7 @@ class StorySettings(ModelSettings[StoryState]):
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         number: int = self.values()[STEP]
-        run, guessed = shown_run(number), [one.guess for one in tries(number)[-1:]]
+        run, guessed = run_of_step(number), [one.guess for one in tries(number)[-1:]]
         own = {GUESS: guess(number), RUN: run.id if run else None, GUESSED: guessed[0] if run else None}
         return super().query(*others) | {name: text for name, text in own.items() if text is not None}
 
@@ -102,14 +102,14 @@ def chosen(step: Step) -> Value:
     return step.first if text is None else step.choices[text]
 
 
-def go_to(number: int) -> None:
+def go_to_step(number: int) -> None:
     """Open a step as it was left."""
     SETTINGS.put({STEP: number, **latest_settings(number)})
 
 
 def latest_settings(number: int) -> dict[str, Any]:
     """The choice and the seed of the latest try of a step."""
-    run, step = shown_run(number), STEPS[number - 1]
+    run, step = run_of_step(number), STEPS[number - 1]
     if run is None:
         return {CHOICE: None, SEED: 0}
     return {CHOICE: to_text(run.config.flat()[step.setting]), SEED: run.config.seed}
@@ -128,7 +128,7 @@ def remember(number: int, tried: Try) -> None:
     st.session_state.setdefault(TRIES, {})[number] = [*others, known]
 
 
-def shown_run(number: int) -> Run | None:
+def run_of_step(number: int) -> Run | None:
     """The run of the latest try of a step, if it is kept here."""
     tried = tries(number)
     return find(tried[-1].run_id) if tried else None

@@ -10,13 +10,13 @@ from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.attention import upright
+from pages.parts.charts.attention import upright_words
 from pages.parts.charts.colors import sequential
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.heat import heat, heat_figure
-from pages.parts.text.answers import ask, weights_of
-from pages.parts.text.state import PLAYS
+from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
 FIRST = "To be, or not to be: that is the question"
@@ -36,7 +36,7 @@ def show_attending(run: Run) -> None:
             "Layer", layers, default=layers[-1], required=True, key=LAYER, format_func=lambda n: str(n + 1),
         )  # fmt: skip
     try:
-        found = ask(AttendToSentence(run.config, weights_of(run), sentence))
+        found = ask(AttendToSentence(run.config, weights_of(run), sentence), timeout=TIMEOUT)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return
@@ -65,7 +65,7 @@ def _head(found: SentenceAttention, layer: int, head: int, color: str) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
     trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
     drawn = heat_figure(
-        trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens, across=upright(tokens)
+        trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens, across=upright_words(tokens)
     )  # fmt: skip
     strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
     return Panel(

@@ -3,60 +3,45 @@
 from __future__ import annotations
 
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from engine.analysis.text_jobs import CompareWithCounting, CountWords
 from engine.runs.passing import passed
 from engine.runs.run import Run
 from engine.text import plays
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.table import numbers_right
 from pages.parts.charts.text import by_read_figure
-from pages.parts.text.answers import beside_counting_models, counting_models
-from pages.parts.text.state import PLAYS
+from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
 NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0
 """Seconds between two checks of a live run's validation."""
 PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
-WORDS = """
-**Held out.** The model trains on some plays (of your own text: the first nine tenths) and is tested on others, so repeating
-what it has read does not help.
-
-**Loss and perplexity.** At each token the model gives every token of the vocabulary a probability; the loss is the mean of
-−ln of what the right one got, in nats. Perplexity is exp(loss): guessing evenly among so many tokens would do as well.
-
-**Kneser-Ney.** The best classic way to predict text by counting: how often did these words follow that one (bigram), or those
-two (trigram) — and where a pair is too rare, in how many different contexts was the word seen? It is trained here on the same
-plays with the same vocabulary, and scored on the same held-out tokens. A model that does not pass it has learned less than a
-table of counts. Unigram: every token just as often as in the plays, whatever stands before it.
-
-**What each may read.** A trigram reads two tokens, the model those of its window ({length} tokens at most; at a window's first
-token only one). The counting models always read across the border of the window, so they never see less than the model.
-
-**Tokens.** Words, and what stands between two of them (commas, line ends, a speaker's blank line). A single space goes without
-saying. Words outside the vocabulary are all one unknown token, for the model and for the counts alike.
-"""
+WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 
 
 def known_levels(run: Run) -> dict[str, float]:
     """The counting models' loss on the run's validation, by the label of its line; empty while it is not known."""
-    known = counting_models.if_known(run.config)
+    known = if_known(CountWords(run.config))
     return {_titled(name): nats for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
     """Count the words if that has not been done. Returns whether there is a new result, or a reason for having none."""
-    if counting_models.if_known(run.config) is not None or run.state == "failed":
+    if if_known(CountWords(run.config)) is not None or run.state == "failed":
         return False
     try:
         with st.spinner("Counting words for the Kneser-Ney lines"):
-            counting_models(run.config)
+            ask_once(CountWords(run.config), timeout=TIMEOUT)
     except JobError as error:
         st.caption(f":material/info: No counting models beside this run: {in_markdown(error)}")
         return False
@@ -83,7 +68,7 @@ def _say_passed(run: Run) -> None:
 
 
 def show_text_facts(run: Run) -> None:
-    known = counting_models.if_known(run.config)
+    known = if_known(CountWords(run.config))
     if known is None:
         return
     facts = known["facts"]
@@ -98,12 +83,13 @@ def show_text_facts(run: Run) -> None:
     )
 
 
-def show_beside(run: Run) -> None:
+def show_counting(run: Run) -> None:
     """The losses on all held-out tokens: words and layout separately, and by the number of tokens read."""
     st.header("Beside counting models, on all held-out text", anchor=False)
     try:
         with st.spinner("Reading all held-out text"):
-            found = beside_counting_models(run)
+            # The weights of a paused run are replaced by later ones, so that the step counts, too.
+            found = ask_once(CompareWithCounting(run.config, weights_of(run)), run.step, timeout=TIMEOUT)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return

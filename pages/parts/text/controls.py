@@ -1,4 +1,4 @@
-"""The buttons Train, Pause and Stop, and the link to every other setting."""
+"""What the text page asks for besides a text, the buttons Train, Pause and Stop, and the link to every other setting."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ import streamlit as st
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
-from pages.parts.app.own_runs import Steering, show_refusal, start_run, steer
-from pages.parts.app.visitor import mine
-from pages.parts.text.state import RUN, form_config
+from pages.parts.app.in_markdown import show_refusal
+from pages.parts.app.own_runs import pause_button, start_run, stop_button
+from pages.parts.text.state import RUN, SETTINGS, form_config
+
+
+def show_form() -> None:
+    SETTINGS.widget("pos_encoding")
+    if numbers := SETTINGS.drawn("vocab_size", "steps"):
+        for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
+            with column:
+                SETTINGS.widget(name, step=500)
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
@@ -18,14 +26,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
     with st.container(horizontal=True, gap="small"):
-        own = run is not None and mine(run.owner)
-        if run is not None and own and run.state == "paused":
-            st.button("Resume", icon=":material/resume:", on_click=_tell, args=("resume", run))
-        else:
-            running = run is not None and own and run.live
-            st.button("Pause", icon=":material/pause:", disabled=not running, on_click=_tell, args=("pause", run))
-        live = run is not None and own and run.live
-        st.button("Stop", icon=":material/stop:", disabled=not live, on_click=_tell, args=("stop", run))
+        pause_button(run)
+        stop_button(run)
     show_refusal()
 
 
@@ -47,7 +49,3 @@ def _lab(config: RunConfig, run: Run | None) -> dict[str, str]:
 def _train() -> None:
     if run := start_run(form_config()):
         st.session_state[RUN] = run.id
-
-
-def _tell(action: Steering, run: Run) -> None:
-    steer(action, run.id)

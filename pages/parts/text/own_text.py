@@ -6,11 +6,11 @@ import streamlit as st
 
 from engine.text import own
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.text.state import PLAYS, SETTINGS
 
-KIND, PASTED, FILE, REFUSED, LAST = "text.kind", "text.pasted", "text.file", "text.refused", "text.own"
+KIND, PASTED, FILE, LAST = "text.kind", "text.pasted", "text.file", "text.own"
 KINDS = {"plays": "Shakespeare", "own": "Your own"}
 
 
@@ -61,20 +61,13 @@ def _ask_for_text() -> None:
         st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
         st.text_area("Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.SMALLEST:,} characters")
         st.button("Use this text", icon=":material/check:", on_click=_keep)
-        if sentence := st.session_state.pop(REFUSED, ""):
-            st.error(sentence, icon=":material/error:")
+        show_refusal("text", icon=":material/error:")
 
 
 def _keep() -> None:
     file = st.session_state.get(FILE)
     content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
-    try:
+    with refused_in_words("text", ValueError):
         server.pool().allowances.give_text(visitor())
         st.session_state[LAST] = own.keep(content, visitor().id, server.pool().limits.texts_per_visitor)
-    except ValueError as error:
-        st.session_state[REFUSED] = in_markdown(error)
-        return
-    except OSError as error:
-        st.session_state[REFUSED] = f"The text cannot be kept: {error.strerror or 'the disk does not take it'}."
-        return
-    SETTINGS.put({"text": st.session_state[LAST]})
+        SETTINGS.put({"text": st.session_state[LAST]})

@@ -22,6 +22,8 @@ RUN = "text.run"
 """Session key of the id of the run shown."""
 RUN_NAME = "run"
 PLAYS = "shakespeare"
+TIMEOUT = 180.0
+"""Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
 
 
 class TextSettings(PageSettings):
@@ -41,7 +43,7 @@ class TextSettings(PageSettings):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         """Settings in a link win over those of the run it names."""
-        run, ignored = run_named(query)
+        run, ignored = run_in_link(query)
         values = self.defaults() if run is None else chosen_of(run.config)
         for name, given in query.items():
             if name in CHOSEN:
@@ -73,7 +75,7 @@ def read_setting(name: str, given: str) -> Any:
     return value
 
 
-def run_named(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
+def run_in_link(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
     """The run on words that a link names."""
     if RUN_NAME not in query:
         return None, []
@@ -91,13 +93,18 @@ def form_config() -> RunConfig:
     return text_config(**SETTINGS.values())
 
 
-def shown_run() -> Run | None:
+def shown_text_run() -> Run | None:
     return find(st.session_state.get(RUN) or "")
+
+
+def weights_of(run: Run) -> str:
+    """The path of a run's weights; empty where it has none."""
+    return str(run.weights or "")
 
 
 def address() -> dict[str, str]:
     """The query of what is on the page; what is as by default is left out unless the run has it otherwise."""
-    run = shown_run()
+    run = shown_text_run()
     return SETTINGS.query() if run is None else SETTINGS.query(run.config.flat()) | {RUN_NAME: run.id}
 
 

@@ -11,17 +11,16 @@ from engine.analysis.limits import LONGEST, LONGEST_PROMPT
 from engine.analysis.text_jobs import WriteText
 from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
-from engine.workers.errors import JobError
 from pages.parts.app.glossary import explained
-from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
+from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import color_of
 from pages.parts.charts.text import next_figure
-from pages.parts.text.answers import ask, weights_of
-from pages.parts.text.state import PLAYS
+from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
-WRITTEN, REFUSED = "text.written", "text.refused_words"
-"""Session keys of the written texts, the latest first, and of the reason why the last one failed."""
+WRITTEN = "text.written"
+"""The session key of the written texts, the latest first."""
 MAX_KEPT = 6
 DEFAULTS: dict[str, Any] = {
     "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
@@ -57,8 +56,7 @@ def show_writing(run: Run) -> None:
         )
         # A callback: if the page is rerun again before it gets here, a return value would be lost.
         st.button("Write", icon=":material/edit_note:", type="primary", on_click=_write, args=(run,))
-        if sentence := st.session_state.pop(REFUSED, ""):
-            st.error(sentence, icon=":material/error:")
+        show_refusal("words", icon=":material/error:")
     with right:
         for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
             _show(one, run, latest=place == 0)
@@ -72,21 +70,18 @@ def _own_words(run: Run) -> dict[str, str]:
 
 def _write(run: Run) -> None:
     state = st.session_state
-    try:
-        job = WriteText(
-            run.config, weights_of(run), state["text.prompt"], length=state["text.length"],
-            temperature=state["text.temperature"], top_k=state["text.top_k"], seed=state["text.sample_seed"],
-        )  # fmt: skip
-        answer = ask(job)
-    except JobError as error:
-        state[REFUSED] = in_markdown(error)
-        return
-    settings = (
-        f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
-        f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
-    )
-    row = {**answer, "run": run.id, "settings": settings}
-    state[WRITTEN] = [row, *state.get(WRITTEN, [])][:MAX_KEPT]
+    job = WriteText(
+        run.config, weights_of(run), state["text.prompt"], length=state["text.length"],
+        temperature=state["text.temperature"], top_k=state["text.top_k"], seed=state["text.sample_seed"],
+    )  # fmt: skip
+    with refused_in_words("words"):
+        answer = ask(job, timeout=TIMEOUT)
+        settings = (
+            f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
+            f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
+        )
+        row = {**answer, "run": run.id, "settings": settings}
+        state[WRITTEN] = [row, *state.get(WRITTEN, [])][:MAX_KEPT]
 
 
 def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:

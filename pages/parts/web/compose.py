@@ -6,29 +6,37 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pandas  # noqa: F401  # complete before any page runs: Plotly in one session's thread fails on a half-imported pandas
 from anyio import CapacityLimiter, to_thread
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from streamlit import config
 
+from pages.parts.boards.component import ScriptFile, packed_plotly
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.boards.shell.script_file import ScriptFile
-from pages.parts.charts.plotly_file import packed
-from pages.parts.web.client_address import ClientAddress
-from pages.parts.web.ending import asked_to_end
 from pages.parts.web.exact import exact_route, lines_route
-from pages.parts.web.headers import FRAMING, SecurityHeaders, security_headers
-from pages.parts.web.healthz import Health, healthz_route
-from pages.parts.web.live import Admit, Find, everybody, live_route
+from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
 from pages.parts.web.look import Ask, own_route, untrained_route
-from pages.parts.web.origins import OwnOriginOnly, configured_origins
+from pages.parts.web.middleware import (
+    FRAMING,
+    ClientAddress,
+    OwnOriginOnly,
+    SecurityHeaders,
+    VisitorCookie,
+    configured_origins,
+    security_headers,
+)
 from pages.parts.web.scripts import boards_route, plotly_route
-from pages.parts.web.visitor_cookie import VisitorCookie
 
+Health = Callable[[], Mapping[str, int]]
+"""``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
+``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
 HEAD_START = 3.0
 """Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
 POLITE = 0.0002
@@ -37,6 +45,17 @@ BEAT = 0.1
 """Seconds between two looks whether the server was asked to stop."""
 FULL_COLLECTION = 50
 """Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
+
+
+def healthz_route(health: Health, prefix: str = "") -> Route:
+    """``<prefix>/healthz``: a few numbers as JSON. It has a thread of its own, so that it answers whatever the others wait for."""
+    own = CapacityLimiter(1)
+
+    async def healthz(_: Request) -> Response:
+        numbers = dict(await to_thread.run_sync(health, limiter=own))
+        return JSONResponse(numbers, 200 if numbers["ready"] else 503, headers={"Cache-Control": "no-store"})
+
+    return Route(f"{prefix}/healthz", healthz, methods=["GET"])
 
 
 def serving(
@@ -56,7 +75,7 @@ def serving(
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
-        waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed))]
+        waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed_plotly))]
         ending = asyncio.create_task(once_asked_to_end(stop))
         try:
             yield

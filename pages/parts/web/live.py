@@ -6,12 +6,13 @@ sse-starlette frames the messages, notices a browser that has gone, and tells ea
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from anyio import CapacityLimiter, Event, to_thread
 from sse_starlette import EventSourceResponse
-from sse_starlette.sse import SendTimeoutError
+from sse_starlette.sse import AppStatus, SendTimeoutError
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -24,7 +25,6 @@ from engine.settings.fields import whole_number
 from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
-from pages.parts.web.ending import asked_to_end
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
 BEAT = 0.05
@@ -48,6 +48,14 @@ MAKERS = 4
 MOST_EVENTS = 10**9
 """The largest event number that is accepted: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform"}
+
+
+def asked_to_end() -> bool:
+    """Whether the server was asked to end, by SIGTERM or Ctrl-C. The handler of the signal is a method of uvicorn's server, which
+    knows; the flag of sse-starlette misses a server that began before that was imported."""
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    return AppStatus.should_exit or bool(getattr(server, "should_exit", False))
+
 
 Find = Callable[[str], ReadableRun | None]
 """A run by its id, or None."""

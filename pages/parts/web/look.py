@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -27,29 +26,20 @@ if TYPE_CHECKING:  # the server is up before the engine is imported
 
 Ask = Callable[["Job[Any]", Visitor], Any]
 """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
+AskOfVisitor = Callable[["Job[Any]"], Any]
+"""The same for one visitor."""
 HEADERS = {"Cache-Control": "no-store"}
 ASKERS = 256
 """The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
 
 
-@dataclass(frozen=True)
-class Asking:
-    """Asks for one visitor. All are equal, since no answer depends on who asked."""
-
-    ask: Ask = field(compare=False)
-    visitor: Visitor = field(compare=False)
-
-    def __call__(self, job: Job[Any]) -> Any:
-        return self.ask(job, self.visitor)
-
-
 def untrained_route(ask: Ask, prefix: str = "") -> Route:
     """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
 
-    def told(query: dict[str, str], asking: Asking) -> Any:
+    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
         from pages.parts.boards.live.untrained import untrained_message
 
-        return untrained_message(_config_of(query), asking)
+        return untrained_message(_config_of(query), ask)
 
     return Route(f"{prefix}/untrained", _answering(told, ask), methods=["GET"])
 
@@ -57,7 +47,7 @@ def untrained_route(ask: Ask, prefix: str = "") -> Route:
 def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
     """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text."""
 
-    def told(query: dict[str, str], asking: Asking) -> Any:
+    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
         from pages.parts.boards.live.untrained import own_message
 
         text, run_id = query.pop("text", ""), query.pop("run", "")
@@ -65,7 +55,7 @@ def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
         if run_id and (run is None or run.weights is None):
             raise JobError(str(Problem("run", run_id, "the id of a run that has ended and is kept here")))
         config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(query), "")
-        return own_message(config, weights, text, asking)
+        return own_message(config, weights, text, ask)
 
     return Route(f"{prefix}/own", _answering(told, ask), methods=["GET"])
 
@@ -80,12 +70,12 @@ def _config_of(query: dict[str, str]) -> RunConfig:
     return config
 
 
-def _answering(told: Callable[[dict[str, str], Asking], Any], ask: Ask) -> Callable[[Request], Any]:
+def _answering(told: Callable[[dict[str, str], AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
     askers = CapacityLimiter(ASKERS)
 
     def body(query: dict[str, str], visitor: Visitor) -> str:
         try:
-            answer = told(query, Asking(ask, visitor))
+            answer = told(query, lambda job: ask(job, visitor))
         except (JobError, ValueError) as error:
             answer = {"problem": str(error)}
         return json.dumps(answer, separators=(",", ":"), allow_nan=False)

@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from pages.parts.boards.shell.script_file import FOLDER, ScriptFile
-from pages.parts.charts.plotly_file import ADDRESS, packed, plain
+from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, ScriptFile, packed_plotly, plotly_script
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
@@ -18,10 +17,10 @@ def plotly_route(prefix: str = "") -> Route:
     """``<prefix>/plotly-<version>.min.js``, compressed if the browser accepts it and the compressed script is ready."""
 
     def script(request: Request) -> Response:
-        ready = packed.cache_info().currsize > 0
-        return _script(plain, packed if ready else None, request)
+        ready = packed_plotly.cache_info().currsize > 0
+        return _script(plotly_script, packed_plotly if ready else None, request)
 
-    return Route(f"{prefix}/{ADDRESS}", script, methods=["GET"])
+    return Route(f"{prefix}/{PLOTLY_ADDRESS}", script, methods=["GET"])
 
 
 def boards_route(scripts: Callable[[], Mapping[str, ScriptFile]], prefix: str = "") -> Route:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig, settings_for
-from pages.parts.app.hidden import Hidden, read_hidden
+from pages.parts.app.address import Hidden, read_hidden
 from pages.parts.lab.form import ICONS
 from tests.pages.looking import Open
 

@@ -9,7 +9,7 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.foundation.glossary import TERMS
-from pages.parts.app.linked_terms import links_to_terms, with_terms
+from pages.parts.app.glossary import links_to_terms, with_terms
 
 FORMULA = re.compile(r"\$\$.+?\$\$|\$.+?\$", re.DOTALL)
 LINK = re.compile(r"\[([^\[\]]+)\]\(glossary\?term=([\w-]+)\)")

@@ -6,7 +6,7 @@ import pytest
 from streamlit import runtime
 
 from engine.foundation.visitor import Visitor
-from pages.parts.app import presence
+from pages.parts.app import visitor as presence
 
 
 class Sessions:

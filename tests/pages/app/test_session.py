@@ -28,12 +28,12 @@ def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:
     shelf = Shelf()
     shelf.add("one")
     shelf.turn("hidden", "one")
-    assert shelf.hides("one")
+    assert "one" in shelf.hidden
     shelf.turn("hidden", "one")
-    assert not shelf.hides("one")
+    assert "one" not in shelf.hidden
     shelf.turn("pinned", "one")
     shelf.put_beside("one")
     shelf.remove("one")
     assert not shelf.runs
-    assert not shelf.pins("one")
+    assert "one" not in shelf.pinned
     assert shelf.beside == ""

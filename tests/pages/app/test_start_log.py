@@ -6,7 +6,7 @@ import pytest
 
 from engine.runs.lease import Holder
 from engine.workers.hosting.limits import PROFILE, Limits
-from pages.parts.app.start_log import is_loopback, start_lines
+from pages.parts.app.server import is_loopback, start_lines
 
 
 def test_limits_another_server_on_the_same_data_and_the_scheduler_are_told() -> None:

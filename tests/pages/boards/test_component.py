@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pages.parts.boards.component import AFTER, BEFORE, ENTRY, SHELL, Source
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.panels import FIGURES
-from pages.parts.boards.shell.component import AFTER, BEFORE, ENTRY, HERE, Source
 
 
 def names(folder: Path, pattern: str) -> set[str]:
@@ -16,8 +16,8 @@ def names(folder: Path, pattern: str) -> set[str]:
 
 
 def test_every_script_and_style_of_the_shell_is_used() -> None:
-    assert names(HERE / "script", "*.js") == {ENTRY, *BEFORE, *AFTER}
-    assert names(HERE, "*.css") == {"shell"}
+    assert names(SHELL / "script", "*.js") == {ENTRY, *BEFORE, *AFTER}
+    assert names(SHELL, "*.css") == {"shell"}
 
 
 @pytest.mark.parametrize("source", [LIVE, FIGURES], ids=lambda source: source.name)
@@ -29,7 +29,7 @@ def test_every_script_and_style_of_a_source_is_used_and_one_defines_it(source: S
 
 
 def test_what_the_page_sends_never_becomes_markup() -> None:
-    scripts = list(HERE.parent.rglob("*.js"))
+    scripts = list(SHELL.parent.rglob("*.js"))
     assert len(scripts) > 10
     for path in scripts:
         text = path.read_text("utf-8")

@@ -14,9 +14,8 @@ from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import columns_of, thin
-from pages.parts.boards.live.feed import BYTES, feed, few_of, layers_of, status_of
-from pages.parts.boards.live.snapshot_figures import cells_of, grids_of
-from pages.parts.charts.grids import CELLS, coarsen, grid
+from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, gradient_layers, grids_of, status_of
+from pages.parts.charts.heat import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
 
@@ -226,7 +225,14 @@ def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_
     payload, _ = feed(run, 0)
     assert payload["snapshots"]
     assert all(snapshot["samples"] for snapshot in payload["snapshots"])
-    assert layers_of(run) == ["0", "1"]
+    assert gradient_layers(run) == ["0", "1"]
     both = parse({"family": "encoder_decoder", "n_layers": 2})
-    assert layers_of(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
-    assert layers_of(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
+    assert gradient_layers(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
+    assert gradient_layers(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
+
+
+def test_the_machine_of_a_cluster_is_named_by_its_host_and_the_apps_own_is_not() -> None:
+    run = ScriptedRun()
+    assert status_of(run)["machine"] == ""
+    run.machine = "tls://10.0.0.7:40123"
+    assert status_of(run)["machine"] == "10.0.0.7"

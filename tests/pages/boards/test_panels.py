@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.boards.panels import Panel, Picked, as_plain, pick_told
 from pages.parts.charts.colors import diverging
-from pages.parts.charts.grids import CELLS
-from pages.parts.charts.heat import heat, heat_figure
+from pages.parts.charts.heat import CELLS, heat, heat_figure
 
 
 def page() -> None:

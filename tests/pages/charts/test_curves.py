@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pages.parts.charts.arms import role_color
-from pages.parts.charts.curves import Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.curves import Stopped, curves_figure, frame_of
 
 BLUE = role_color("control")
 FALLS = [(step, 2.3 - 0.02 * step) for step in range(1, 101)]

@@ -10,7 +10,8 @@ import pytest
 from engine.config.run_config import settings_for
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from pages.parts.charts.arms import (
+from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
+from pages.parts.charts.experiments.arms import (
     ROLE_COLORS,
     goes_without_saying,
     is_spread,
@@ -20,12 +21,10 @@ from pages.parts.charts.arms import (
     with_unit,
     wrapped,
 )
-from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
-from pages.parts.charts.curves import curves_figure, frame_of
-from pages.parts.charts.effect import effect_figure, effect_height
-from pages.parts.charts.over_x import OverX, over_x_figure
-from pages.parts.charts.stack import stack_svg, touched
-from pages.parts.charts.strip import Ended, strip_figure
+from pages.parts.charts.experiments.curves import curves_figure, frame_of
+from pages.parts.charts.experiments.over_x import OverX, over_x_figure
+from pages.parts.charts.experiments.stack import stack_svg, touched
+from pages.parts.charts.experiments.strip import Ended, effect_figure, effect_height, strip_figure
 from pages.parts.stage.arms import escaped
 from tests.pages.scripted_experiment import issue_of
 

@@ -12,10 +12,16 @@ from engine.encodings import ENCODINGS
 from engine.settings.costs import Memory
 from pages.parts.charts.attention import gap, in_blocks, mosaic_figure, pattern_figure
 from pages.parts.charts.colors import INK, LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
-from pages.parts.charts.encoding import matrix_figure, similarity_figure
-from pages.parts.charts.gradients import gradients_figure, layer_label, some_of
-from pages.parts.charts.loss import accuracy_figure, loss_figure, overlay_traces
+from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
 from pages.parts.charts.memory import memory_figure, parts_of
+from pages.parts.charts.over_steps import (
+    accuracy_figure,
+    gradients_figure,
+    layer_label,
+    loss_figure,
+    overlay_traces,
+    some_of,
+)
 
 CONFIG = Path(__file__).resolve().parents[3] / ".streamlit" / "config.toml"
 MEMORY = Memory(parameters=1000, gradients=1000, optimizer=2000, saved=6000, scores=2500)
@@ -85,11 +91,11 @@ def test_pattern_axes_carry_the_tokens_in_order_or_in_blocks() -> None:
 
 
 def test_a_bias_is_shown_head_by_head() -> None:
-    figure = matrix_figure("scores", (4, 6, 6))
+    figure = live_matrix_figure("scores", (4, 6, 6))
     assert list(figure.layout.xaxis.ticktext) == ["H1", "H2", "H3", "H4"]
-    assert matrix_figure("embedding", (6, 32)).layout.xaxis.ticktext is None
-    assert "rad" in matrix_figure("rotation", (6, 16)).data[0].colorbar.title.text
-    assert (similarity_figure().data[0].zmin, similarity_figure().data[0].zmax) == (-1, 1)
+    assert live_matrix_figure("embedding", (6, 32)).layout.xaxis.ticktext is None
+    assert "rad" in live_matrix_figure("rotation", (6, 16)).data[0].colorbar.title.text
+    assert (live_similarity_figure().data[0].zmin, live_similarity_figure().data[0].zmax) == (-1, 1)
 
 
 def test_gradients_show_layers_or_query_key_value_apart() -> None:

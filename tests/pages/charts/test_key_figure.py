@@ -6,9 +6,9 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from pages.parts.charts.arms import role_color
-from pages.parts.charts.key_figure import key_figure
-from pages.parts.charts.strip import Ended
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.key_figure import key_figure
+from pages.parts.charts.experiments.strip import Ended
 
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=ISSUES.keys())

@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.notebooks.figures import LINES, in_words, panel_of
+from pages.parts.notebooks.figures import LINES, figure_in_words, panel_of
 
 
 def plain(figure: go.Figure) -> dict[str, Any]:
@@ -36,11 +36,11 @@ def test_lines_keep_data_axes_and_levels_and_get_the_house_colours() -> None:
 
 
 def test_it_is_said_in_words() -> None:
-    assert "a: 4 at 1, 1 at 2." in in_words(plain(curves()))
+    assert "a: 4 at 1, 1 at 2." in figure_in_words(plain(curves()))
     matrix = go.Figure(go.Heatmap(z=[[0.0, 2.0], [-1.0, 1.0]]))
-    assert in_words(plain(matrix)) == "2 rows of 2 cells, from -1 to 2."
+    assert figure_in_words(plain(matrix)) == "2 rows of 2 cells, from -1 to 2."
     counts = go.Figure(go.Histogram(x=[1.0, 3.0], name="batches"))
-    assert in_words(plain(counts)) == "batches: 2 values from 1 to 3."
+    assert figure_in_words(plain(counts)) == "batches: 2 values from 1 to 3."
 
 
 def test_a_matrix_with_both_signs_diverges_around_zero() -> None:

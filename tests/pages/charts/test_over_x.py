@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from pages.parts.charts.arms import role_color
-from pages.parts.charts.over_x import MOST_NAMES, OverX, apart, over_x_figure, over_x_height
-from pages.parts.charts.strip import Ended
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.over_x import MOST_NAMES, OverX, apart, over_x_figure, over_x_height
+from pages.parts.charts.experiments.strip import Ended
 
 
 def lines_of(count: int, ends: float = 4.0) -> list[OverX]:

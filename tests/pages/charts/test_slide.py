@@ -6,10 +6,9 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from pages.parts.charts.arms import role_color
-from pages.parts.charts.key_figure import key_figure
-from pages.parts.charts.slide import EDGE, HEIGHT, WIDTH, Slide, slide_figure
-from pages.parts.charts.strip import Ended
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure
+from pages.parts.charts.experiments.strip import Ended
 
 LEAST_ROW = 26
 """Pixels that a row needs for its dots."""

@@ -10,11 +10,10 @@ from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
+from pages.parts.stage.board import curve_names
 from pages.parts.stage.ended import beside, compared_by, ended_section
-from pages.parts.stage.evidence import curve_names
 from pages.parts.stage.panels import sections, shows_both, stopped_of
-from pages.parts.stage.plain import make
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.shown import Shown, make
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 

@@ -11,13 +11,12 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import report
-from pages.parts.charts.arms import role_color
 from pages.parts.charts.base import to_plain
-from pages.parts.charts.strip import Ended, strip_figure
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.strip import Ended, strip_figure
 from pages.parts.stage.arms import differences
 from pages.parts.stage.panels import sections, status_words
-from pages.parts.stage.plain import remembering
-from pages.parts.stage.shown import Shown, TrialSoFar
+from pages.parts.stage.shown import Shown, TrialSoFar, remembering
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 BLUE = role_color("control")

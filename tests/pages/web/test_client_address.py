@@ -12,9 +12,9 @@ from starlette.websockets import WebSocket
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from pages.parts.app.visitor import shared_address
-from pages.parts.web.client_address import TRUSTED
 from pages.parts.web.compose import serving
 from pages.parts.web.live import visitor_of
+from pages.parts.web.middleware import TRUSTED
 
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.5"}
 

@@ -13,7 +13,7 @@ from engine.cluster import SCHEDULER_VARIABLE
 from engine.foundation.log import LOG
 from engine.workers.health import Health, WorkerHealth
 from pages.parts.app import server
-from pages.parts.web.healthz import healthz_route
+from pages.parts.web.compose import healthz_route
 
 
 @pytest.mark.parametrize(("ready", "status"), [(2, 200), (1, 200), (0, 503)])

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.workers.errors import JobError
-from pages.parts.charts.plotly_file import ADDRESS
-from pages.parts.web.healthz import healthz_route
+from pages.parts.boards.component import PLOTLY_ADDRESS
+from pages.parts.web.compose import healthz_route
 from pages.parts.web.look import own_route, untrained_route
 from pages.parts.web.scripts import plotly_route
 
@@ -97,7 +97,7 @@ def test_questions_that_wait_hold_up_no_page() -> None:
         for _ in range(usual):
             waiting.acquire()
         try:
-            assert visitors.submit(client.get, f"/{ADDRESS}").result(240).status_code == 200
+            assert visitors.submit(client.get, f"/{PLOTLY_ADDRESS}").result(240).status_code == 200
         finally:
             answered.set()
         assert {answer.result().json()["problem"] for answer in asking} == {"It has waited long enough."}

@@ -28,14 +28,14 @@ from engine.runs.events import Progress, Snapshot
 from engine.runs.log import EventLog, Table
 from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import COOKIE, id_in
+from pages.parts.boards.component import PLOTLY_ADDRESS, packed_plotly, plotly_script
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.recorded import recorded_run
-from pages.parts.charts.plotly_file import ADDRESS, packed, plain
 from pages.parts.web.compose import serving
 from pages.parts.web.exact import exact_route, lines_route
-from pages.parts.web.headers import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.live import GRACE, live_route, stream
 from pages.parts.web.messages import Messages
+from pages.parts.web.middleware import SecurityHeaders, inline_script_hashes, security_headers
 from pages.parts.web.scripts import boards_route, plotly_route
 from tests.scripted import ScriptedRun
 from tests.serving import running
@@ -446,25 +446,25 @@ def test_the_script_of_a_board_is_cached_for_ever_and_named_by_its_content(clien
 
 
 def test_plotly_is_the_installed_one_and_cached_for_ever(client: TestClient) -> None:
-    packed.cache_clear()
-    unpacked = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "gzip"})
+    packed_plotly.cache_clear()
+    unpacked = client.get(f"/{PLOTLY_ADDRESS}", headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in unpacked.headers, "the first page does not wait for the packing"
-    packed()
-    answer = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "gzip"})
+    packed_plotly()
+    answer = client.get(f"/{PLOTLY_ADDRESS}", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.content == plain()
-    assert b"Plotly" in plain()[:200]
-    bare = client.get(f"/{ADDRESS}", headers={"Accept-Encoding": "identity"})
+    assert answer.content == plotly_script()
+    assert b"Plotly" in plotly_script()[:200]
+    bare = client.get(f"/{PLOTLY_ADDRESS}", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in bare.headers
-    assert bare.content == plain()
-    assert f"plotly-{plotly.__version__}.min.js" == ADDRESS, "a new version has a new address"
+    assert bare.content == plotly_script()
+    assert f"plotly-{plotly.__version__}.min.js" == PLOTLY_ADDRESS, "a new version has a new address"
 
 
 def test_every_answer_carries_the_policy_which_allows_streamlits_inline_script_by_its_hash(
     client: TestClient, run: ScriptedRun
 ) -> None:
-    for address in (f"/live/{run.id}", "/live/unknown", f"/{ADDRESS}", "/nothing/here"):
+    for address in (f"/live/{run.id}", "/live/unknown", f"/{PLOTLY_ADDRESS}", "/nothing/here"):
         headers = client.get(address).headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
         assert policy["default-src"] == "'self'"

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from pages.parts.app.visitor import COOKIE, id_in
-from pages.parts.web.visitor_cookie import VisitorCookie, set_cookie
+from pages.parts.web.middleware import VisitorCookie, set_cookie
 
 
 async def page(request: Request) -> HTMLResponse:

@@ -12,46 +12,35 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.analysis.attention_asked import Place
+from pages.parts.app.frame import nothing
+from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
-from pages.parts.boards.shell.component import Plain, Source, nothing, show
 from pages.parts.charts.encoding import color_of
-from pages.parts.charts.loss import level_lines, overlay_traces
+from pages.parts.charts.over_steps import level_lines, overlay_traces
 
 Panel = Literal[
     "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
-TITLES = {
-    "strip": "One sequence",
-    "model": "The model",
-    "loss": "Loss",
-    "accuracy": "Accuracy",
-    "attention": "Attention, every head",
-    "pattern": "One head",
-    "matrix": "The encoding",
-    "similarity": "How alike positions are",
-    "gradients": "Gradient norms",
-    "memory": "Memory",
-    "samples": "Predictions",
-    "written": "What it writes",
+TITLED = {
+    "strip": ("One sequence", "attention"),
+    "model": ("The model", "layer"),
+    "loss": ("Loss", "loss"),
+    "accuracy": ("Accuracy", "accuracy"),
+    "attention": ("Attention, every head", "head"),
+    "pattern": ("One head", "attention-pattern"),
+    "matrix": ("The encoding", "positional-encoding"),
+    "similarity": ("How alike positions are", "similarity"),
+    "gradients": ("Gradient norms", "gradient-norm"),
+    "memory": ("Memory", "memory"),
+    "samples": ("Predictions", "token"),
+    "written": ("What it writes", "temperature"),
 }
-TERMS = {
-    "strip": "attention",
-    "model": "layer",
-    "loss": "loss",
-    "accuracy": "accuracy",
-    "attention": "head",
-    "pattern": "attention-pattern",
-    "matrix": "positional-encoding",
-    "similarity": "similarity",
-    "gradients": "gradient-norm",
-    "memory": "memory",
-    "samples": "token",
-    "written": "temperature",
-}
-"""The glossary term that each panel links to."""
+"""The title of each panel, and the glossary term that it links to."""
+TITLES = {name: title for name, (title, _) in TITLED.items()}
+TERMS = {name: term for name, (_, term) in TITLED.items()}
 NO_TITLES: Mapping[str, str] = {}
 ABOVE: tuple[Panel, ...] = ("strip", "model")
 """The panels that a board puts on its band."""
@@ -66,7 +55,16 @@ SCRIPTS = (
     "columns", "grids", "card", "lines", "exact", "heat", "facts", "strip", "model", "status", "replay", "moments", "stream", "untrained",
     "band", "board",
 )  # fmt: skip
-LIVE = Source("live", Path(__file__).parent, SCRIPTS)
+HERE = Path(__file__).parent
+LIVE = Source("live", HERE, SCRIPTS)
+BAND = """
+export default function ({ data: [name], parentElement }) {
+  bands.set(name, parentElement.querySelector(".band"))
+  bandsChanged.forEach((place) => place())
+  return () => bands.delete(name)
+}
+"""
+"""The script of a band: a place above a page's columns, into which the board puts the panels of ``ABOVE``."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def live_board(
     ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes
     the drawing of the model (:mod:`pages.parts.lab.model`); a click on a part of it calls ``on_act``, which finds what is asked
     under ``act`` in the session's ``key``. ``look``: the attention and the gradient norms to begin with, by the names of
-    :class:`engine.config.presets.View`. ``on_band``: the name of the band (:mod:`.band`) that takes the panels in ``ABOVE``.
+    :class:`engine.config.presets.View`. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
     this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels show the untrained model,
@@ -143,8 +141,7 @@ def live_board(
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
-    # Always a fragment, also when it need not be repeated: the browser would otherwise mount the board anew.
-    st.fragment(draw, run_every=_seconds_to_next(run) if run and polling else None)()
+    as_fragment(draw, _seconds_to_next(run) if run and polling else None)
     return BoardState(st.session_state[key].get("state"), polling)
 
 
@@ -174,7 +171,7 @@ def recorded_board(
 
 
 def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> Any:
-    return show(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
+    return show_board(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
 
 
 def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:
@@ -216,3 +213,18 @@ def poll(run: ReadableRun, asked: str, key: str) -> Payload:
     payload, last = feed(run, seen[0])
     seen.append(last)
     return payload | {"asked": asked}
+
+
+@st.cache_resource
+def _band() -> Any:
+    return st.components.v2.component(
+        "attention_lab_band",
+        html='<div class="board live"><div class="band"></div></div>',
+        css=(SHELL / "shell.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
+        js=(HERE / "script" / "band.js").read_text(encoding="utf-8") + BAND,
+    )
+
+
+def band(name: str) -> None:
+    """Draw the band of that name; the board that names it fills it."""
+    _band()(key=f"band.{name}", data=[name])

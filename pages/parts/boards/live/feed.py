@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
-from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started
+from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started, layers_kept
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
 from engine.workers.processes.machines import host_of
 from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
-from pages.parts.boards.live.snapshot_figures import cells_of, grids_of, snapshot_figures
+from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
-from pages.parts.charts.encoding import color_of
-from pages.parts.charts.gradients import gradients_figure
-from pages.parts.charts.loss import accuracy_figure, loss_figure
+from pages.parts.charts.encoding import color_of, live_matrix_figure, live_similarity_figure
+from pages.parts.charts.heat import CELLS, Grid, coarsen, grid
 from pages.parts.charts.memory import memory_figure
+from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure
 
 SNAPSHOTS = 60
 """The most snapshots in one message."""
@@ -93,7 +96,7 @@ def milestones(run: ReadableRun) -> dict[str, Any]:
     return {"column": f"validation.{name}", "levels": {name: value for name, value in levels.items() if value > chance}}
 
 
-def layers_of(run: ReadableRun) -> list[str]:
+def gradient_layers(run: ReadableRun) -> list[str]:
     """The layers' names in gradient norms, in the order of computation."""
     shared = run.config.share_layers and run.config.architecture.attends
     numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
@@ -107,7 +110,7 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
         levels = (started.chance.get("loss"), started.floor)
         yield "loss", plain_figure(loss_figure, steps, color, *levels, text=text)
         yield "accuracy", plain_figure(accuracy_figure, steps, color, started.chance)
-        yield "gradients", plain_figure(gradients_figure, steps, layers_of(run), color)
+        yield "gradients", plain_figure(gradients_figure, steps, gradient_layers(run), color)
         yield "memory", plain_figure(memory_figure, started.memory, None, color)
     for finished in run.events.of(Finished, after, upto):
         predicted = next((started.memory for started in run.events.of(Started)), None)
@@ -131,3 +134,70 @@ def _sample(sample: Sample) -> dict[str, Any]:
         "predictions": sample.predictions,
         "marks": sample.marks,
     }
+
+
+def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
+    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales.
+
+    The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: its scale is sent, too.
+    """
+    pictures = dict(snapshot.encoding.items())  # reads the file of a stored snapshot once
+    room = _room(pictures)
+    return {
+        "patterns": {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()},
+        "encoding": {
+            name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
+            for name, array in pictures.items()
+        },
+    }
+
+
+def _ends(similarity: np.ndarray) -> tuple[float, float]:
+    finite = np.nan_to_num(similarity)
+    return min(-1.0, float(finite.min())), max(1.0, float(finite.max()))
+
+
+def cells_of(snapshot: Snapshot) -> int:
+    """The most cells that its grids have."""
+    pictures = dict(snapshot.encoding.items())
+    patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
+    return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
+
+
+def _room(names: Collection[str]) -> int:
+    """The most cells of one matrix of the encoding: those of all layers together have no more than one alone would."""
+    return CELLS // max(1, layers_kept(names))
+
+
+def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+    """The figures, as plain data, for all later snapshots of the run, made from the first: the probe stays the same."""
+    figures: dict[str, dict[str, Any]] = {}
+    color = color_of(config)
+    for which, pattern in snapshot.patterns.items():
+        coarse, block = coarsen(pattern, CELLS)
+        layers, heads, queries, keys = coarse.shape
+        query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
+        figures[f"mosaic.{which}"] = plain_figure(mosaic_figure, layers, heads, queries, keys, color, which)
+        figures[f"pattern.{which}"] = plain_figure(pattern_figure, query_tokens, key_tokens, block, color, which)
+    pictures = dict(snapshot.encoding.items())
+    coarsened = {
+        name: coarsen(pictures[name], _room(pictures)) for name in ("matrix", "similarity") if name in pictures
+    }
+    if "matrix" in coarsened:  # the figures of further layers are the same
+        coarse, block = coarsened["matrix"]
+        figures["matrix"] = plain_figure(live_matrix_figure, config.encoding.acts_on, coarse.shape, block)
+    if "similarity" in coarsened:
+        figures["similarity"] = plain_figure(live_similarity_figure, coarsened["similarity"][1])
+    return figures
+
+
+def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[list[str], list[str]]:
+    """The probe's tokens on the query and the key axis; positions where the probe has no tokens."""
+    sample: Any = snapshot.samples[0] if snapshot.samples else None
+    read = {"self": ("tokens", "tokens"), "encoder": ("source", "source"), "cross": ("tokens", "source")}[which]
+    named = [list(getattr(sample, side)) if sample else [] for side in read]
+    queries, keys = (
+        (tokens + [str(place) for place in range(len(tokens), size)])[:size]
+        for tokens, size in zip(named, sizes, strict=True)
+    )
+    return queries, keys

@@ -50,6 +50,6 @@ def has_ended(run: ReadableRun) -> bool:
     return run.state not in LIVE_STATES
 
 
-def controlled_as(run: ReadableRun) -> str:
-    """The state as far as a run's buttons depend on it: a queued run has those of a running one."""
-    return "running" if run.state == "queued" else run.state
+def controlled_as(run: ReadableRun | None) -> str:
+    """The state as far as a run's buttons depend on it: a queued run has those of a running one. Empty without a run."""
+    return "" if run is None else "running" if run.state == "queued" else run.state

@@ -16,11 +16,12 @@ from engine.foundation.job import Job
 from engine.runs.events import Progress
 from engine.runs.log import EventLog
 from engine.workers.errors import JobError
-from pages.parts.app.remembered import remembered
+from pages.parts.app.questions import Remembered
 from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
 
 MOST_LETTERS = 2000
 """The most characters of a typed sequence."""
+_MESSAGES = Remembered(64)
 Ask = Callable[[Job[Any]], Any]
 """Asks a job for a visitor and returns its answer. Raises JobError with one sentence."""
 
@@ -44,12 +45,11 @@ class Untrained:
     ending: None = None
 
 
-@remembered(most=64)
 def untrained_message(config: RunConfig, ask: Ask) -> Payload:
     """The message that a run of this config would begin with. Raises JobError with one sentence, also where the model is too large."""
     if sentence := too_large(config):
         raise JobError(sentence)
-    return feed(Untrained(config, EventLog(ask(LookBeforeTraining(config)))), 0)[0]
+    return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(LookBeforeTraining(config)))), 0)[0])
 
 
 def own_message(config: RunConfig, weights: str, text: str, ask: Ask) -> Payload:

@@ -1,0 +1,235 @@
+"""An arm's training curves: a thin line for each seed, a bold mean, growing lines of running trials, crosses where runs broke off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.base import FONT, axis, figure, level, uid_of
+from pages.parts.charts.colors import Pair, shade
+from pages.parts.charts.experiments.arms import is_spread, round_up, wrapped
+
+Curve = Sequence[tuple[int, float]]
+"""(step, value)."""
+Seeds = Mapping[int, Curve]
+"""The curves by seed."""
+RED = shade("#C6313B")
+LEAVES = 10.0
+"""A loss so many times higher than is usual for the others leaves the figure: shown whole, it would press all others flat."""
+WORDS = 24
+"""The most letters in a line of words inside a figure."""
+NEAR = 0.15
+"""The share of the axis below which two ends are too close for a name each."""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Where seeds broke off, and why."""
+
+    steps: Mapping[int, int]
+    """The last step by seed."""
+    why: str
+    """In words that follow "stopped at step 12: "."""
+
+    @property
+    def where(self) -> str:
+        first, last = min(self.steps.values()), max(self.steps.values())
+        return f"stopped at step {first:,}:" if first == last else f"stopped at steps {first:,} to {last:,}:"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.where} {self.why}"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The value axis that all panels of an experiment share."""
+
+    label: str
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """The place of a value on the axis, in which ranges and annotations count; at an end where the value lies outside."""
+        inside = min(max(value, self.low), self.high)
+        return math.log10(inside) if self.log else inside
+
+
+def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) -> Frame:
+    """The frame of all curves: from zero, or logarithmic where values lie far apart; accuracies always from 0 to 1.
+
+    Losses far above those of the other curves are left out: they leave the figure.
+    """
+    highest = [max(value for _, value in curve) for curve in curves if curve]
+    most = LEAVES * max(median(highest), *levels, 0.0) if highest and "loss" in label else math.inf
+    values = [value for curve in curves for _, value in curve if value <= most] + list(levels)
+    if "accuracy" in label:
+        return Frame(label, 0.0, 1.0)
+    if is_spread(values):
+        return Frame(label, 10 ** _decade(min(values), up=False), 10 ** _decade(max(values), up=True), log=True)
+    low = min([0.0, *values])
+    return Frame(label, -round_up(-low) if low < 0 else 0.0, round_up(max(values, default=1.0)))
+
+
+def _decade(value: float, *, up: bool) -> int:
+    power = math.log10(value)
+    return math.ceil(power) if up else math.floor(power)
+
+
+def curves_figure(
+    done: Seeds,
+    growing: Seeds,
+    frame: Frame,
+    steps: int,
+    color: Pair,
+    levels: Mapping[str, float] | None = None,
+    *,
+    dashed: tuple[Seeds, Seeds] | None = None,
+    stopped: Stopped | None = None,
+) -> go.Figure:
+    """The curves of one arm. ``done`` and ``growing`` by seed; ``levels``: dashed lines by name, such as chance; ``dashed``:
+    validation losses, done and growing, where the others are training losses.
+
+    The figure is small, one of many: the axis titles stand once above them all.
+    """
+
+    low, high = (math.log10(frame.low), math.log10(frame.high)) if frame.log else (frame.low, frame.high)
+    margin = 0.04 * (high - low)
+    width, opacity = (1.0, 0.5) if len(done) > 1 else (1.6, 1.0)  # thin and pale beside their mean alone
+    traces = [
+        _lines("seeds", done, color, width, opacity),
+        _lines("under way", growing, color, 1.6, 1.0),
+        _mean("mean", done, color),
+    ]
+    notes: list[dict[str, Any]] = []
+    if dashed is not None:
+        traces += [
+            _lines("validation, seeds", dashed[0], color, width, opacity, "dash"),
+            _lines("validation, under way", dashed[1], color, 1.6, 1.0, "dash"),
+            _mean("validation, mean", dashed[0], color, "dash"),
+        ]
+        notes += _names(done, dashed[0], frame, steps)
+    out = _out(frame, [done, growing, *(dashed or ())])
+    if out:
+        traces.append(_marks("leaves", [out[0]], [frame.high], "triangle-up", color, [f"up to {out[1]:.3g}"]))
+    if stopped is not None:
+        ends = {seed: _end_of(done.get(seed, ()), frame) for seed in stopped.steps}
+        words = [f"seed {seed}, step {step:,}: {stopped.why}" for seed, step in stopped.steps.items()]
+        traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", RED, words))
+        first = min(stopped.steps, key=lambda seed: stopped.steps[seed])
+        notes.append(_note([stopped.where, stopped.why], stopped.steps[first], ends[first], frame, steps))
+    elif out:
+        notes.append(_note(["leaves the figure,", f"up to {out[1]:.3g}"], out[0], frame.high, frame, steps))
+    return figure(
+        traces,
+        xaxis=axis("", range=[0, steps], tickformat=",d", nticks=5, automargin=False),
+        yaxis=axis(
+            "",
+            range=[low - margin, high + margin],
+            type="log" if frame.log else "linear",
+            nticks=5,
+            automargin=False,
+            **({"exponentformat": "power", "dtick": max(1, round((high - low) / 4))} if frame.log else {}),
+        ),
+        showlegend=False,
+        margin={"l": 46, "r": 14, "t": 10, "b": 26},
+        hovermode="closest",
+        shapes=[_level(name, value, within=dashed is not None) for name, value in (levels or {}).items()],
+        annotations=notes,
+    )
+
+
+def _level(name: str, value: float, *, within: bool) -> dict[str, Any]:
+    """A dashed line with its name at the right, or ``within`` the figure, where names of curves are at the right."""
+    drawn = level(value, name, above=not name.startswith("floor"))
+    if within:
+        drawn["label"] |= {"textposition": "middle", "xanchor": "right"}
+    return drawn
+
+
+def _lines(name: str, curves: Seeds, color: Pair, width: float, opacity: float, dash: str = "solid") -> go.Scatter:
+    """All seeds as one trace with gaps between them: a browser draws one trace faster than sixteen."""
+    x: list[int | None] = []
+    y: list[float | None] = []
+    words: list[str] = []
+    for seed, curve in sorted(curves.items()):
+        x += [step for step, _ in curve] + [None]
+        y += [float(f"{value:.4g}") for _, value in curve] + [None]
+        words += [f"seed {seed}"] * (len(curve) + 1)
+    return go.Scatter(
+        x=x, y=y, text=words, name=name, uid=uid_of(name), mode="lines", opacity=opacity, connectgaps=False,
+        line={"color": color["light"], "width": width, "dash": dash}, hovertemplate="%{text}, step %{x}: %{y:.3g}<extra></extra>",
+        meta={"color": color, "label": name},
+    )  # fmt: skip
+
+
+def _mean(name: str, curves: Seeds, color: Pair, dash: str = "solid") -> go.Scatter:
+    """The mean at each step that at least two seeds have reached."""
+    by_step: dict[int, list[float]] = {}
+    for curve in curves.values():
+        for step, value in curve:
+            by_step.setdefault(step, []).append(value)
+    shown = {step: fmean(values) for step, values in sorted(by_step.items()) if len(values) > 1}
+    return go.Scatter(
+        x=list(shown), y=[float(f"{value:.4g}") for value in shown.values()], name=name, uid=uid_of(name), mode="lines",
+        line={"color": color["light"], "width": 2.8, "dash": dash}, hovertemplate=f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>",
+        meta={"color": color, "label": name},
+    )  # fmt: skip
+
+
+def _marks(name: str, x: list[int], y: list[float], symbol: str, color: Pair, words: list[str]) -> go.Scatter:
+    return go.Scatter(
+        x=x, y=y, text=words, name=name, uid=uid_of(name), mode="markers", cliponaxis=False,
+        marker={"color": color["light"], "size": 12, "symbol": symbol}, hovertemplate="%{text}<extra></extra>",
+        meta={"color": color, "label": name},
+    )  # fmt: skip
+
+
+def _out(frame: Frame, drawn: Sequence[Seeds]) -> tuple[int, float] | None:
+    """The first step at which a curve leaves the frame at its top, and the largest value of all."""
+    beyond = [point for curves in drawn for curve in curves.values() for point in curve if point[1] > frame.high]
+    return (min(step for step, _ in beyond), max(value for _, value in beyond)) if beyond else None
+
+
+def _end_of(curve: Curve, frame: Frame) -> float:
+    """The last value inside the frame; its top for a curve without any."""
+    return min(curve[-1][1], frame.high) if curve else frame.high
+
+
+def _note(lines: Sequence[str], x: int, y: float, frame: Frame, steps: int) -> dict[str, Any]:
+    """Words beside a mark, on the side where there is room."""
+    left, low, high = x > steps / 2, frame.at(frame.low), frame.at(frame.high)
+    below = frame.at(y) > (low + high) / 2
+    return {
+        "text": "<br>".join(wrapped(line, WORDS) for line in lines), "x": x, "y": frame.at(y), "showarrow": False, "font": {"size": FONT},
+        "xanchor": "right" if left else "left", "align": "right" if left else "left", "xshift": -9 if left else 9,
+        "yanchor": "top" if below else "bottom", "yshift": 9 if below else -9,
+    }  # fmt: skip
+
+
+def _names(training: Seeds, validation: Seeds, frame: Frame, steps: int) -> list[dict[str, Any]]:
+    """The names of the two kinds of curves at their ends, where these lie far enough apart."""
+    ends = {
+        name: fmean(curve[-1][1] for curve in curves.values() if curve)
+        for name, curves in (("training", training), ("validation", validation))
+        if any(curves.values())
+    }
+    if len(ends) < 2:
+        return []
+    places = {name: frame.at(value) for name, value in ends.items()}
+    if abs(places["training"] - places["validation"]) < NEAR * (frame.at(frame.high) - frame.at(frame.low)):
+        return []
+    upper = max(places, key=lambda name: places[name])
+    return [
+        {
+            "text": name, "x": steps, "y": place, "showarrow": False, "font": {"size": FONT}, "xanchor": "right",
+            "yanchor": "bottom" if name == upper else "top",
+        }
+        for name, place in places.items()
+    ]  # fmt: skip

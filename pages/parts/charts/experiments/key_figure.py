@@ -1,0 +1,198 @@
+"""The key figure of an issue, a row for each condition; and as a slide with its title, its sentence, the seeds and the link.
+
+A slide is always light, with letters that every machine has: it leaves the app for another program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from engine.experiments.key_figure import number
+from pages.parts.charts.base import axis, figure
+from pages.parts.charts.colors import INK, MUTED, SURFACE
+from pages.parts.charts.experiments.arms import wrapped
+from pages.parts.charts.experiments.strip import AIR, Ended, mean_bar, points, upright
+
+TICKS = 15
+"""The size of the letters in pixels: to be read from the back of a room."""
+NAME = 22
+"""The letters in a line of a row's name: more where the name would otherwise take a third line and meet its neighbour."""
+SHARE_RANGE = (-0.03, 1.1)
+"""The axis of a share, with room for the number at a mean of 1."""
+WIDTH, HEIGHT = 800, 450
+SCALE = 2
+"""A slide is saved this many times as large, at 1600 x 900 pixels, so that letters and dots of the figure suit a room."""
+EDGE = 32
+"""The pixels around all that stands on the slide."""
+FONT = "Arial, Helvetica, sans-serif"
+LETTER = 0.53
+"""The width of a letter, as a share of the letters' size."""
+LINE = 1.3
+"""Plotly's distance of two lines, as a share of the letters' size."""
+NAME_ON_SLIDE = 34
+"""The most letters in a line of a row's name."""
+
+
+def key_figure(
+    rows: Sequence[Ended],
+    scale: Literal["linear", "log"],
+    *,
+    share: bool,
+    written: Callable[[float], str] = number,
+    chance: float | None = None,
+    guess: float | None = None,
+) -> go.Figure:
+    """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
+    the second row. The title stands on the panel.
+
+    The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
+    """
+    known = [value for row in rows for value in row.known]
+    traces = [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
+    levels = [] if chance is None else [upright(chance, f"chance {number(chance)}", anchor="left", size=TICKS - 2)]
+    marks = [] if guess is None else [_guess_mark(guess)]
+    return figure(
+        [*traces, _means(rows, written), *_crosses(rows)],
+        xaxis=_values_axis(known, scale, share),
+        yaxis=axis(
+            "", range=[len(rows) - 0.5, -0.5], tickvals=list(range(len(rows))),
+            ticktext=[wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], showgrid=False, fixedrange=True,
+            tickfont={"size": TICKS},
+        ),
+        font={"size": TICKS},
+        showlegend=False,
+        margin={"l": 8, "r": 26, "t": 24 if levels else 8, "b": 28},
+        hovermode="closest",
+        shapes=[*levels, *marks],
+    )  # fmt: skip
+
+
+def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, object]:
+    fonts = {"tickfont": {"size": TICKS}}
+    if share:
+        return axis("", range=list(SHARE_RANGE), tickvals=[0, 0.25, 0.5, 0.75, 1], **fonts)
+    if not known:
+        return axis("", range=[0, 1], showticklabels=False, **fonts)  # no number before there is one
+    if scale == "log":
+        far = max(known) / min(known) > 1000
+        ticks = {"dtick": 1, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
+        return axis(
+            "", type="log", range=[math.log10(min(known)) - 0.1, math.log10(max(known)) + 0.3], **ticks, **fonts
+        )
+    low, high = min(0.0, *known), max(0.0, *known)
+    air = AIR * (high - low or 1.0)
+    return axis("", range=[low - air, high + 3 * air], **fonts)
+
+
+def _means(rows: Sequence[Ended], written: Callable[[float], str]) -> go.Scatter:
+    """The number of each mean, right of the row's dots."""
+    there = [(place, row.known) for place, row in enumerate(rows) if row.known]
+    return go.Scatter(
+        x=[max(known) for _, known in there], y=[place for place, _ in there],
+        text=[f"\u2002{written(fmean(known))}" for _, known in there], mode="text", textposition="middle right",
+        textfont={"size": TICKS}, hoverinfo="skip", cliponaxis=False, uid="means",
+    )  # fmt: skip
+
+
+def _crosses(rows: Sequence[Ended]) -> list[go.Scatter]:
+    """A cross at the left end of each row whose seeds all ended without a number."""
+    places = [place for place, row in enumerate(rows) if row.without and not row.known]
+    if not places:
+        return []
+    return [
+        go.Scatter(
+            x=[0.02] * len(places), y=places, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(places),
+            textposition="middle right", marker={"symbol": "x", "size": 14, "color": "#C6313B"}, hoverinfo="skip", uid="crosses",
+        )
+    ]  # fmt: skip
+
+
+def _guess_mark(guess: float) -> dict[str, object]:
+    """A mark that can be dragged along its row."""
+    return {
+        "type": "circle", "xref": "x", "yref": "y", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": guess, "yanchor": 1,
+        "x0": -10, "x1": 10, "y0": -10, "y1": 10, "line": {"width": 3}, "name": "accent", "layer": "above",
+        "label": {"text": "your guess", "textposition": "bottom center", "yanchor": "top", "font": {"size": TICKS - 2}},
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Slide:
+    """The words on a slide."""
+
+    title: str
+    quantity: str
+    """What the figure's axis shows."""
+    sentence: str
+    foot: str
+    """Seeds and link."""
+
+
+def slide_figure(drawn: go.Figure, names: Sequence[str], words: Slide) -> go.Figure:
+    """The key figure with the words around it, half as large as it is saved. ``names``: those of its rows, from the top.
+
+    Every text is broken into lines that fit, and the figure has what height they leave.
+    """
+    title, quantity = _Text(words.title, 28, INK["light"], bold=True), _Text(words.quantity, 15, MUTED["light"])
+    sentence, foot = _Text(words.sentence, 19, INK["light"]), _Text(words.foot, 12, MUTED["light"])
+    rows = [wrapped(name, NAME_ON_SLIDE) for name in names]
+    layout = drawn.to_plotly_json()["layout"]
+    layout.pop("template", None)
+    letters = layout["yaxis"]["tickfont"]["size"]
+    longest = max(len(line) for row in rows for line in row.split("<br>"))
+    left = EDGE + 12 + LETTER * letters * longest
+    above = EDGE - 8 + title.height + 6 + quantity.height + (26 if layout.get("shapes") else 10)
+    below = LINE * letters + 20 + sentence.height + foot.height + EDGE
+    corner = (left, above)
+    return figure(
+        list(drawn.data),
+        **layout
+        | {
+            "width": WIDTH, "height": HEIGHT, "paper_bgcolor": SURFACE["light"], "font": layout["font"] | {"family": FONT},
+            "margin": {"l": left, "r": EDGE, "t": above, "b": below, "autoexpand": False},
+            "xaxis": layout["xaxis"] | {"automargin": False},
+            "yaxis": layout["yaxis"] | {"automargin": False, "ticktext": rows},
+            "shapes": [level | {"line": level["line"] | {"color": MUTED["light"]}} for level in layout.get("shapes", ())],
+            "annotations": [
+                title.at(EDGE - 8, corner),
+                quantity.at(EDGE - 2 + title.height, corner),
+                sentence.at(HEIGHT - EDGE - foot.height - sentence.height, corner),
+                foot.at(HEIGHT - EDGE + 12 - foot.height, corner),
+            ],
+        },
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text over the whole width of the slide."""
+
+    text: str
+    size: int
+    color: str
+    bold: bool = False
+
+    @property
+    def lines(self) -> str:
+        wider = 1.1 if self.bold else 1.0
+        return wrapped(self.text, int((WIDTH - 2 * EDGE) / (LETTER * wider * self.size)))
+
+    @property
+    def height(self) -> float:
+        return LINE * self.size * (self.lines.count("<br>") + 1)
+
+    def at(self, top: float, corner: tuple[float, float]) -> dict[str, object]:
+        """An annotation whose upper edge is that many pixels under the slide's; ``corner``: the upper left one of the plot."""
+        left, above = corner
+        return {
+            "text": f"<b>{self.lines}</b>" if self.bold else self.lines, "align": "left", "showarrow": False,
+            "font": {"size": self.size, "color": self.color}, "borderpad": 0,
+            "xref": "paper", "x": 0, "xanchor": "left", "xshift": EDGE - left,
+            "yref": "paper", "y": 1, "yanchor": "top", "yshift": above - top,
+        }  # fmt: skip

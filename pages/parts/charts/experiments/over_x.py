@@ -1,0 +1,199 @@
+"""The final numbers of the arms as lines over x: a bold line of means with its name at its end, and a small mark for each seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.base import FONT, axis, figure, level
+from pages.parts.charts.colors import Pair
+from pages.parts.charts.experiments.arms import is_spread, wrapped
+from pages.parts.charts.experiments.strip import AIR, Ended, values_axis
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "triangle-down", "pentagon")
+GLYPHS = "●■◆▲✚✖★⬢▼⬟"
+"""The symbols as letters, for the names."""
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+HEIGHT, TOP, BOTTOM = 300, 16, 54
+"""Pixels: the least height of the figure, and its margins."""
+NAME = 16
+"""The most letters in a line of a name."""
+LETTER, LINE = 7.4, 18
+"""Pixels of a letter, on average, and of a line of letters."""
+MOST_NAMES = len(SYMBOLS)
+"""The most lines with their names at their ends; more have a legend."""
+FAR = 0.15
+"""The share of the axis beyond which a line that ends early has a name without a tie to its last point."""
+
+
+@dataclass(frozen=True)
+class OverX:
+    """A line: the values that each seed reached at each x."""
+
+    name: str
+    color: Pair
+    points: Mapping[float, Ended]
+
+    @property
+    def means(self) -> dict[float, float]:
+        return {x: fmean(ended.known) for x, ended in sorted(self.points.items()) if ended.known}
+
+
+def over_x_height(lines: Sequence[OverX]) -> int:
+    """The height of the figure in pixels, with room for the names, or for a legend in a panel of usual width."""
+    if len(lines) <= MOST_NAMES:
+        return max(HEIGHT, TOP + BOTTOM + sum(LINE * (_named(line).count("<br>") + 1) for line in lines))
+    return HEIGHT + 22 * (sum(9 * len(line.name) + 50 for line in lines) // 400)
+
+
+def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: float | None = None) -> go.Figure:
+    """Lines differ in colour, dash, mark and the name at their end."""
+    at_ends = len(lines) <= MOST_NAMES
+    values = [value for line in lines for ended in line.points.values() for value in ended.known]
+    xs = sorted({x for line in lines for x in line.points})
+    across = _places_axis(x_label, xs)
+    down = _ranged(values_axis(label, values, chance), [*values, *([] if chance is None else [chance])])
+    room = over_x_height(lines) - TOP - BOTTOM
+    longest = max((len(part) for line in lines for part in _named(line).split("<br>")), default=0)
+    return figure(
+        [trace for place, line in enumerate(lines) for trace in _traces(place, line, legend=not at_ends)],
+        xaxis=across,
+        yaxis=down,
+        margin={
+            "l": 56,
+            "r": round(LETTER * (longest + 3)) if at_ends else 14,
+            "t": TOP if at_ends else 38,
+            "b": BOTTOM,
+        },
+        hovermode="closest",
+        showlegend=not at_ends,
+        shapes=[] if chance is None else [level(chance, f"chance {chance:.3g}")],
+        annotations=_names(lines, across, down, room) if at_ends else [],
+    )
+
+
+def _traces(place: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
+    symbol, dash = SYMBOLS[place % len(SYMBOLS)], DASHES[place % len(DASHES)]
+    named = _escaped(line.name)
+    means = line.means
+    seeds = [
+        (x, seed, value)
+        for x, ended in sorted(line.points.items())
+        for seed, value in zip(ended.seeds, ended.values, strict=True)
+        if value is not None
+    ]
+    return [
+        go.Scatter(
+            x=[x for x, _, _ in seeds], y=[float(f"{value:.5g}") for _, _, value in seeds],
+            text=[f"{named}, seed {seed}" for _, seed, _ in seeds],
+            name=named, uid=f"seeds-{place}", mode="markers", opacity=0.45, showlegend=False, legendgroup=str(place),
+            marker={"color": line.color["light"], "size": 5, "symbol": symbol}, cliponaxis=False,
+            hovertemplate="%{text}, %{x}: %{y:.4g}<extra></extra>", meta={"color": line.color, "label": line.name},
+        ),
+        go.Scatter(
+            x=list(means), y=[float(f"{mean:.5g}") for mean in means.values()],
+            name=named, uid=f"line-{place}", mode="lines+markers", legendgroup=str(place), cliponaxis=False, showlegend=legend,
+            line={"color": line.color["light"], "width": 2.6, "dash": dash},
+            marker={"color": line.color["light"], "size": 9, "symbol": symbol},
+            hovertemplate=f"{named}, mean at %{{x}}: %{{y:.4g}}<extra></extra>",
+            meta={"color": line.color, "label": f"{line.name}, mean"},
+        ),
+    ]  # fmt: skip
+
+
+def _places_axis(label: str, xs: Sequence[float]) -> dict[str, Any]:
+    """The axis over all x of the experiment, fixed while lines come in, with a tick at each.
+
+    It is logarithmic where the x lie far apart. With a zero among them no scale fits: they then stand at equal distances.
+    """
+    if xs[0] == 0 and is_spread(xs[1:]):
+        return axis(label, type="category", categoryarray=xs, range=[-AIR * len(xs), len(xs) - 1 + AIR * len(xs)])
+    far = is_spread(xs) or (len(xs) > 2 and xs[0] > 0 and xs[-1] / xs[0] >= 8)
+    low, high = (math.log10(xs[0]), math.log10(xs[-1])) if far else (xs[0], xs[-1])
+    air = AIR * (high - low) or 1.0
+    ticks = {"tickvals": xs, "ticktext": [f"{x:g}" for x in xs], "type": "log" if far else "linear"}
+    return axis(label, range=[low - air, high + air], **ticks)
+
+
+def _ranged(down: dict[str, Any], values: Sequence[float]) -> dict[str, Any]:
+    """The axis with a range of its own, where it has none: names at the ends need to know where the ends are."""
+    if "range" in down:
+        return down
+    ends = [_on(down, value) for value in (min(values), max(values))]
+    air = AIR * (ends[1] - ends[0]) or abs(ends[0]) / 2 or 1.0
+    return down | {"range": [ends[0] - air, ends[1] + air]}
+
+
+def _on(scale: Mapping[str, Any], value: float) -> float:
+    """The place of a value in the axis's own numbers, in which ranges and annotations count."""
+    if scale.get("type") == "log":
+        return math.log10(value)
+    if scale.get("type") == "category":
+        return float(list(scale["categoryarray"]).index(value))
+    return value
+
+
+# Names at the ends of lines
+
+
+def _names(
+    lines: Sequence[OverX], across: Mapping[str, Any], down: Mapping[str, Any], room: float
+) -> list[dict[str, Any]]:
+    """A name at the right edge for each line that has a value, tied to the line's last point; none over another. A line that ends
+    early has no tie, which would look like a part of it: its name says where it ends."""
+    left, right = across["range"]
+    low, high = down["range"]
+    known = [(place, line, list(line.means.items())[-1]) for place, line in enumerate(lines) if line.means]
+    early = [right - _on(across, x) > FAR * (right - left) for _, _, (x, _) in known]
+    texts = [
+        wrapped(f"{line.name}, to {x:g}" if stops else line.name, NAME)
+        for (_, line, (x, _)), stops in zip(known, early, strict=True)
+    ]
+    wanted = [room * (high - _on(down, y)) / (high - low) for _, _, (_, y) in known]
+    places = apart(wanted, [LINE * (text.count("<br>") + 1) for text in texts], room)
+    notes = []
+    for (place, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, places, strict=True):
+        tie = {"x": right, "showarrow": False, "yshift": want - at}
+        if not stops:
+            tie = {
+                "x": _on(across, x),
+                "showarrow": True,
+                "arrowhead": 0,
+                "arrowwidth": 1,
+                "axref": "x",
+                "ax": right,
+                "ay": at - want,
+            }
+        notes.append({
+            **tie, "y": _on(down, y), "text": f"{GLYPHS[place % len(GLYPHS)]} {text}", "font": {"size": FONT},
+            "name": f"{line.color['light']} {line.color['dark']}", "xanchor": "left", "align": "left",
+        })  # fmt: skip
+    return notes
+
+
+def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> list[float]:
+    """The middles of labels of those heights as near as possible to where they are wanted: in their order, none over another, and
+    from 0 to ``room`` if they fit."""
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    tops, edge = dict[int, float](), 0.0
+    for place in order:
+        tops[place] = max(edge, wanted[place] - heights[place] / 2)
+        edge = tops[place] + heights[place]
+    edge = room
+    for place in reversed(order):
+        tops[place] = min(tops[place], edge - heights[place])
+        edge = tops[place]
+    return [tops[place] + heights[place] / 2 for place in range(len(wanted))]
+
+
+def _named(line: OverX) -> str:
+    return wrapped(line.name, NAME)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("<", "&lt;")

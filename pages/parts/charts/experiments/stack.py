@@ -1,0 +1,146 @@
+"""A drawing of an experiment's model: the stack from task to answer, with the parts that arms change. SVG, no numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.experiments.experiment import Experiment
+from engine.settings.fields import Setting
+from engine.tasks import TASKS
+from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying
+
+BY_NAME = {
+    "norm": "norm", "skips": "skip", "residual_scale": "skip", "mlp": "mlp", "activation": "mlp", "d_ff": "mlp",
+    "n_heads": "attention", "d_head": "attention", "family": "attention", "n_layers": "stack", "share_layers": "stack",
+    "d_model": "stack", "dropout": "stack",
+}  # fmt: skip
+BY_GROUP = {
+    "Task": "task", "Data": "task", "Encoding": "positions", "Attention": "attention", "Faults": "attention",
+    "Block": "stack", "Shape": "stack", "Training": "training",
+}  # fmt: skip
+OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
+WIDTH, LEFT, BOX, HIGH = 408, 38, 190, 30
+
+
+def part_of(setting: Setting) -> str:
+    """The part of the drawing on which a setting acts."""
+    return BY_NAME.get(setting.name) or BY_GROUP.get(setting.group, "stack")
+
+
+def touched(experiment: Experiment) -> dict[str, tuple[str, list[str]]]:
+    """By part: the colour of the first arm that changes it, and the labels of the changed settings."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for arm in experiment.arms:
+        for setting, there, here in experiment.changes(arm):
+            if goes_without_saying(setting, there, here):
+                continue
+            _, labels = found.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
+            if setting.label not in labels:
+                labels.append(setting.label)
+    return found
+
+
+def stack_svg(experiment: Experiment) -> str:
+    """The model of the control, or of the first arm with attention; the parts that arms change are coloured and labelled.
+
+    All other lines have the page's text colour.
+    """
+    arms = sorted(
+        experiment.arms,
+        key=lambda arm: (not ARCHITECTURES[experiment.config(arm).family].attends, arm.role != "control"),
+    )
+    config, marks = experiment.config(arms[0]), touched(experiment)
+    rows = _rows(config)
+    top, parts = 14, []
+    edges: dict[str, tuple[int, int]] = {}
+    for place, (part, text) in enumerate(rows):
+        y = top + place * (HIGH + 14)
+        edges.setdefault(part, (y, y))
+        parts.append(_box(y, text, marks.get(part), named=edges[part][0] == y))
+        if place + 1 < len(rows):
+            parts.append(_arrow(y + HIGH, y + HIGH + 14))
+    block = [place for place, (part, _) in enumerate(rows) if part in ("norm", "attention", "skip", "mlp")]
+    y0, y1 = top + block[0] * (HIGH + 14) - 7, top + block[-1] * (HIGH + 14) + HIGH + 7
+    height = top + len(rows) * (HIGH + 14)
+    parts.insert(0, _frame(y0, y1 - y0, f"× {config.n_layers}", marks.get("stack")))
+    words = "; ".join(f"{', '.join(labels)} at the {part}" for part, (_, labels) in marks.items()) or "nothing"
+    title = f"The model as a stack of boxes, from task to answer. The arms change: {words}."
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
+        f'style="display:block;width:100%;max-width:{WIDTH}px;margin:0 auto" font-size="16" fill="none">{"".join(parts)}</svg>'
+    )
+
+
+def _rows(config: RunConfig) -> list[tuple[str, str]]:
+    """The rows of the drawing from the answer down to the task, against the flow of the data."""
+    heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
+    attention = {"decoder": "Causal attention", "encoder": "Attention"}.get(config.family, "Attention")
+    norm = [("norm", "LayerNorm")] if config.norm != "none" else []
+    skip = [("skip", "+ skip")] if config.skips else []
+    mlp = [("mlp", "MLP")] if config.mlp else []
+    first, last = [("attention", f"{attention}, {heads}")], mlp
+    if config.norm == "pre":
+        block = [*norm, *first, *skip, *(norm if mlp else []), *last, *(skip if mlp else [])]
+    else:
+        block = [*first, *skip, *norm, *last, *(skip if mlp else []), *(norm if mlp else [])]
+    upwards = [
+        ("task", f"{TASKS[config.task].label}"),
+        ("positions", f"Tokens + {short_label(ENCODINGS[config.pos_encoding].label)}"),
+        *block,
+        ("training", f"Loss, {OPTIMIZERS[config.optimizer]}"),
+    ]
+    return upwards[::-1]
+
+
+def short_label(label: str) -> str:
+    """A label without what stands in brackets, where it is long."""
+    return label if len(label) < 18 else label.split(" (")[0]
+
+
+def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) -> str:
+    color, labels = mark or ("currentColor", [])
+    stroke, fill = (2, 0.16) if mark else (1, 0.04)
+    box = (
+        f'<rect x="{LEFT}" y="{y}" width="{BOX}" height="{HIGH}" rx="7" stroke="{color}" stroke-width="{stroke}" '
+        f'stroke-opacity="{1 if mark else 0.45}" fill="{color}" fill-opacity="{fill}"/>'
+        f'<text x="{LEFT + BOX / 2}" y="{y + 20}" text-anchor="middle" fill="currentColor">{escape(text)}</text>'
+    )
+    return box + (_names(y + 20, color, labels) if mark and named else "")
+
+
+def _names(y: float, color: str, labels: list[str]) -> str:
+    """The labels of the changed settings beside the box, on at most two lines."""
+    shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
+    start = y - 9 * (len(shown) - 1)
+    x = LEFT + BOX + 22
+    line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'
+    return line + "".join(
+        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(_cut(label))}</text>'
+        for place, label in enumerate(shown)
+    )
+
+
+def _cut(label: str, most: int = 19) -> str:
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
+def _arrow(y0: int, y1: int) -> str:
+    """An arrow upwards, in the direction of the data."""
+    x = LEFT + BOX / 2
+    return f'<path d="M{x} {y1}V{y0 + 3}m-4 4l4 -5l4 5" stroke="currentColor" stroke-opacity="0.5"/>'
+
+
+def _frame(y: int, height: int, text: str, mark: tuple[str, list[str]] | None) -> str:
+    color = mark[0] if mark else "currentColor"
+    labels = mark[1] if mark else []
+    one = labels[0] + (f", +{len(labels) - 1}" if len(labels) > 1 else "") if labels else ""
+    named = _names(y + height - 2, color, [one]) if mark else ""
+    return (
+        f'<rect x="{LEFT - 10}" y="{y}" width="{BOX + 20}" height="{height}" rx="10" stroke="{color}" '
+        f'stroke-opacity="{1 if mark else 0.45}" stroke-width="{2 if mark else 1}" stroke-dasharray="5 4"/>'
+        f'<text x="{LEFT - 15}" y="{y + height / 2 + 4}" text-anchor="end" fill="currentColor" font-weight="600">{escape(text)}</text>'
+        + named
+    )

@@ -1,0 +1,203 @@
+"""The final numbers of the arms as rows, a point for each seed and a bar at the mean; and a claim's effect, a dot and its whiskers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.base import FONT, axis, figure
+from pages.parts.charts.colors import Pair, muted, shade
+from pages.parts.charts.experiments.arms import is_share, is_spread, wrapped
+
+ROW = 48
+"""The least height of a row in pixels."""
+LINE = 19
+"""Pixels of a line of letters."""
+TITLE = 34
+"""The most letters of an axis title that fit on a phone, beside the row names."""
+AIR = 0.06
+"""The share of an axis that stays empty at either end."""
+TINY = 1e-6
+"""The value below which a linear axis would show values as zero."""
+COLOR = "#2A5BD7"
+CLOSE = 0.07
+"""The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
+HEIGHT, UNIT_LINE, UNIT_WIDTH = 128, 18, 44
+"""Pixels of a figure whose unit takes one line; pixels of each further line; letters in a line on a phone."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """An arm's number at the end of each seed; None where a seed has none (yet)."""
+
+    name: str
+    color: Pair
+    values: Sequence[float | None]
+    seeds: Sequence[int]
+    without: int = 0
+    """The number of seeds that ended without the number."""
+
+    @property
+    def known(self) -> list[float]:
+        return [value for value in self.values if value is not None]
+
+
+def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
+    """One row for each arm, the first on top."""
+    traces = [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
+    known = [value for row in rows for value in row.known]
+    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor=_side(chance, known, label))]
+    return figure(
+        traces,
+        xaxis=values_axis(label, known, chance),
+        yaxis=axis(
+            "",
+            range=[len(rows) - 0.5, -0.5],
+            tickvals=list(range(len(rows))),
+            ticktext=[_named(row) for row in rows],
+            showgrid=False,
+            fixedrange=True,
+        ),
+        showlegend=False,
+        margin={"l": 8, "r": 14, "t": 24 if levels else 6, "b": 46},
+        hovermode="closest",
+        shapes=levels,
+    )
+
+
+def strip_height(rows: Sequence[Ended]) -> int:
+    """The height of the figure in pixels."""
+    lines = max((_named(row).count("<br>") + 1 for row in rows), default=1)
+    return 76 + max(ROW, LINE * lines + 4) * len(rows)
+
+
+def _named(row: Ended) -> str:
+    """The name of a row on at most three lines, for which there is room."""
+    name = f"{row.name} ({row.without} without)" if row.without else row.name
+    return wrapped(name, max(20, len(name) // 2))
+
+
+def _side(chance: float, known: Sequence[float], label: str) -> str:
+    """The side of the label of chance at its line: where it stands at an end of the axis, a centred one would be cut off."""
+    if is_share(label) or chance < min(known, default=chance):
+        return "left"
+    return "right" if chance > max(known, default=chance) else "center"
+
+
+def values_axis(label: str, known: Sequence[float], chance: float | None) -> dict[str, object]:
+    title = wrapped(label, TITLE)
+    if is_share(label) and all(0 <= value <= 1 for value in known):
+        return axis(title, range=[-0.03, 1.03])
+    if not known and chance is None:
+        return axis(title, range=[0, 1], showticklabels=False)  # no number before there is one
+    if is_spread(known) or (known and min(known) > 0 and max(known) < TINY):
+        decades = math.log10(max(known) / min(known))
+        return axis(title, type="log", exponentformat="power", dtick=max(1, round(decades / 4)))
+    return axis(title)
+
+
+def points(place: int, row: Ended) -> go.Scatter:
+    """The seeds of a row side by side, so that equal values do not overlap."""
+    count = len(row.values)
+    found = [
+        (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
+    ]
+    return go.Scatter(
+        x=[float(f"{value:.5g}") for _, value, _ in found],
+        y=[place + 0.3 * (2 * (n + 0.5) / count - 1) for _, _, n in found],
+        text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found],
+        name=row.name, uid=f"points-{place}", mode="markers", opacity=0.65, cliponaxis=False,
+        marker={"color": row.color["light"], "size": 8},
+        hovertemplate="%{text}: %{x:.4g}<extra></extra>", meta={"color": row.color, "label": row.name},
+    )  # fmt: skip
+
+
+def mean_bar(place: int, row: Ended) -> go.Scatter:
+    """An upright bar at the mean of a row; empty before there is one."""
+    known = row.known
+    mean = [float(f"{fmean(known):.5g}")] if known else []
+    return go.Scatter(
+        x=mean * 2, y=[place - 0.38, place + 0.38] if known else [], name=f"{row.name}, mean", uid=f"mean-{place}",
+        mode="lines", line={"color": row.color["light"], "width": 3.5}, cliponaxis=False,
+        hovertemplate="mean %{x:.4g}<extra></extra>", meta={"color": row.color, "label": f"{row.name}, mean"},
+    )  # fmt: skip
+
+
+def upright(
+    value: float, text: str, *, dash: str = "dash", anchor: str = "center", size: int = FONT
+) -> dict[str, object]:
+    """A vertical line over the whole height, its name at the top; ``anchor`` is the side of the name at the line."""
+    return {
+        "type": "line", "xref": "x", "x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1,
+        "line": {"width": 1.2, "dash": dash}, "layer": "below", "name": text,
+        "label": {"text": text, "textposition": "end", "textangle": 0, "xanchor": anchor, "yanchor": "bottom", "font": {"size": size}},
+    }  # fmt: skip
+
+
+def effect_figure(
+    effects: Sequence[float | None],
+    mean: float | None,
+    interval: tuple[float, float] | None,
+    smallest: float,
+    direction: str,
+    unit: str,
+) -> go.Figure:
+    """A claim's effect. ``effects`` by seed are small dots above the mean; the shaded side is the claimed one."""
+    title = _in_lines(unit)
+    color, named = shade(COLOR), smallest if direction == "more" else -smallest
+    known = [value for value in effects if value is not None]
+    low, high = _range([0.0, named, *known, *(interval or ())])
+    dot = [] if mean is None else [mean]
+    return figure(
+        [
+            go.Scatter(
+                x=known, y=[0.62] * len(known), name="seeds", uid="seeds", mode="markers", opacity=0.5, cliponaxis=False,
+                marker={"color": muted()["light"], "size": 7, "symbol": "line-ns", "line": {"width": 1.6}},
+                hovertemplate="one seed: %{x:.3g}<extra></extra>", meta={"color": muted(), "label": "effect of each seed"},
+            ),
+            go.Scatter(
+                x=list(interval or ()), y=[0.25] * len(interval or ()), name="95 % interval", uid="interval", mode="lines+markers",
+                line={"color": color["light"], "width": 3},
+                marker={"color": color["light"], "size": 12, "symbol": "line-ns", "line": {"width": 3}},
+                hovertemplate="95 % interval: %{x:.3g}<extra></extra>", meta={"color": color, "label": "95 % interval"},
+            ),
+            go.Scatter(
+                x=dot, y=[0.25] * len(dot), name="effect", uid="effect", mode="markers",
+                marker={"color": color["light"], "size": 12},
+                hovertemplate="mean effect: %{x:.3g}<extra></extra>", meta={"color": color, "label": "mean effect"},
+            ),
+        ],
+        xaxis=axis(title, range=[low, high], nticks=6),
+        yaxis={"visible": False, "range": [0, 0.85], "fixedrange": True},
+        showlegend=False,
+        margin={"l": 12, "r": 12, "t": 24, "b": 44 + effect_height(unit) - HEIGHT},
+        hovermode="closest",
+        shapes=[
+            upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
+            upright(named, f"{named:+.3g}".replace("-", "−")),
+            {
+                "type": "rect", "xref": "x", "x0": named, "x1": high if named > 0 else low, "yref": "paper", "y0": 0, "y1": 1,
+                "layer": "below", "line": {"width": 0}, "name": "claimed",
+            },
+        ],
+    )  # fmt: skip
+
+
+def effect_height(unit: str) -> int:
+    """The height of the figure in pixels."""
+    return HEIGHT + UNIT_LINE * _in_lines(unit).count("<br>")
+
+
+def _in_lines(unit: str) -> str:
+    """The text on one line, or on two of nearly equal length."""
+    return wrapped(unit, UNIT_WIDTH if len(unit) <= UNIT_WIDTH else len(unit) // 2 + 6)
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    margin = 0.1 * (high - low)
+    return low - margin, high + margin

@@ -1,0 +1,166 @@
+"""Loss, accuracy and gradient norms over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import exp, log
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pages.parts.charts.base import Columns, axis, figure, level, line, steps_axis, uid_of
+from pages.parts.charts.colors import muted, shade
+
+TONES = (0.0, 0.5, 0.8, 0.25)
+DASHES = ("solid", "dot", "dashdot", "dash")
+OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
+PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+"""Perplexities on the loss axis of a text task, whose second scale is exp(loss)."""
+PARTS = {"q": "solid", "k": "dash", "v": "dot"}
+NAMED = 6
+"""The most layers in the legend; the others are named in the hover only."""
+REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
+
+
+def loss_figure(
+    steps: int,
+    color: str,
+    chance: float | None,
+    floor: float | None,
+    columns: Columns | None = None,
+    *,
+    text: bool = False,
+) -> go.Figure:
+    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
+
+    For a ``text`` task the axis also shows the perplexity, and does not begin at zero, far below any text's loss.
+    """
+    value_axis = axis("loss (nats)", rangemode="tozero")
+    if text:
+        marks = {
+            "tickvals": [log(p) for p in PERPLEXITIES],
+            "ticktext": [f"{log(p):.1f} · {p:,}" for p in PERPLEXITIES],
+        }
+        value_axis = axis("loss (nats) · perplexity", **marks)
+    levels = []
+    if chance is not None:
+        levels.append(level(chance, f"chance {chance:.3g}"))
+    if floor is not None:
+        levels.append(level(floor, f"floor {floor:.3g}", above=False))
+    return figure(
+        [
+            line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
+            line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8, perplexity=text),
+        ],
+        xaxis=steps_axis(steps),
+        yaxis=value_axis,
+        hovermode="x unified",
+        shapes=levels,
+    )
+
+
+def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Horizontal lines at the losses of other models on the same text, in nats by name.
+
+    The lowest has its label below the line on the left, where the curve is still high; the others above it.
+    """
+    lowest, lines = min(levels.values(), default=0.0), list[dict[str, Any]]()
+    for name, value in levels.items():
+        drawn = level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest)
+        drawn["label"]["textposition"] = "end" if value > lowest else "start"
+        lines.append(drawn)
+    return lines
+
+
+def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:
+    """Every metric of the task as the share of right answers: training thin, validation bold."""
+    metrics = [name for name in chance if name != "loss"]
+    traces = []
+    for index, name in enumerate(metrics):
+        tone, dash = TONES[index % len(TONES)], DASHES[index % len(DASHES)]
+        label = name.replace("_", " ")
+        traces += [
+            line(
+                f"metrics.{name}", f"{label}, training", shade(color, tone), columns=columns,
+                width=1.2, dash=dash, opacity=0.6, hover=".3f", group=name, legend=False,
+            ),
+            line(
+                f"validation.{name}", label, shade(color, tone), columns=columns, width=2.8, dash=dash, hover=".3f",
+                group=name,
+            ),
+        ]  # fmt: skip
+    values = sorted({round(chance[name], 4) for name in metrics})
+    return figure(
+        traces,
+        xaxis=steps_axis(steps),
+        yaxis=axis("share right", range=[-0.02, 1.04], tickformat=".1f"),
+        hovermode="x unified",
+        shapes=[level(value, f"chance {value:.3g}") for value in values],
+    )
+
+
+def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[str, list[go.Scatter]]:
+    """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures; one legend entry in each."""
+    dash = OVERLAY_DASHES[place % len(OVERLAY_DASHES)]
+    shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
+    for column in columns:
+        kind, _, metric = column.partition(".")
+        if kind == "validation":
+            traces = shown["loss" if metric == "loss" else "accuracy"]
+            label = f"{name}: {metric.replace('_', ' ')}" if traces else name
+            trace = line(
+                column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
+                group=f"earlier {place}", overlay=True, label=label,
+            )  # fmt: skip
+            traces.append(trace.update(uid=uid_of("earlier", place, column), showlegend=not traces))
+    return shown
+
+
+def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:
+    """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
+    traces = []
+    named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
+    for place, layer in enumerate(layers):
+        tone = 0.85 * place / max(1, len(layers) - 1)
+        label = layer_label(layer)
+        traces.append(
+            line(
+                f"grad_norms.{layer}.total",
+                label,
+                shade(color, tone),
+                columns=columns,
+                hover=".2e",
+                view="layer",
+                legend=layer in named,
+            )
+        )
+        traces += [
+            line(
+                f"grad_norms.{layer}.{part}", f"{label} {part}", shade(color, tone), columns=columns, width=1.8,
+                dash=dash, hover=".2e", view="qkv", legend=layer in apart,
+            )
+            for part, dash in PARTS.items()
+        ]  # fmt: skip
+    traces += [
+        line(f"grad_norms.{part}", part, muted(), columns=columns, width=1.4, dash=dash, hover=".2e", view="layer")
+        for part, dash in REST.items()
+    ]
+    return figure(
+        traces,
+        xaxis=steps_axis(steps),
+        yaxis=axis("gradient norm", type="log", exponentformat="power", nticks=3),
+        hovermode="x unified",
+    )
+
+
+def some_of(layers: Sequence[str], most: int) -> set[str]:
+    """At most ``most`` layers, the first and the last among them: a legend of all 24 would leave no room for the lines."""
+    if len(layers) <= most:
+        return set(layers)
+    return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
+
+
+def layer_label(layer: str) -> str:
+    """The label of a layer: L1 for ``"0"``; E1 for ``"e0"``, on the encoder side."""
+    return f"E{int(layer[1:]) + 1}" if layer.startswith("e") else f"L{int(layer) + 1}"

@@ -1,0 +1,191 @@
+"""The evidence on each encoding: its order and wording for the chosen needs, and the table, each cell a link to the experiment behind it.
+
+All findings are computed from the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlencode
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+from pandas.io.formats.style_render import CSSDict
+
+from engine.analysis.encoding_jobs import Timing
+from engine.encodings import ENCODINGS
+from engine.experiments.jobs import Cell
+from engine.experiments.properties import PROPERTIES
+from pages.parts.app.in_markdown import escaped
+from pages.parts.charts.table import whole_lines
+
+Group = Literal["supported", "open", "against"]
+GROUPS: dict[Group, tuple[str, str]] = {
+    "supported": ("The evidence supports", ":material/check_circle:"),
+    "open": ("Not all of it is known", ":material/help:"),
+    "against": ("The evidence is against", ":material/cancel:"),
+}
+AGAINST = ("against", "no row")
+TONE = {
+    "supported": "good",
+    "against": "bad",
+    "no row": "bad",
+    "open": "open",
+    "not learned": "open",
+    "not measured": "none",
+}
+LOOKS = {
+    "good": "background: color-mix(in srgb, #1A7F4B 22%, transparent)",
+    "bad": "background: color-mix(in srgb, #C6313B 20%, transparent)",
+    "open": "background: color-mix(in srgb, currentColor 12%, transparent)",
+    "none": "opacity: 0.75",
+}
+MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
+DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
+COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
+STYLES: list[CSSDict] = [
+    {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
+    {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
+    {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
+]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An encoding with its cells, in the order of the properties."""
+
+    encoding: str
+    cells: tuple[Cell, ...]
+    parameters: int | None
+    flops: float | None
+    """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
+    timing: Timing | None
+    """The time of a forward pass relative to no encoding; None where it was not measured on this machine."""
+
+    def cell(self, quality: str) -> Cell | None:
+        return next((cell for cell in self.cells if cell["quality"] == quality), None)
+
+
+def group_of(row: Row, needs: Sequence[str]) -> Group:
+    states = [cell["state"] for need in needs if (cell := row.cell(need)) is not None]
+    if any(state in AGAINST for state in states):
+        return "against"
+    return "supported" if all(state == "supported" for state in states) else "open"
+
+
+def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]:
+    """The rows by group; in each the fewest parameters or the least time first, if needed, then the highest lowest cell."""
+
+    def rank(row: Row) -> tuple[float, ...]:
+        costs = []
+        if "parameters" in needs:
+            costs.append(float("inf") if row.parameters is None else float(row.parameters))
+        if "time" in needs:
+            costs.append(row.timing["ratio"] if row.timing else float("inf"))
+        known = [cell["value"] for need in needs if (cell := row.cell(need)) is not None and cell["value"] is not None]
+        return (*costs, -len(known), -min(known, default=0.0))
+
+    found: dict[Group, list[Row]] = {group: [] for group in GROUPS}
+    for row in sorted(rows, key=rank):
+        found[group_of(row, needs)].append(row)
+    return found
+
+
+def row_in_words(row: Row, needs: Sequence[str]) -> str:
+    labels = {wanted.name: wanted.label.lower() for wanted in PROPERTIES}
+    parts = [f"{labels[need]} {cell_in_words(cell)}" for need in needs if (cell := row.cell(need)) is not None]
+    if "parameters" in needs:
+        parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")
+    if "time" in needs:
+        if row.flops is not None:
+            parts.append(f"{share_in_words(row.flops)} extra FLOPs a token")
+        parts.append(f"{row.timing['ratio']:.2f} × the time" if row.timing else "time not measured on this machine")
+    return f"**{ENCODINGS[row.encoding].label}**: " + "; ".join(parts)
+
+
+def share_in_words(share: float) -> str:
+    """A share of the model's FLOPs in words."""
+    if share and share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if share else "0 %"
+
+
+def cell_in_words(cell: Cell) -> str:
+    if cell["state"] == "not measured":
+        return "not measured"
+    if cell["state"] == "no row":
+        return f"cannot be run there ({cell['seeds']} seeds)"
+    if cell["state"] == "not learned":
+        return f"says nothing: the task was not learned at the trained length ({cell['number_before']:.2f}, {cell['seeds']} seeds)"
+    interval = f"{cell['ci'][0]:.2f} to {cell['ci'][1]:.2f}, " if cell["ci"] else ""
+    return f"{cell['value']:.2f} ({interval}{cell['seeds']} seed{'s' if cell['seeds'] != 1 else ''})"
+
+
+def evidence_styled(rows: Sequence[Row]) -> Styler:
+    """A row for each encoding and a column for each property and cost, as Markdown on the colours of the findings."""
+    frame = pd.DataFrame(
+        [[*map(_cell, row.cells), *_costs(row)] for row in rows],
+        index=pd.Index([escaped(ENCODINGS[row.encoding].label) for row in rows], name="Encoding"),
+        columns=[*(wanted.label for wanted in PROPERTIES), *COUNTED],
+    )
+    looks = [[*(LOOKS[TONE[cell["state"]]] for cell in row.cells), *[""] * len(COUNTED)] for row in rows]
+    shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)
+    return whole_lines(frame, [*STYLES, *_dots(rows)]).apply(lambda _: shade, axis=None)
+
+
+def _dots(rows: Sequence[Row]) -> list[CSSDict]:
+    """A dot in the colour of the encoding before its name. It is no text, so that a screen reader does not read it."""
+    return [
+        {"selector": f"tbody tr:nth-child({place}) th p::before", "props": f"{DOT}; background: {ENCODINGS[row.encoding].color}"}
+        for place, row in enumerate(rows, start=1)
+    ]  # fmt: skip
+
+
+def _costs(row: Row) -> list[str]:
+    return [
+        "–" if row.parameters is None else f"{row.parameters:,}",
+        "–" if row.flops is None else escaped(share_in_words(row.flops)),
+        _time(row.timing),
+    ]
+
+
+def _cell(cell: Cell) -> str:
+    link = ("issues?" if "issue" in cell["query"] else "lab?") + urlencode(cell["query"])
+    return linked(_short(cell) + MARK[cell["origin"]], link, hover(cell))
+
+
+def linked(text: str, link: str, words: str) -> str:
+    """A link in Markdown, with words on hover."""
+    return '[{}]({} "{}")'.format(text, link, escaped(words).replace('"', '\\"'))
+
+
+def _short(cell: Cell) -> str:
+    match cell["state"]:
+        case "not measured":
+            return "Run it" if cell["arm"] else "Try it"
+        case "no row":
+            return "cannot be run"
+        case "not learned":
+            return "not learned"
+    return f"{cell['value']:.2f}"
+
+
+def hover(cell: Cell) -> str:
+    """All facts behind a cell, in a sentence or two."""
+    if cell["state"] == "not measured":
+        if cell["arm"]:
+            return f"Not measured yet. Opens the experiment with the arm “{cell['arm']}”; it starts when you press Run."
+        return "No experiment has an arm with this encoding. Opens the lab with the same settings; it starts when you press Train."
+    raw = f"Number {cell['number']:.3f}" if cell["number"] is not None else "No number"
+    before = f", {cell['number_before']:.3f} at the trained length" if cell["number_before"] is not None else ""
+    where = "on this machine" if cell["origin"] == "this machine" else "when this version was made"
+    return f"{cell_in_words(cell)}. {raw}{before}; guessing gives {cell['chance']:.3f}. Arm “{cell['arm']}”, measured {where}."
+
+
+def _time(timing: Timing | None) -> str:
+    if timing is None:
+        return "–"
+    within = f"{timing['low']:.2f} to {timing['high']:.2f}, {timing['seconds'] * 1e3:.2g} ms"
+    return f"{timing['ratio']:.2f} ×{MARK['this machine']}  \n:small[{within}]"

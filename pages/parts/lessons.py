@@ -1,0 +1,156 @@
+"""Lessons on their page: what can be done with one (present it, go through it alone, send it as a link), and a teacher's own as a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from engine.config.presets import PRESETS
+from engine.experiments.issues import ISSUES
+from engine.experiments.lessons import LESSONS, MOST_MINUTES, MOST_STEPS, Lesson, Step, from_code, lab_step, to_code
+from engine.foundation.formatting import counted
+from engine.settings.errors import ConfigError
+from pages.parts.app.in_markdown import escaped
+from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start_lesson
+
+STEPS = "steps"
+QR_WIDTH = 220
+MINUTES = 7
+"""The minutes of a step that was just added."""
+
+
+class LessonsState(PageState):
+    steps: str | None = None
+
+
+def _check(state: LessonsState) -> None:
+    """Raises ConfigError where the link holds no lesson."""
+    if state.steps is not None:
+        try:
+            from_code(state.steps)
+        except ConfigError as error:
+            raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
+
+
+SETTINGS = ModelSettings("lessons", LessonsState, _check)
+
+
+def own_steps() -> tuple[Step, ...]:
+    """The steps of the teacher's own lesson so far."""
+    code = SETTINGS.values()[STEPS]
+    return from_code(code).steps if code else ()
+
+
+def keep_steps(steps: tuple[Step, ...]) -> None:
+    SETTINGS.put({STEPS: to_code(Lesson("", steps)) if steps else None})
+
+
+def show_ways(lesson: Lesson, base: str) -> None:
+    """The buttons of a lesson. ``base``: the address of the app, with a slash at its end."""
+    with st.container(horizontal=True, gap="small"):
+        key = f"{lesson.title}.{lesson.minutes}.{len(lesson.steps)}"
+        if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
+            _begin(lesson, on=True)
+        if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
+            _begin(lesson, on=False)
+        with st.popover("Link and QR code", icon=":material/qr_code_2:"):
+            _show_link(lesson, base)
+
+
+def _begin(lesson: Lesson, *, on: bool) -> None:
+    start_lesson(lesson, on=on)
+    now = presenting()
+    assert now is not None
+    go_to(now, 0)
+
+
+def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
+    """The full link to the first step of a lesson."""
+    first = lesson.steps[0]
+    query = {**first.query, **Presenting(lesson, on=present).carried()}
+    return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+
+
+def _show_link(lesson: Lesson, base: str) -> None:
+    """The link for the class as text and as a QR code."""
+    link = link_of(lesson, base, present=False)
+    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        st.caption("This address works on this machine only. Open the app by the name that your class can reach.")
+    code, qr = st.columns([2, 1])
+    code.code(link, language=None, wrap_lines=True)
+    qr.image(_qr(link), width=QR_WIDTH)
+
+
+def _qr(link: str) -> str:
+    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
+
+
+def show_own(base: str) -> None:
+    """The steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
+    steps = own_steps()
+    st.header("Your own lesson", anchor=False)
+    for place, step in enumerate(steps):
+        _row(steps, place, step)
+    _add(steps)
+    if steps:
+        lesson = Lesson("Lesson", steps)
+        st.markdown(f"**{counted(lesson.minutes, 'minute')}** in {counted(len(steps), 'step')}")
+        show_ways(lesson, base)
+
+
+def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"{place + 1}. {escaped(step.title)}", width="stretch")
+        key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
+        minutes = st.number_input(
+            f"Minutes of step {place + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
+        )  # fmt: skip
+        st.markdown("min")
+        if minutes != step.minutes:
+            keep_steps((*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
+            st.rerun()
+        for icon, words, changed in (
+            ("arrow_upward", "Earlier", _moved(steps, place, place - 1)),
+            ("arrow_downward", "Later", _moved(steps, place, place + 1)),
+            ("close", "Remove", (*steps[:place], *steps[place + 1 :])),
+        ):
+            st.button(
+                f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
+                on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
+            )  # fmt: skip
+
+
+def _moved(steps: tuple[Step, ...], place: int, to: int) -> tuple[Step, ...]:
+    if not 0 <= to < len(steps):
+        return steps
+    order = list(steps)
+    order.insert(to, order.pop(place))
+    return tuple(order)
+
+
+def _add(steps: tuple[Step, ...]) -> None:
+    """What a step can be: an issue, or the lab as one of its presets shows it."""
+    there: dict[str, Callable[[], Step]] = {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()}
+    there |= {f"Lab: {preset.title}": partial(lab_step, MINUTES, preset.config) for preset in PRESETS.values()}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.selectbox(
+            "Add a step", list(there), index=None, placeholder="An issue, or the lab", key="lessons.add"
+        )
+        full = len(steps) >= MOST_STEPS
+        if st.button("Add", icon=":material/add:", disabled=chosen is None or full) and chosen is not None:
+            keep_steps((*steps, there[chosen]()))
+            st.rerun()
+    if not steps:
+        with st.container(horizontal=True, gap="small"):
+            for lesson in LESSONS.values():
+                st.button(f"Begin with “{lesson.title}”", on_click=keep_steps, args=(lesson.steps,))
+
+
+def titles(steps: Sequence[Step]) -> str:
+    return " · ".join(f"{step.title} ({step.minutes} min)" for step in steps)

@@ -1,1 +1,0 @@
-"""Parts of the start page: its words, which are computed from the recorded run."""

@@ -1,0 +1,227 @@
+"""The middleware around every route: the browser's address behind a proxy, security headers, its cookie, and who may open a websocket."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+import os
+import re
+import secrets
+from collections.abc import Iterable
+from http.cookies import SimpleCookie
+from importlib.resources import files
+from typing import NamedTuple, cast
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+from streamlit import config
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from pages.parts.app.visitor import COOKIE, id_in, plain_address
+
+TRUSTED = "FORWARDED_ALLOW_IPS"
+"""Environment variable, uvicorn's own: the addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+THIS_MACHINE = "127.0.0.1, ::1"
+"""The proxies that are believed where the variable names none."""
+FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
+"""Environment variable: the sites that may frame the app, in the policy's form, for example ``'self' https://school.example``."""
+PRIVATE = "/_stcore/metrics"
+"""A path of Streamlit's own that tells every visitor how many others there are."""
+SECONDS = 365 * 24 * 3600
+
+
+class ClientAddress:
+    """Middleware that reads X-Forwarded-For and X-Forwarded-Proto as uvicorn does, once it has written the connection's address plainly.
+
+    Streamlit listens to IPv4 and IPv6 at once by default; a proxy at 10.0.0.5 then comes from ``::ffff:10.0.0.5``, which uvicorn
+    itself takes for a stranger.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        # Uvicorn and Starlette declare the same messages under different types.
+        self.app = cast(ASGIApp, ProxyHeadersMiddleware(app, os.environ.get(TRUSTED, THIS_MACHINE)))  # type: ignore[arg-type]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("client"):
+            host, port = scope["client"]
+            scope = {**scope, "client": (plain_address(host), port)}
+        await self.app(scope, receive, send)
+
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
+    """The headers for all responses; ``frame_ancestors`` is a list of sources in the policy's form."""
+    policy = {
+        "default-src": "'self'",
+        "script-src": " ".join(["'self'", "blob:", *inline_script_hashes()]),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": _one_line(frame_ancestors),
+    }
+    headers = {
+        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+    if frame_ancestors.strip() == "'self'":
+        headers["X-Frame-Options"] = "SAMEORIGIN"
+    return headers
+
+
+def inline_script_hashes() -> list[str]:
+    """The sources that allow the inline scripts of Streamlit's own index.html, whatever its version holds."""
+    page = files("streamlit").joinpath("static", "index.html").read_text(encoding="utf-8")
+    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page))
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+
+
+def _one_line(sources: str) -> str:
+    if any(sign in sources for sign in ";,\r\n"):
+        raise ValueError(
+            f"{FRAMING} is {sources!r}; allowed are sources separated by spaces, such as 'self' https://school.example."
+        )
+    return sources.strip() or "'none'"
+
+
+class SecurityHeaders:
+    """Middleware that adds the headers, passes streams on unbuffered and knows nothing of :data:`PRIVATE`."""
+
+    def __init__(self, app: ASGIApp, headers: dict[str, str]) -> None:
+        self.app, self.headers = app, headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    present.setdefault(name, value)
+            await send(message)
+
+        app = PlainTextResponse("Not found.", 404) if scope["path"].endswith(PRIVATE) else self.app
+        await app(scope, receive, with_headers)
+
+
+class VisitorCookie:
+    """Middleware that gives a browser its cookie with the first page.
+
+    ``framed``: whether pages of other sites may frame the app. Browsers send a cookie there only if it says so, and only
+    over HTTPS.
+    """
+
+    def __init__(self, app: ASGIApp, *, framed: bool) -> None:
+        self.app, self.framed = app, framed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or id_in(HTTPConnection(scope).cookies) is not None:
+            await self.app(scope, receive, send)
+            return
+
+        async def with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers.append("set-cookie", set_cookie(secure=scope["scheme"] == "https", framed=self.framed))
+            await send(message)
+
+        await self.app(scope, receive, with_cookie)
+
+
+def set_cookie(*, secure: bool, framed: bool) -> str:
+    """The value of the header that sets a fresh cookie."""
+    cookie: SimpleCookie = SimpleCookie({COOKIE: secrets.token_urlsafe(32)})
+    morsel = cookie[COOKIE]
+    morsel["path"], morsel["max-age"], morsel["httponly"], morsel["secure"] = "/", SECONDS, True, secure
+    morsel["samesite"] = "None" if secure and framed else "Lax"
+    # The standard library knows "Partitioned" from Python 3.14 on.
+    return morsel.OutputString() + ("; Partitioned" if secure and framed else "")
+
+
+_PORTS = {"http": 80, "https": 443}
+"""The port of an address that names none, by scheme."""
+_log = logging.getLogger(__name__)
+
+
+class Website(NamedTuple):
+    """Host and port: equal for two addresses that the same server answers."""
+
+    host: str
+    port: int
+
+
+def website_of(address: str, scheme: str = "") -> Website | None:
+    """Host and port of an address such as ``https://lab.example.org``; ``scheme`` is for an address that names none.
+
+    None where it is not the address of a website, such as ``null``, which a browser sends for a page without an origin.
+    """
+    try:
+        parts = urlsplit(address if "://" in address else f"{scheme}://{address}")
+        port = _PORTS[parts.scheme] if parts.port is None else parts.port
+    except (ValueError, KeyError):
+        return None
+    return Website(parts.hostname, port) if parts.hostname and "@" not in parts.netloc else None
+
+
+def configured_origins() -> list[str]:
+    """The origins in ``server.corsAllowedOrigins`` and ``browser.serverAddress``; without a scheme, both are allowed."""
+    named = [origin.strip() for origin in config.get_option("server.corsAllowedOrigins")]
+    if config.is_manually_set("browser.serverAddress"):
+        address = config.get_option("browser.serverAddress").rpartition("://")[2].partition("/")[0]
+        named += [address, f"{address}:{config.get_option('browser.serverPort')}"]
+    return named
+
+
+class OwnOriginOnly:
+    """Middleware that answers a websocket of a foreign website with 403; ``allowed`` are origins besides the app's own.
+
+    Streamlit refuses it too, but first asks a service on the internet for its own address, and is blocked meanwhile.
+    """
+
+    def __init__(self, app: ASGIApp, allowed: Iterable[str] = ()) -> None:
+        self.app, self.allowed = app, tuple(allowed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            headers = Headers(scope=scope)
+            origin, host = headers.get("origin"), headers.get("host", "")
+            if origin is not None and not self.is_own(origin, host):
+                _log.warning(
+                    "A websocket was refused: its Origin is %.200r, its Host %.200r. If this is a proxy of yours, "
+                    "pass on the Host, or name the Origin in server.corsAllowedOrigins.",
+                    origin,
+                    host,
+                )
+                await WebSocket(scope, receive, send).close(code=1008)  # before it was accepted, this is a 403
+                return
+            if origin is not None and urlsplit(origin).netloc != host:
+                # Streamlit, which compares the text, would now ask for its own address, even where the configuration
+                # names the origin. Without an Origin, as from a program, it checks the Host alone.
+                scope = {**scope, "headers": [item for item in scope["headers"] if item[0] != b"origin"]}
+        await self.app(scope, receive, send)
+
+    def is_own(self, origin: str, host: str) -> bool:
+        """Whether an Origin is the Host's own, or one of the allowed origins.
+
+        The Host does not tell whether a proxy in front uses TLS; so where it names no port, the Origin's scheme decides.
+        """
+        given, scheme = website_of(origin), origin.partition("://")[0]
+        return given is not None and given in {website_of(address, scheme) for address in (host, *self.allowed)}

@@ -1,0 +1,74 @@
+"""What workers answered is remembered for all sessions, and each session has its own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event
+
+import numpy as np
+import pytest
+
+from engine.config.run_config import RunConfig
+from pages.parts.app.questions import Remembered
+
+
+def test_changing_what_one_session_got_does_not_change_what_another_gets() -> None:
+    answers, asked = Remembered(4), []
+
+    def answer(size: int) -> dict[str, object]:
+        asked.append(size)
+        return {"matrix": np.zeros((size, size)), "names": ["a"]}
+
+    for _ in range(3):  # the one who asked first, too
+        got = answers.get((RunConfig(), 3), lambda: answer(3))
+        assert isinstance(got["matrix"], np.ndarray)
+        assert isinstance(got["names"], list)
+        assert not got["matrix"].any()
+        assert got["names"] == ["a"]
+        got["matrix"][:] = 1
+        got["names"].append("b")
+    assert answers.if_known((RunConfig(), 3)) is not answers.if_known((RunConfig(), 3))
+    assert asked == [3]
+
+
+def test_an_equal_question_under_way_is_not_asked_twice() -> None:
+    asked, go = [], Event()
+
+    def slow(number: int) -> int:
+        asked.append(number)
+        go.wait(240)
+        return number + 1
+
+    answers = Remembered(4)
+    with ThreadPoolExecutor(4) as sessions:
+        waiting = [sessions.submit(answers.get, number, partial(slow, number)) for number in (1, 1, 2, 1)]
+        while len(asked) < 2:
+            pass
+        assert answers.if_known(1) is None
+        go.set()
+        assert [session.result() for session in waiting] == [2, 2, 3, 2]
+    assert sorted(asked) == [1, 2]
+    assert answers.if_known(1) == 2
+
+
+def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() -> None:
+    asked = []
+
+    def failing_once(number: int) -> int:
+        asked.append(number)
+        if len(asked) == 1:
+            raise ValueError("The worker was stopped.")
+        return number
+
+    answers = Remembered(4)
+    with pytest.raises(ValueError, match="was stopped"):
+        answers.get(1, lambda: failing_once(1))
+    assert answers.if_known(1) is None
+    assert answers.get(1, lambda: failing_once(1)) == 1
+    assert asked == [1, 1]
+
+    answers = Remembered(2)
+    for number in (1, 2, 1, 3):
+        answers.get(number, partial(int, number))
+    assert [answers.if_known(number) for number in (1, 2, 3)] == [1, None, 3]
