@@ -66,6 +66,18 @@ class Claim:
     extended: bool = False
     """Whether the claim needs extended arms."""
 
+    @property
+    def numbers(self) -> list[tuple[str, str]]:
+        """The numbers that the effect is computed from: (arm, metric)."""
+        asked: dict[tuple[str, str], None] = {}
+
+        def note(arm: str, metric: str) -> np.ndarray:
+            asked[arm, metric] = None
+            return np.full(1, np.nan)
+
+        self.effect(note)
+        return list(asked)
+
 
 def seed_range(seeds: int, first_seed: int) -> range:
     """The seeds of an experiment. Raises ValueError with one sentence."""

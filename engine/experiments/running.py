@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.report import Report, report, seeds_done
+from engine.experiments.report import Report, report
 from engine.experiments.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
@@ -75,10 +75,9 @@ class ExperimentRun(BackgroundTask):
         self._find, self._save, self._shared = find, save, shared or SharedTrials()
         self.reused = tuple(filter(None, (self._found(arm, seed) for seed in self.seeds for arm in self.arms)))
         """The stored trials that are not trained again."""
-        self.report: Report = report(experiment, (), self.seeds, extended=extended)
-        """The report on the trials so far."""
         self._pool = pool
         self._trials = list(self.reused)
+        self._weighed = self.state, report(experiment, (), self.seeds, extended=extended)
         self._lost_once: set[tuple[str, int]] = set()
         self._lock = RLock()
 
@@ -87,6 +86,17 @@ class ExperimentRun(BackgroundTask):
         """The trials that have ended, in the order of their ends."""
         with self._lock:
             return tuple(self._trials)
+
+    @property
+    def report(self) -> Report:
+        """The report on the trials so far: the claims are weighed when somebody asks, once for all who do."""
+        when, trials = self.state, self.trials
+        weighed_when, found = self._weighed
+        if when != weighed_when or len(trials) != len(found.trials):
+            found = report(self.experiment, trials, self.seeds, extended=self.extended, seconds=self.seconds)
+            found = replace(found, reused=len(self.reused))
+            self._weighed = when, found
+        return found
 
     @property
     def total(self) -> int:
@@ -112,7 +122,6 @@ class ExperimentRun(BackgroundTask):
             self._run_trials()
         finally:
             self._stop_trials()
-        self._weigh()
 
     def _stop_trials(self) -> None:
         stopped, self.running_trials = self.running_trials, ()
@@ -168,8 +177,3 @@ class ExperimentRun(BackgroundTask):
     def _take_in(self, trials: Sequence[Trial]) -> None:
         with self._lock:
             self._trials += trials
-        if trials and seeds_done(self.arms, self.trials, self.seeds) > self.report.seeds_done:
-            self._weigh()
-
-    def _weigh(self) -> None:
-        self.report = report(self.experiment, self.trials, self.seeds, extended=self.extended, seconds=self.seconds)

@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,18 +34,6 @@ DESIGNS = "designs"
 """The folder of the comparisons of designs."""
 NAME = re.compile("[0-9a-f]{12}")
 """The name of a comparison."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The stored result of an experiment."""
-
-    report: Report
-    trials: list[Trial]
-    created: float
-    """The time of creation in seconds since 1970."""
-    reused: int = 0
-    """The number of trials that this experiment did not train again."""
 
 
 def folder_of(slug: str) -> Path:
@@ -86,30 +74,30 @@ def write(file: Path, row: dict[str, Any]) -> None:
     write_whole(file, json.dumps(row, allow_nan=False))
 
 
-def latest(experiment: Experiment) -> Evidence | None:
+def latest(experiment: Experiment) -> Report | None:
     """The newest evidence on an experiment, by today's claims; None without evidence."""
     for row in _rows(experiment.slug):
         with suppress(KeyError, TypeError, ValueError):
-            return evidence_of(experiment, row)
+            return report_of(experiment, row)
     return None
 
 
-def evidence_of(experiment: Experiment, row: dict[str, Any]) -> Evidence:
-    """The evidence in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
-    trials = [trial_of(trial) for trial in row["trials"]]
-    found = report(experiment, trials, row["seeds"], extended=row["extended"], seconds=row["seconds"])
-    return Evidence(found, trials, row["created"], row.get("from_before", 0))
+def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
+    """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
+    trials, reused = [trial_of(trial) for trial in row["trials"]], row.get("from_before", 0)
+    facts = {"extended": row["extended"], "seconds": row["seconds"], "reused": reused}
+    return report(experiment, trials, row["seeds"], **facts)
 
 
-def find_comparison(name: str) -> tuple[Comparison, Evidence] | None:
-    """The comparison of this name and its evidence; None where there is none or it cannot be read."""
+def find_comparison(name: str) -> tuple[Comparison, Report] | None:
+    """The comparison of this name and the report on it; None where there is none or it cannot be read."""
     row = read(_comparison_file(name)) if NAME.fullmatch(name) else None
     if row is None:
         return None
     try:
         asked = row["asked"]
         found = Comparison(asked["parts"], tuple(asked["against"]), tuple(asked["tasks"]), asked["seeds"])
-        return found, evidence_of(found.experiment, row)
+        return found, report_of(found.experiment, row)
     except (KeyError, TypeError, ValueError):  # ConfigError is a ValueError
         return None
 

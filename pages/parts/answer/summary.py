@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine.experiments.answer import Section, claim_of, statements
-from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped_claims import ShippedClaim, counted_findings
+from engine.experiments.shipped import ShippedClaim, counted_findings
 from engine.foundation.formatting import counted
 from pages.parts.answer.prose import found_of
 from pages.parts.stage.looks import badge
@@ -29,4 +28,4 @@ def show_summary(sections: Sequence[Section]) -> None:
 
 
 def _in_badges(claims: Sequence[ShippedClaim]) -> str:
-    return " ".join(badge(one, f"{FINDINGS[one]}: {count}") for one, count in counted_findings(claims).items())
+    return " ".join(badge(one, f"{one.words}: {count}") for one, count in counted_findings(claims).items())

@@ -16,10 +16,10 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.unsaved import say_result_unsaved
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked, design
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, show_refusal, start
+from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, show_refusal
 from pages.parts.stage.evidence import follow, in_step_with, show_stored
-from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.shown import Shown, of_evidence
+from pages.parts.stage.experiments import EXPERIMENTS, begin
+from pages.parts.stage.shown import Shown
 from pages.parts.stage.take_away import take_away
 
 
@@ -36,8 +36,7 @@ def show_experiment() -> None:
                 shown = follow(name, run)
                 say_result_unsaved(run)
             elif found := find_comparison(name):
-                comparison, evidence = found
-                shown = of_evidence(comparison.experiment, evidence)
+                shown = Shown(found[1], "kept")
                 _heading(shown.experiment)
                 show_stored(name, shown)
             if shown is not None and shown.state != "running":
@@ -89,6 +88,6 @@ def _heading(experiment: Experiment) -> None:
 
 def _begin() -> None:
     """Start the comparison and show it; where the same one is running already, show that."""
-    name = start(asked().experiment, comparison=asked())
+    name = begin(asked().experiment, comparison=asked())
     if name is not None:
         SETTINGS.put({EXPERIMENT: name})

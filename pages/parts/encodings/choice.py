@@ -11,8 +11,8 @@ from engine.analysis.encoding_jobs import ReadTimes, TimeEncodings
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.evidence_frames import evidence_frame
-from engine.experiments.jobs import CollectEvidence
+from engine.experiments.choice import evidence_table
+from engine.experiments.frames import evidence_frame
 from engine.experiments.properties import BAR, NEEDS, PROPERTIES
 from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
@@ -90,14 +90,13 @@ def kept_since() -> tuple[str, ...]:
 
 @remembered(4)
 def _rows(kept: tuple[str, ...]) -> list[Row]:
-    """The rows, from a worker that reads the stored evidence; cached until something new is measured."""
-    cells = ask(CollectEvidence(), timeout=TIMEOUT)
+    """The rows, from the stored evidence; cached until something new is measured."""
     times = ask(ReadTimes(), timeout=TIMEOUT)
     return [
         Row(
             name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
         )
-        for row in cells
+        for row in evidence_table()
     ]  # fmt: skip
 
 

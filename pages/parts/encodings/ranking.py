@@ -8,7 +8,7 @@ from typing import Literal
 
 from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
-from engine.experiments.jobs import Cell
+from engine.experiments.choice import Cell
 from engine.experiments.properties import PROPERTIES
 
 Group = Literal["supported", "open", "against"]

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import MOST_SEEDS, Experiment
 from engine.experiments.running import ExperimentRun
-from engine.experiments.trial import Trial
 from engine.experiments.trial_cache import stored_trials
-from engine.settings.errors import ConfigError
 from engine.settings.fields import setting
-from engine.workers.errors import Refused
-from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.visitor import visitor
-from pages.parts.stage.experiments import EXPERIMENTS, begin
+from pages.parts.stage.experiments import EXPERIMENTS, REFUSED
 from pages.parts.stage.forecast import forecast
 
-REFUSED = "stage.refused"
-"""Session key: why the last start was refused, until it is shown."""
 WIDTH = 120
 
 
@@ -50,21 +43,6 @@ def run_or_stop(name: str, run: ExperimentRun | None, start: Callable[[], None],
 
 def show_forecast(experiment: Experiment, extended: bool = False) -> None:
     st.caption(forecast(experiment, extended, stored_trials(experiment, extended)))
-
-
-def start(
-    experiment: Experiment,
-    *,
-    extended: bool = False,
-    stored: Sequence[Trial] = (),
-    comparison: Comparison | None = None,
-) -> str | None:
-    """Start an experiment (see :func:`begin`) and return the name of its run; None where it is refused."""
-    try:
-        return begin(experiment, extended=extended, stored=stored, comparison=comparison)
-    except (Refused, ConfigError) as error:
-        st.session_state[REFUSED] = in_markdown(error)
-        return None
 
 
 def show_refusal() -> None:

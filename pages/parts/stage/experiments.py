@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import streamlit as st
+
 from engine.experiments import store, trial_cache
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.running import ExperimentRun
 from engine.experiments.shared_trials import SharedTrials
 from engine.experiments.trial import Trial
+from engine.settings.errors import ConfigError
+from engine.workers.errors import Refused
 from pages.parts.app import server
+from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
 
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
 SHARED = SharedTrials()
 """The trials under way: who presses Run beside others follows theirs."""
+
+REFUSED = "stage.refused"
+"""Session key: why the last start was refused, until it is shown."""
 
 
 def begin(
@@ -26,25 +34,29 @@ def begin(
     extended: bool = False,
     stored: Sequence[Trial] = (),
     comparison: Comparison | None = None,
-) -> str:
-    """Start an experiment and return the name of its run. Trials in ``stored`` or in the cache are not trained again.
+) -> str | None:
+    """Start an experiment and return the name of its run; None where it is refused. Trials in ``stored`` or in the cache are not
+    trained again.
 
     A ``comparison`` goes by its own name, by which it is also stored, and that after a stop too; if it is running already, no
-    second one is started. Raises Refused where the visitor has another experiment running, ConfigError for its settings.
+    second one is started.
     """
     known = {(trial.arm, trial.seed): trial for trial in stored if not trial.outcome}
 
     def find(arm: Arm, seed: int) -> Trial | None:
         return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
 
-    run = ExperimentRun(
-        experiment, server.pool(), extended=extended, visitor=visitor(),
-        find=find, save=partial(trial_cache.save, experiment), shared=SHARED,
-    )  # fmt: skip
-
     def save(_: str) -> None:
         if comparison is not None or run.state == "finished":
             store.save(run, comparison)
         trial_cache.delete_oldest()
 
-    return EXPERIMENTS.begin(run, name=comparison.name if comparison else "", keep=save)
+    try:
+        run = ExperimentRun(
+            experiment, server.pool(), extended=extended, visitor=visitor(),
+            find=find, save=partial(trial_cache.save, experiment), shared=SHARED,
+        )  # fmt: skip
+        return EXPERIMENTS.begin(run, name=comparison.name if comparison else "", keep=save)
+    except (Refused, ConfigError) as error:
+        st.session_state[REFUSED] = in_markdown(error)
+        return None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.experiments.finding import in_words
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
 from engine.experiments.running import ExperimentRun
@@ -36,8 +35,8 @@ def state_of(issue: Issue, visitor: Visitor) -> State | None:
     _, own = shown_run(issue)
     if own is None or not own.trials:
         return None
-    claim = own.report.claims[0]
-    return State(f"Yours: {in_words(claim.finding, claim.weighed.seeds)}", *LOOKS[claim.finding])
+    found = own.report.claims[0].weighed
+    return State(f"Yours: {found.words}", *LOOKS[found.finding])
 
 
 def in_groups() -> dict[Group, list[Issue]]:

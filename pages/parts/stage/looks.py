@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from engine.experiments.finding import Finding
+from engine.experiments.statistics import Finding
 
 Color = Literal["gray", "blue", "green", "orange", "red"]
 LOOKS: dict[Finding, tuple[str, Color]] = {
-    "holds": (":material/check_circle:", "green"),
-    "opposite": (":material/swap_horiz:", "red"),
-    "none": (":material/drag_handle:", "orange"),
-    "undecided": (":material/help:", "gray"),
+    Finding.HOLDS: (":material/check_circle:", "green"),
+    Finding.OPPOSITE: (":material/swap_horiz:", "red"),
+    Finding.NONE: (":material/drag_handle:", "orange"),
+    Finding.UNDECIDED: (":material/help:", "gray"),
 }
 
 

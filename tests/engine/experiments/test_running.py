@@ -46,7 +46,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool) -> No
     assert found.claims[0].finding == "holds"
     effects = [1 / (1 + s + 1) - 1 / (9 + s + 1) for s in range(10, 16)]
     assert found.claims[0].effects == pytest.approx(effects)
-    assert found.arms[0].values == pytest.approx([1 / (2 + s) for s in range(10, 16)])
+    assert found.values("short", "loss") == pytest.approx([1 / (2 + s) for s in range(10, 16)])
     assert run.done == 1
     assert not run.running_trials
 
@@ -69,10 +69,10 @@ def test_the_last_line_has_the_first_claims_numbers_at_the_top(pool: Pool) -> No
 
 def test_a_trial_that_breaks_is_left_out_of_its_pair_and_said(pool: Pool) -> None:
     run = ended(ExperimentRun(fake_issue(seeds=8, first_seed=RAISES - 7), pool))
-    short, long = run.report.arms
-    assert short.values[-1] is not None  # one step: it ends before it would break
-    assert long.values[-1] is None
-    assert "the weights fell over" in long.outcomes[0]
+    short, long = run.report.to_json()["arms"]
+    assert short["values"][-1] is not None  # one step: it ends before it would break
+    assert long["values"][-1] is None
+    assert "the weights fell over" in long["outcomes"][0]
     assert run.report.claims[0].weighed.seeds == 7
 
 

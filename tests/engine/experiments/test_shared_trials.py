@@ -70,7 +70,7 @@ def test_what_another_has_trained_since_the_beginning_is_taken_over(pool: Pool, 
     assert ExperimentRun(issue, pool, **kept(issue)).start().wait(600)  # type: ignore[arg-type]
     assert late.start().wait(600)
     assert (len(submitted), len(late.reused), late.done) == (4, 4, 1)
-    assert late.report.seeds_done == 2
+    assert late.report.claims[0].weighed.seeds == 2
 
 
 def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(pool: Pool) -> None:

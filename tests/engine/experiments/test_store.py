@@ -9,7 +9,6 @@ import pytest
 
 from engine.experiments import store
 from engine.experiments.comparison import Comparison
-from engine.experiments.report import report
 from engine.experiments.running import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.workers.pool import Pool
@@ -32,7 +31,7 @@ def test_evidence_is_kept(pool: Pool) -> None:
     found = store.latest(fake_issue())
     assert found is not None
     assert found.trials == list(run.trials)
-    assert found.report.claims == run.report.claims
+    assert found.claims == run.report.claims
     assert store.has_evidence("fake")
 
 
@@ -41,7 +40,7 @@ def test_a_claim_that_changed_since_is_weighed_anew(pool: Pool) -> None:
     first, *others = fake_issue().claims
     found = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
     assert found is not None
-    assert found.report.claims[0].finding == "none"
+    assert found.claims[0].finding == "none"
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(pool: Pool) -> None:
@@ -64,14 +63,13 @@ def test_a_comparison_is_found_again_by_what_was_compared() -> None:
     trials = trials_of(TABLE)
     by_name = {(trial.arm, trial.seed): trial for trial in trials}
     run = ExperimentRun(TABLE.experiment, Pool, find=lambda arm, seed: by_name.get((arm.name, seed)))  # type: ignore[arg-type]  # never started
-    run.report = report(TABLE.experiment, trials, range(2))
     file = store.save(run, TABLE)
     assert (file.parent.name, file.name) == ("designs", f"{TABLE.name}.json")
     found = store.find_comparison(Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2).name)
     assert found is not None
     assert found[0] == TABLE
     assert found[1].trials == trials
-    assert found[1].report.claims == run.report.claims
+    assert [row.to_json() for row in found[1].claims] == [row.to_json() for row in run.report.claims]
     assert store.find_comparison("../" + TABLE.name) is None
     assert replace(TABLE, seeds=3).name != TABLE.name
 
@@ -88,4 +86,4 @@ def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlie
     (folder / f"{TABLE.name}.json").write_text(json.dumps(row))
     found = store.find_comparison(TABLE.name)
     assert found is not None
-    assert (found[0], found[1].reused, found[1].report.seeds) == (TABLE, 1, [0, 1])
+    assert (found[0], found[1].reused, found[1].seeds) == (TABLE, 1, [0, 1])

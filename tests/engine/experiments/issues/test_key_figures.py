@@ -8,7 +8,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ANSWERS
-from engine.experiments.published import shipped_reports, shipped_result, trials_of
+from engine.experiments.shipped import shipped_reports, shipped_result, trials_of
 
 MOST_WORDS = 60
 MOST_RIGHT = 0.6
