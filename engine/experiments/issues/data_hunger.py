@@ -7,7 +7,7 @@ from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 BASE: dict[str, Any] = {
@@ -100,113 +100,60 @@ ISSUE = Issue(
             {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 120}, extended=True,
         ),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "brackets",
-            "From 32 training sequences, a GRU learns to count open brackets better than a transformer with as many parameters.",
             difference(_name("brackets", "gru", 32), _name("brackets", "decoder", 32), "accuracy"),
             "accuracy (GRU minus transformer)",
             0.05,
-            condition="bracket depth, 32 training sequences",
         ),
         Claim(
             "recall",
-            "From 512 training sequences, a transformer learns associative recall, a look-up, better than a GRU with as many parameters.",
             difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"),
             "accuracy (transformer minus GRU)",
             0.1,
-            condition="associative recall, 512 training sequences",
             about="condition",
         ),
         Claim(
             "recall-more-data",
-            "A transformer learns associative recall better from 512 training sequences than from 128.",
             difference(_name("recall", "decoder", 512), _name("recall", "decoder", 128), "accuracy"),
             "accuracy (512 minus 128 sequences)",
             0.1,
-            condition="associative recall",
             about="remedy",
         ),
         Claim(
             "parity",
-            "From 128 training sequences, a GRU learns the parity of eight bits better than a transformer with as many parameters.",
             difference(_name("parity", "gru", 128), _name("parity", "decoder", 128), "accuracy"),
             "accuracy (GRU minus transformer)",
             0.2,
-            condition="parity of 8 bits, 128 training sequences",
             about="condition",
         ),
         Claim(
             "parity-training",
-            "On parity, a transformer ends with a higher loss on its own 128 training sequences than a GRU with as many parameters.",
             difference(_name("parity", "decoder", 128), _name("parity", "gru", 128), "train_loss"),
             "nats, training loss (transformer minus GRU)",
             0.1,
-            condition="parity of 8 bits, 128 training sequences",
             about="condition",
         ),
-        Claim(
-            "sister-task",
-            "On associative recall, a transformer is more accurate after a sister task (same rule, other symbols) than without it.",
-            difference(
+        Claim("sister-task", difference(
                 "recall, transformer, 128, after a sister task", _name("recall", "decoder", 128), "accuracy"
-            ),
-            "accuracy (after the sister task minus without it)",
-            0.1,
-            condition="associative recall, 128 sequences",
-            about="remedy",
-        ),
-        Claim(
-            "sister-over-own",
-            "On associative recall, a transformer is more accurate after a sister task than after as many steps on its own task alone.",
-            difference(
+            ), "accuracy (after the sister task minus without it)", 0.1, about="remedy"),
+        Claim("sister-over-own", difference(
                 "recall, transformer, 128, after a sister task", f"recall, transformer, 128, {LONG} steps", "accuracy"
-            ),
-            "accuracy (after the sister task minus as many steps without it)",
-            0.1,
-            condition="associative recall, 128 sequences",
-            about="remedy",
-            extended=True,
-        ),
-        Claim(
-            "sister-over-next-token",
-            "On associative recall, a transformer is more accurate after a sister task than after learning to name next tokens.",
-            difference(
+            ), "accuracy (after the sister task minus as many steps without it)", 0.1, about="remedy", extended=True),
+        Claim("sister-over-next-token", difference(
                 "recall, transformer, 128, after a sister task", "recall, transformer, 128, after next tokens", "accuracy"
-            ),
-            "accuracy (sister task minus next tokens)",
-            0.1,
-            condition="associative recall, 128 training sequences",
-            about="remedy",
-            extended=True,
-        ),
-        Claim(
-            "sister-helps-transformer",
-            "On associative recall, the sister task raises the accuracy of the transformer more than the accuracy of the GRU.",
-            lambda values: (
+            ), "accuracy (sister task minus next tokens)", 0.1, about="remedy", extended=True),
+        Claim("sister-helps-transformer", lambda values: (
                 values("recall, transformer, 128, after a sister task", "accuracy")
                 - values(_name("recall", "decoder", 128), "accuracy")
                 - values("recall, GRU, 128, after a sister task", "accuracy")
                 + values(_name("recall", "gru", 128), "accuracy")
-            ),
-            "accuracy gained (transformer minus GRU)",
-            0.1,
-            condition="associative recall, 128 training sequences",
-            about="remedy",
-            extended=True,
-        ),
-        Claim(
-            "brackets-own-task",
-            "On brackets, a transformer is more accurate after as many steps on its own task alone than after a sister task.",
-            difference(
+            ), "accuracy gained (transformer minus GRU)", 0.1, about="remedy", extended=True),
+        Claim("brackets-own-task", difference(
                 "brackets, transformer, 128, as many steps", "brackets, transformer, 128, after a sister task", "accuracy"
-            ),
-            "accuracy (as many steps minus after the sister task)",
-            0.02,
-            condition="bracket depth, 128 training sequences",
-            about="remedy",
-            extended=True,
-        ),
+            ), "accuracy (as many steps minus after the sister task)", 0.02, about="remedy", extended=True),
     ),
     key_figure=KeyFigure(
         claim="brackets",

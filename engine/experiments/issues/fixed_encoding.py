@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 Settings = Mapping[str, object]
@@ -54,35 +54,13 @@ ISSUE = Issue(
         _arm("3 back, RoPE", "comparison", "rope", THREE_BACK, extended=True),
         _arm("content offset, Shaw relative", "remedy", "shaw", CONTENT, extended=True),
     ),
-    claims=(
-        Claim(
-            "sinusoidal",
-            "A model with sinusoids is less accurate on a fixed shuffle than on looking three places back.",
-            difference("sinusoidal", "3 back, sinusoidal", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-        ),
-        Claim(
-            "learned-table",
-            "On a fixed shuffle, a model with a learned table is more accurate than a model with sinusoids.",
-            difference("learned table", "sinusoidal", "accuracy"),
-            "accuracy",
-            0.2,
-            about="remedy",
-        ),
-        Claim(
-            "rope",
-            "On a fixed shuffle, a model with RoPE, which encodes offsets only, is less accurate than a model with a learned table.",
-            difference("RoPE", "learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-            about="condition",
-        ),
+    claims=worded(
+        __file__,
+        Claim("sinusoidal", difference("sinusoidal", "3 back, sinusoidal", "accuracy"), "accuracy", 0.2, "less"),
+        Claim("learned-table", difference("learned table", "sinusoidal", "accuracy"), "accuracy", 0.2, about="remedy"),
+        Claim("rope", difference("RoPE", "learned table", "accuracy"), "accuracy", 0.2, "less", about="condition"),
         Claim(
             "t5-bias",
-            "On a fixed shuffle, a model with T5's bias, which encodes offsets only, is less accurate than one with a learned table.",
             difference("T5 bias", "learned table", "accuracy"),
             "accuracy",
             0.2,
@@ -92,16 +70,13 @@ ISSUE = Issue(
         ),
         Claim(
             "higher-rate",
-            "On a fixed shuffle, a model with sinusoids is more accurate with twice the learning rate.",
             difference("sinusoidal, rate .01", "sinusoidal", "accuracy"),
             "accuracy",
             0.2,
             about="condition",
-            condition="learning rate .01 instead of .005",
         ),
         Claim(
             "learned-table-offset",
-            "A model with a learned table is less accurate on a fixed shuffle than on looking three places back.",
             difference("learned table", "3 back, learned table", "accuracy"),
             "accuracy",
             0.05,
@@ -111,7 +86,6 @@ ISSUE = Issue(
         ),
         Claim(
             "content-offset-rope",
-            "Where the content tells how far back to look, a model with RoPE is more accurate than a model with a learned table.",
             difference("content offset, RoPE", "content offset, learned table", "accuracy"),
             "accuracy",
             0.2,
@@ -119,7 +93,6 @@ ISSUE = Issue(
         ),
         Claim(
             "content-offset-sinusoidal",
-            "Where the content tells how far back to look, a model with sinusoids is more accurate than a model with a learned table.",
             difference("content offset, sinusoidal", "content offset, learned table", "accuracy"),
             "accuracy",
             0.05,
@@ -127,12 +100,10 @@ ISSUE = Issue(
         ),
         Claim(
             "more-steps",
-            "On a fixed shuffle, a model with sinusoids is more accurate after three times as many training steps.",
             difference("sinusoidal, 900 steps", "sinusoidal", "accuracy"),
             "accuracy",
             0.3,
             about="condition",
-            condition="900 steps instead of 300",
             extended=True,
         ),
     ),

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 ONE = {"lookups": 1, "n_keys": 16, "seq_len": 17, "vocab_size": 8, "learning_rate": 0.005, "steps": 250}
@@ -32,39 +32,33 @@ ISSUE = Issue(
             for h in (2, 8, 16, 32)
         ),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "narrow-heads",
-            "With 32 heads of one number each, a model finds the right one of 16 keys less often than with 8 heads of four numbers.",
             difference("one look-up, 32 heads", "one look-up, 8 heads", "accuracy"),
             "accuracy",
             0.2,
             "less",
-            "one look-up, 16 keys, model width 32",
         ),
         Claim(
             "one-head-four-lookups",
-            "With one head, a model is less accurate on four look-ups at once than with four heads.",
             difference("four look-ups, 1 head", "four look-ups, 4 heads", "accuracy"),
             "accuracy, all four values right",
             0.2,
             "less",
-            "four look-ups at once, 8 keys, model width 32",
             about="condition",
         ),
         Claim(
             "one-wide-head",
-            "On a single look-up, one head of 32 numbers is less accurate than 8 heads of four numbers each.",
             difference("one look-up, 1 head", "one look-up, 8 heads", "accuracy"),
             "accuracy",
             0.05,
             "less",
-            "one look-up, 16 keys, model width 32",
             about="condition",
         ),
         Claim(
             "wider-heads",
-            "With 32 heads of four numbers each, a model finds the right one of 16 keys more often than with 32 heads of one number.",
             difference("one look-up, 32 heads of 4", "one look-up, 32 heads", "accuracy"),
             "accuracy",
             0.2,

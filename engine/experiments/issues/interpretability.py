@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, difference, rise
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 SHALLOW, DEEP = "1 layer", "6 layers"
@@ -33,19 +33,11 @@ ISSUE = Issue(
             for n in (2, 3, 4)
         ),
     ),
-    claims=(
-        Claim(
-            "last-layer",
-            "The attention of the last layer points at the pair with the answer less often with six layers than with one.",
-            difference(DEEP, SHALLOW, "pointing.last"),
-            "share of samples",
-            0.2,
-            "less",
-            "both models answer correctly",
-        ),
+    claims=worded(
+        __file__,
+        Claim("last-layer", difference(DEEP, SHALLOW, "pointing.last"), "share of samples", 0.2, "less"),
         Claim(
             "roll-out",
-            "Attention roll-out, which multiplies all layers, points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.rollout"),
             "share of samples",
             0.05,
@@ -54,7 +46,6 @@ ISSUE = Issue(
         ),
         Claim(
             "gradient-times-input",
-            "Gradient times input points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.gradient_x_input"),
             "share of samples",
             0.05,
@@ -63,7 +54,6 @@ ISSUE = Issue(
         ),
         Claim(
             "gradient-norm",
-            "The norm of the gradient points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.gradient_norm"),
             "share of samples",
             0.05,
@@ -72,7 +62,6 @@ ISSUE = Issue(
         ),
         Claim(
             "mean-of-layers",
-            "Attention averaged over all layers points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.average"),
             "share of samples",
             0.05,
@@ -81,41 +70,21 @@ ISSUE = Issue(
         ),
         Claim(
             "leave-one-out",
-            "The method that leaves out one pair at a time points at the pair with the answer less often with six layers than with one.",
             difference(DEEP, SHALLOW, "pointing.leave_one_out"),
             "share of samples",
             0.05,
             "less",
             about="condition",
         ),
+        Claim("accuracy", difference(DEEP, SHALLOW, "accuracy"), "accuracy", 0.02, "less", about="condition"),
         Claim(
-            "accuracy",
-            "A model of six layers answers less accurately than a model of one layer.",
-            difference(DEEP, SHALLOW, "accuracy"),
-            "accuracy",
-            0.02,
-            "less",
-            about="condition",
+            "best-layer", rise(DEEP, "pointing.best_layer", "pointing.last"), "share of samples", 0.2, about="remedy"
         ),
         Claim(
-            "best-layer",
-            "With six layers, attention of the best single layer points at the pair with the answer more often than attention of the last.",
-            rise(DEEP, "pointing.best_layer", "pointing.last"),
-            "share of samples",
-            0.2,
-            about="remedy",
-        ),
-        Claim(
-            "mean-over-last",
-            "With six layers, attention averaged over all layers points at the pair with the answer more often than attention of the last.",
-            rise(DEEP, "pointing.average", "pointing.last"),
-            "share of samples",
-            0.2,
-            about="remedy",
+            "mean-over-last", rise(DEEP, "pointing.average", "pointing.last"), "share of samples", 0.2, about="remedy"
         ),
         Claim(
             "head-removal",
-            "A model of six layers that loses half of its heads is more accurate if the least important heads go than if random heads go.",
             rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"),
             "accuracy with 12 of 24 heads removed",
             0.1,

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 OFTEN, RARELY = "accuracy_seen_3000_to_10000", "accuracy_seen_30_to_100"
@@ -55,35 +55,29 @@ ISSUE = Issue(
             for label, name in (("learned", "learned"), ("sinusoidal", "sinusoidal"))
         ),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "mostly-short",
-            "At full length, a learned table is less accurate after training on mostly short sequences than on all lengths alike.",
             difference("learned, all lengths alike", "learned, mostly short", "accuracy"),
             "accuracy lost at full length",
             0.1,
-            condition="equally many training sequences, 4 to 24 symbols",
         ),
         Claim(
             "visits",
-            "Within a model with a learned table, accuracy is higher at positions visited often in training than at those visited seldom.",
             lambda values: values("learned, mostly short", OFTEN) - values("learned, mostly short", RARELY),
             "accuracy at 3,000 to 10,000 visits minus at 30 to 100 visits",
             0.3,
-            condition="mostly short training sequences",
         ),
         Claim(
             "few-sequences",
-            "Trained on only 128 different sequences, a model with a learned table is less accurate than a model with sinusoids.",
             difference("sinusoidal, 128 sequences", "learned, 128 sequences", "accuracy"),
             "accuracy, sinusoids minus learned table",
             0.05,
-            condition="128 different sequences of 12 symbols",
             about="condition",
         ),
         Claim(
             "seldom-visited",
-            "At positions visited 30 to 100 times in training, sinusoids are more accurate than a learned table.",
             difference("sinusoidal, mostly short", "learned, mostly short", RARELY),
             "accuracy gained at 30 to 100 visits",
             0.1,
@@ -91,7 +85,6 @@ ISSUE = Issue(
         ),
         Claim(
             "shaw",
-            "After training on mostly short sequences, Shaw's relative vectors are more accurate at full length than a learned table.",
             difference("Shaw, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
@@ -99,7 +92,6 @@ ISSUE = Issue(
         ),
         Claim(
             "rope",
-            "After training on mostly short sequences, RoPE is more accurate at full length than a learned table.",
             difference("RoPE, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
@@ -107,7 +99,6 @@ ISSUE = Issue(
         ),
         Claim(
             "t5-bias",
-            "After training on mostly short sequences, T5's bias is more accurate at full length than a learned table.",
             difference("T5 bias, mostly short", "learned, mostly short", "accuracy"),
             "accuracy gained at full length",
             0.1,
@@ -116,11 +107,9 @@ ISSUE = Issue(
         ),
         Claim(
             "fewest-sequences",
-            "Trained on only 32 different sequences, a model with a learned table is less accurate than a model with sinusoids.",
             difference("sinusoidal, 32 sequences", "learned, 32 sequences", "accuracy"),
             "accuracy, sinusoids minus learned table",
             0.05,
-            condition="32 different sequences of 12 symbols",
             about="condition",
             extended=True,
         ),

@@ -7,7 +7,7 @@ import numpy as np
 from engine.experiments.experiment import Arm, Claim, Values, difference, rise
 from engine.experiments.issues import longer_text
 from engine.experiments.issues.issue import Issue, Published
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 TRAINED = 12
@@ -86,26 +86,20 @@ ISSUE = Issue(
         _copy("no encoding", "nope"),
         *longer_text.ARMS,
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "sinusoidal",
-            "At 48 symbols, a model with sinusoids that was trained on at most 12 symbols is less accurate than one trained on up to 48.",
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
             "accuracy at 4 times the trained length",
             0.2,
             "less",
         ),
         Claim(
-            "rope",
-            "Trained on at most 12 symbols, a model with RoPE is more accurate at 48 symbols than one with sinusoids.",
-            difference("RoPE", "sinusoidal", FAR),
-            "accuracy at 4 times the trained length",
-            0.2,
-            about="remedy",
+            "rope", difference("RoPE", "sinusoidal", FAR), "accuracy at 4 times the trained length", 0.2, about="remedy"
         ),
         Claim(
             "shaw",
-            "Trained on at most 12 symbols, a model with Shaw's relative vectors is more accurate at 48 symbols than one with sinusoids.",
             difference("Shaw relative", "sinusoidal", FAR),
             "accuracy at 4 times the trained length",
             0.2,
@@ -113,24 +107,15 @@ ISSUE = Issue(
         ),
         Claim(
             "t5-bias",
-            "A model with T5's bias, a relative encoding, is less accurate at 48 symbols than at 12, the longest length of its training.",
             rise("T5 bias", FAR, AT[1.0]),
             "accuracy at 4 times the trained length minus at 1",
             0.1,
             "less",
             about="condition",
         ),
-        Claim(
-            "learned-table",
-            "A model with a learned table cannot run on longer sequences than in training: its table has no row for the new positions.",
-            _has_no_row,
-            "share of models that cannot run at 18 symbols",
-            0.5,
-            about="condition",
-        ),
+        Claim("learned-table", _has_no_row, "share of models that cannot run at 18 symbols", 0.5, about="condition"),
         Claim(
             "alibi-trained-length",
-            "At the trained length, a model with sinusoids is more accurate than a model with ALiBi after the same training.",
             difference("sinusoidal", "ALiBi", AT[1.0]),
             "accuracy at the trained length, sinusoids minus ALiBi",
             0.3,
@@ -138,7 +123,6 @@ ISSUE = Issue(
         ),
         Claim(
             "no-encoding-trained-length",
-            "At the trained length, a model with sinusoids is more accurate than a model without encoding after the same training.",
             difference("sinusoidal", "no encoding", AT[1.0]),
             "accuracy at the trained length, sinusoids minus no encoding",
             0.3,
@@ -146,7 +130,6 @@ ISSUE = Issue(
         ),
         Claim(
             "interpolation",
-            "At twice the trained length, position interpolation without further training makes a model with RoPE less accurate.",
             difference("RoPE, interpolated", "RoPE", AT[2.0]),
             "accuracy at twice the trained length",
             0.2,
@@ -155,7 +138,6 @@ ISSUE = Issue(
         ),
         Claim(
             "copy-order",
-            "In a copying task at 1.5 times the trained length, ALiBi, T5's bias and no encoding are all more accurate than RoPE.",
             _relative_over_rope,
             "accuracy at 1.5 times the trained length, the lowest of the three minus RoPE",
             0.1,
@@ -164,7 +146,6 @@ ISSUE = Issue(
         ),
         Claim(
             "copy-interpolation",
-            "In a copying task, position interpolation makes a model with RoPE more accurate at 1.5 times the trained length.",
             difference("copy, RoPE, interpolated", "copy, RoPE", COPY_FAR),
             "accuracy at 1.5 times the trained length",
             0.1,
@@ -173,7 +154,6 @@ ISSUE = Issue(
         ),
         Claim(
             "copy-rope",
-            "In a copying task at 1.5 times the trained length, a model with RoPE is more accurate than a model with sinusoids.",
             difference("copy, RoPE", "copy, sinusoidal", COPY_FAR),
             "accuracy at 1.5 times the trained length",
             0.05,
@@ -182,7 +162,6 @@ ISSUE = Issue(
         ),
         Claim(
             "copy-no-encoding",
-            "In a copying task at 1.5 times the trained length, a model without encoding is more accurate than a model with ALiBi.",
             difference("copy, no encoding", "copy, ALiBi", COPY_FAR),
             "accuracy at 1.5 times the trained length",
             0.05,

@@ -50,7 +50,6 @@ def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
 CLAIMS = (
     Claim(
         "text-yarn",
-        "On text at twice the trained length, a model with RoPE has a lower loss with YaRN (without further training) than without YaRN.",
         difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]),
         "nats at twice the trained length",
         0.02,
@@ -60,7 +59,6 @@ CLAIMS = (
     ),
     Claim(
         "text-sinusoidal",
-        "On text, the loss rises more from length 32 to 128 with sinusoids than with ALiBi (as in Press et al. 2022).",
         rise_beyond("sinusoidal", "ALiBi"),
         "nats, rise from length 32 to 128, sinusoids minus ALiBi",
         0.1,
@@ -69,7 +67,6 @@ CLAIMS = (
     ),
     Claim(
         "text-alibi",
-        "On text, the loss of a model with ALiBi is higher at length 128 than at length 32, its trained length.",
         rise("text, ALiBi", FAR, AT[1.0]),
         "nats, rise from length 32 to 128",
         0.05,
@@ -78,7 +75,6 @@ CLAIMS = (
     ),
     Claim(
         "text-rope",
-        "On text, the loss rises more from length 32 to 128 with RoPE than with sinusoids.",
         rise_beyond("RoPE", "sinusoidal"),
         "nats, rise from length 32 to 128, RoPE minus sinusoids",
         0.1,

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 CHANCE = 1 / 10
@@ -30,31 +30,13 @@ ISSUE = Issue(
         Arm("causal mask, ALiBi", "comparison", {"pos_encoding": "alibi"}, SECOND, extended=True),
         Arm("causal mask, no encoding", "comparison", {"pos_encoding": "nope"}, SECOND, extended=True),
     ),
-    claims=(
-        Claim(
-            "missing",
-            "Without the mask, the model predicts the random first half of the sequence more accurately than with the causal mask.",
-            difference("no mask", "causal mask", FIRST),
-            "accuracy, first half",
-            0.2,
-        ),
-        Claim(
-            "transposed",
-            "With a transposed mask, the model predicts the random first half of the sequence more accurately than with the causal mask.",
-            difference("transposed mask", "causal mask", FIRST),
-            "accuracy, first half",
-            0.2,
-        ),
-        Claim(
-            "off-by-one",
-            "With a mask that is off by one, the model predicts the random first half more accurately than with the causal mask.",
-            difference("mask off by one", "causal mask", FIRST),
-            "accuracy, first half",
-            0.2,
-        ),
+    claims=worded(
+        __file__,
+        Claim("missing", difference("no mask", "causal mask", FIRST), "accuracy, first half", 0.2),
+        Claim("transposed", difference("transposed mask", "causal mask", FIRST), "accuracy, first half", 0.2),
+        Claim("off-by-one", difference("mask off by one", "causal mask", FIRST), "accuracy, first half", 0.2),
         Claim(
             "missing-writing",
-            "When the model writes the second half itself, it is less accurate without the mask than with the causal mask.",
             difference("causal mask", "no mask", WRITTEN),
             "accuracy lost, second half written by the model",
             0.1,
@@ -62,7 +44,6 @@ ISSUE = Issue(
         ),
         Claim(
             "transposed-writing",
-            "When the model writes the second half itself, it is less accurate with a transposed mask than with the causal mask.",
             difference("causal mask", "transposed mask", WRITTEN),
             "accuracy lost, second half written by the model",
             0.1,
@@ -70,23 +51,16 @@ ISSUE = Issue(
         ),
         Claim(
             "off-by-one-writing",
-            "When the model writes the second half itself, it is less accurate with a mask that is off by one than with the causal mask.",
             difference("causal mask", "mask off by one", WRITTEN),
             "accuracy lost, second half written by the model",
             0.1,
             about="condition",
         ),
         Claim(
-            "learns",
-            "With the causal mask, the model learns the second half: its accuracy there is far above chance.",
-            above("causal mask", SECOND, CHANCE),
-            "accuracy above chance, second half",
-            0.8,
-            about="remedy",
+            "learns", above("causal mask", SECOND, CHANCE), "accuracy above chance, second half", 0.8, about="remedy"
         ),
         Claim(
             "at-chance",
-            "With the causal mask, the accuracy on the random first half stays within .05 of chance.",
             lambda values: 0.05 - abs(values("causal mask", FIRST) - CHANCE),
             "accuracy, distance to the limit of chance ± .05, first half",
             0.01,
@@ -95,11 +69,9 @@ ISSUE = Issue(
         *(
             Claim(
                 name,
-                f"Under the causal mask, one layer with {label} is less accurate on the second half than one layer with a learned table.",
                 difference("causal mask", f"causal mask, {label}", SECOND),
                 "accuracy lost, second half",
                 0.3,
-                condition="one layer, causal mask",
                 about="condition",
                 extended=True,
             )

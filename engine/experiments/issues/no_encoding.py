@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, above, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 LENGTH, SYMBOLS = 12, 10
@@ -74,61 +74,24 @@ ISSUE = Issue(
         _own("causal, random symbols, begin token", family="decoder", bos=True, extended=True),
         _reverse("RoPE, 2 layers, 600 steps", "comparison", "rope", n_layers=2, n_heads=4, steps=600),
     ),
-    claims=(
-        Claim(
-            "learned-table",
-            "Without a positional encoding, an encoder is less accurate at reversing a sequence than with a learned table.",
-            difference("no encoding", "learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-        ),
-        Claim(
-            "sinusoidal",
-            "With sinusoids, an encoder is more accurate at reversing a sequence than without a positional encoding.",
-            difference("sinusoidal", "no encoding", "accuracy"),
-            "accuracy",
-            0.2,
-            about="remedy",
-        ),
+    claims=worded(
+        __file__,
+        Claim("learned-table", difference("no encoding", "learned table", "accuracy"), "accuracy", 0.2, "less"),
+        Claim("sinusoidal", difference("sinusoidal", "no encoding", "accuracy"), "accuracy", 0.2, about="remedy"),
         Claim(
             "commonest-symbol",
-            "Without a positional encoding, an encoder reverses more accurately than by naming the sequence's commonest symbol everywhere.",
             above("no encoding", "accuracy", bag_bound(LENGTH, SYMBOLS)),
             "accuracy above naming the commonest symbol",
             0.03,
             about="condition",
         ),
+        Claim("rope", difference("RoPE", "learned table", "accuracy"), "accuracy", 0.2, "less", about="condition"),
         Claim(
-            "rope",
-            "In one layer, an encoder with RoPE is less accurate at reversing a sequence than an encoder with a learned table.",
-            difference("RoPE", "learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-            about="condition",
+            "t5-bias", difference("T5 bias", "learned table", "accuracy"), "accuracy", 0.2, "less", about="condition"
         ),
-        Claim(
-            "t5-bias",
-            "In one layer, an encoder with T5's bias is less accurate at reversing a sequence than an encoder with a learned table.",
-            difference("T5 bias", "learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "alibi",
-            "In one layer, an encoder with ALiBi is less accurate at reversing a sequence than an encoder with a learned table.",
-            difference("ALiBi", "learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-            about="condition",
-        ),
+        Claim("alibi", difference("ALiBi", "learned table", "accuracy"), "accuracy", 0.2, "less", about="condition"),
         Claim(
             "encoder-positions",
-            "An encoder without positional encoding names the positions of its tokens better than chance.",
             above("own position, encoder", "accuracy", 1 / PLACES),
             "accuracy above chance",
             0.05,
@@ -136,7 +99,6 @@ ISSUE = Issue(
         ),
         Claim(
             "decoder-same-symbols",
-            "When all symbols are the same, a causal decoder without positional encoding names positions better than chance.",
             above("own position, causal, one symbol", "accuracy", 1 / PLACES),
             "accuracy above chance",
             0.05,
@@ -144,7 +106,6 @@ ISSUE = Issue(
         ),
         Claim(
             "begin-token",
-            "When all symbols are the same, a causal decoder without encoding names positions better with a begin token than without it.",
             difference("own position, causal, one symbol, begin token", "own position, causal, one symbol", "accuracy"),
             "accuracy",
             0.3,
@@ -152,7 +113,6 @@ ISSUE = Issue(
         ),
         Claim(
             "decoder-random-symbols",
-            "When the symbols are random, a causal decoder without positional encoding names positions better than chance.",
             above("own position, causal, random symbols", "accuracy", 1 / PLACES),
             "accuracy above chance",
             0.05,

@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 SYMBOLS = 10
@@ -33,27 +33,16 @@ def below_guessing(arm: str) -> Callable[[Values], np.ndarray]:
     return lambda values: log(SYMBOLS) - values(arm, "loss")
 
 
-def _stays_finite(name: str, arm: str, sentence: str, other: str = NONE, extended: bool = False) -> Claim:
-    return Claim(
-        name,
-        sentence,
-        difference(arm, other, "finite"),
-        SHARE,
-        0.5,
-        about="remedy",
-        extended=extended,
-    )
+def _stays_finite(name: str, arm: str, other: str = NONE, extended: bool = False) -> Claim:
+    return Claim(name, difference(arm, other, "finite"), SHARE, 0.5, about="remedy", extended=extended)
 
 
-def _learns(name: str, arm: str, sentence: str) -> Claim:
-    return Claim(name, sentence, below_guessing(arm), "nats below the loss of guessing", 0.1, about="remedy")
+def _learns(name: str, arm: str) -> Claim:
+    return Claim(name, below_guessing(arm), "nats below the loss of guessing", 0.1, about="remedy")
 
 
-def _not_finite(name: str, arm: str, other: str, sentence: str, condition: str) -> Claim:
-    return Claim(
-        name, sentence, difference(arm, other, "finite"), SHARE, 0.5, "less", condition,
-        "condition", extended=True,
-    )  # fmt: skip
+def _not_finite(name: str, arm: str, other: str) -> Claim:
+    return Claim(name, difference(arm, other, "finite"), SHARE, 0.5, "less", about="condition", extended=True)
 
 
 ISSUE = Issue(
@@ -96,113 +85,37 @@ ISSUE = Issue(
         Arm(BRAIN, "fault", {**DEEPER, "dtype": "bfloat16"}, "finite", extended=True),
         Arm(SINGLE, "control", DEEPER, "finite", extended=True),
     ),
-    claims=(
+    claims=worded(
+        __file__,
+        Claim("sgd-finite", difference(NONE, PRE, "finite"), SHARE, 0.5, "less"),
+        Claim("adamw-finite", difference(ADAM_NONE, ADAM_PRE, "finite"), SHARE, 0.5, "less", about="condition"),
         Claim(
-            "sgd-finite",
-            "With SGD, fewer runs stay finite without normalisation than with layer normalisation before each branch (pre-LN).",
-            difference(NONE, PRE, "finite"),
-            SHARE,
-            0.5,
-            "less",
-            condition="SGD, learning rate 0.1, 8 layers, float32",
+            "adamw-accuracy", difference(ADAM_NONE, ADAM_PRE, "accuracy"), "accuracy", 0.3, "less", about="condition"
         ),
-        Claim(
-            "adamw-finite",
-            "With AdamW, fewer runs stay finite without normalisation than with layer normalisation before each branch (pre-LN).",
-            difference(ADAM_NONE, ADAM_PRE, "finite"),
-            SHARE,
-            0.5,
-            "less",
-            condition="AdamW, learning rate 0.003, float32",
-            about="condition",
-        ),
-        Claim(
-            "adamw-accuracy",
-            "With AdamW, a model without normalisation reaches a lower accuracy than a model with pre-LN.",
-            difference(ADAM_NONE, ADAM_PRE, "accuracy"),
-            "accuracy",
-            0.3,
-            "less",
-            condition="AdamW, learning rate 0.003, float32",
-            about="condition",
-        ),
-        _stays_finite(
-            "warm-up",
-            WARM_UP,
-            "With SGD and no normalisation, more runs stay finite if the learning rate warms up over 20 steps.",
-        ),
-        _stays_finite(
-            "clipping", CLIP, "With SGD and no normalisation, more runs stay finite if gradients are clipped at norm 1."
-        ),
-        _learns(
-            "clipped-learns",
-            CLIP,
-            "With SGD, no normalisation and gradients clipped at norm 1, a model ends with a lower loss than guessing.",
-        ),
-        _stays_finite(
-            "gelu", GELU, "With SGD and no normalisation, more runs stay finite if the activation is GELU and not ReLU."
-        ),
-        _stays_finite(
-            "dropout",
-            DROPOUT,
-            "With SGD and no normalisation, more runs stay finite with dropout of 0.2 than without dropout.",
-        ),
-        _stays_finite(
-            "weight-decay",
-            DECAY,
-            "With SGD and no normalisation, more runs stay finite with weight decay of 0.1 than without weight decay.",
-        ),
-        _stays_finite(
-            "scaled-branches",
-            SCALED,
-            "With SGD and no normalisation, more runs stay finite if the output of each branch is multiplied by 0.25.",
-        ),
-        _learns(
-            "scaled-learns",
-            SCALED,
-            "With SGD, no normalisation and branches multiplied by 0.25, a model ends with a lower loss than guessing.",
-        ),
-        _stays_finite(
-            "post-norm",
-            POST,
-            "With SGD, more runs stay finite with layer normalisation after each sum (post-LN) than without normalisation.",
-        ),
-        _learns("post-norm-learns", POST, "With SGD and post-LN, a model ends with a lower loss than guessing."),
-        _learns("pre-norm-learns", PRE, "With SGD and pre-LN, a model ends with a lower loss than guessing."),
-        _not_finite(
-            "float16",
-            HALF,
-            SINGLE,
-            "With AdamW and no normalisation, fewer runs stay finite in float16 than in float32.",
-            "16 layers, 20 steps, no loss scaling",
-        ),
-        _not_finite(
-            "bfloat16",
-            BRAIN,
-            SINGLE,
-            "With AdamW and no normalisation, fewer runs stay finite in bfloat16 than in float32.",
-            "16 layers, 20 steps",
-        ),
+        _stays_finite("warm-up", WARM_UP),
+        _stays_finite("clipping", CLIP),
+        _learns("clipped-learns", CLIP),
+        _stays_finite("gelu", GELU),
+        _stays_finite("dropout", DROPOUT),
+        _stays_finite("weight-decay", DECAY),
+        _stays_finite("scaled-branches", SCALED),
+        _learns("scaled-learns", SCALED),
+        _stays_finite("post-norm", POST),
+        _learns("post-norm-learns", POST),
+        _learns("pre-norm-learns", PRE),
+        _not_finite("float16", HALF, SINGLE),
+        _not_finite("bfloat16", BRAIN, SINGLE),
         Claim(
             "higher-rate",
-            "With AdamW at ten times the learning rate, a model without normalisation reaches a lower accuracy than a model with pre-LN.",
             difference(FAST_NONE, FAST_PRE, "accuracy"),
             "accuracy",
             0.3,
             "less",
-            condition="AdamW, learning rate 0.03",
             about="condition",
             extended=True,
         ),
         Claim(
-            "no-warm-up",
-            "With AdamW and no warm-up, a model with pre-LN reaches a higher accuracy than a model with post-LN.",
-            difference(ADAM_PRE, ADAM_POST, "accuracy"),
-            "accuracy",
-            0.1,
-            condition="AdamW, learning rate 0.003, no warm-up",
-            about="condition",
-            extended=True,
+            "no-warm-up", difference(ADAM_PRE, ADAM_POST, "accuracy"), "accuracy", 0.1, about="condition", extended=True
         ),
     ),
     key_figure=KeyFigure(

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 FEW, MANY = 128, 1024
@@ -62,103 +62,37 @@ ISSUE = Issue(
         ),
         Arm(WIDE_DEEP, "comparison", {**WIDE, "n_layers": 6}, "gap", extended=True, line="32 sequences, width 32", x=6),
     ),
-    claims=(
+    claims=worded(
+        __file__,
+        Claim("gap", difference(DEEP, SHALLOW, "gap"), "nats", 0.2),
+        Claim("final-loss", difference(DEEP, SHALLOW, "loss"), "nats, validation loss", 0.1),
+        Claim("gap-more-data", difference(DEEP_MANY, SHALLOW_MANY, "gap"), "nats", 0.2, about="condition"),
         Claim(
-            "gap",
-            "With 128 training sequences, the gap between validation loss and training loss is larger with six layers than with one.",
-            difference(DEEP, SHALLOW, "gap"),
-            "nats",
-            0.2,
-            condition=f"{FEW} training sequences",
+            "best-loss", difference(DEEP, SHALLOW, "best_loss"), "nats, lowest validation loss", 0.1, about="condition"
         ),
-        Claim(
-            "final-loss",
-            "With 128 training sequences, a model of six layers ends with a higher loss on new sequences than a model of one layer.",
-            difference(DEEP, SHALLOW, "loss"),
-            "nats, validation loss",
-            0.1,
-            condition=f"{FEW} training sequences",
-        ),
-        Claim(
-            "gap-more-data",
-            "With 1,024 training sequences too, the gap between validation and training loss is larger with six layers than with one.",
-            difference(DEEP_MANY, SHALLOW_MANY, "gap"),
-            "nats",
-            0.2,
-            condition=f"{MANY:,} training sequences",
-            about="condition",
-        ),
-        Claim(
-            "best-loss",
-            "Where each model is stopped at its lowest validation loss, six layers are still worse on new sequences than one layer.",
-            difference(DEEP, SHALLOW, "best_loss"),
-            "nats, lowest validation loss",
-            0.1,
-            condition=f"{FEW} training sequences, early stopping",
-            about="condition",
-        ),
-        Claim(
-            "more-data",
-            "A model of six layers ends with a lower validation loss after training on 1,024 sequences than on 128.",
-            difference(DEEP_MANY, DEEP, "loss"),
-            "nats, validation loss",
-            0.1,
-            "less",
-            about="remedy",
-        ),
+        Claim("more-data", difference(DEEP_MANY, DEEP, "loss"), "nats, validation loss", 0.1, "less", about="remedy"),
         Claim(
             "early-stopping",
-            "A model of six layers has a lower validation loss at its best moment (early stopping) than at the end of training.",
             lambda values: values(DEEP, "best_loss") - values(DEEP, "loss"),
             "nats, validation loss",
             0.1,
             "less",
-            condition=f"{FEW} training sequences",
             about="remedy",
         ),
-        Claim(
-            "dropout",
-            "Dropout of 0.2 lowers the validation loss of a model of six layers.",
-            difference(DROPOUT, DEEP, "loss"),
-            "nats, validation loss",
-            0.1,
-            "less",
-            condition=f"{FEW} training sequences",
-            about="remedy",
-        ),
-        Claim(
-            "weight-decay",
-            "Weight decay of 1 lowers the validation loss of a model of six layers.",
-            difference(DECAY, DEEP, "loss"),
-            "nats, validation loss",
-            0.1,
-            "less",
-            condition=f"{FEW} training sequences",
-            about="remedy",
-        ),
+        Claim("dropout", difference(DROPOUT, DEEP, "loss"), "nats, validation loss", 0.1, "less", about="remedy"),
+        Claim("weight-decay", difference(DECAY, DEEP, "loss"), "nats, validation loss", 0.1, "less", about="remedy"),
         Claim(
             "wrong-answers",
-            "Going from one layer to six raises the validation loss more where some training answers are wrong than where all are right.",
             lambda values: (
                 (values(NOISE, "loss") - values(f"{NOISE}, 1 layer", "loss"))
                 - (values(DEEP, "loss") - values(SHALLOW, "loss"))
             ),
             "nats, validation loss",
             0.1,
-            condition=f"{FEW} training sequences; a fifth of their answers replaced by random ones",
             about="condition",
             extended=True,
         ),
-        Claim(
-            "wide-model",
-            "In a wider model with 32 training sequences, the gap between the losses is also larger with six layers than with one.",
-            difference(WIDE_DEEP, WIDE_SHALLOW, "gap"),
-            "nats",
-            0.2,
-            condition="width 32; one layer can already learn the 32 sequences by heart",
-            about="condition",
-            extended=True,
-        ),
+        Claim("wide-model", difference(WIDE_DEEP, WIDE_SHALLOW, "gap"), "nats", 0.2, about="condition", extended=True),
     ),
     key_figure=KeyFigure(
         claim="gap",

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
@@ -41,18 +41,11 @@ ISSUE = Issue(
             extended=True,
         ),
     ),
-    claims=(
-        Claim(
-            "gap",
-            "Cut from one text, overlapping windows leave a larger gap between validation and training loss than windows side by side.",
-            difference(SAME_TEXT, SIDE, "gap"),
-            "nats, validation loss minus training loss",
-            0.1,
-            condition="4,096 characters; windows of 32 that start every 8 or every 32",
-        ),
+    claims=worded(
+        __file__,
+        Claim("gap", difference(SAME_TEXT, SIDE, "gap"), "nats, validation loss minus training loss", 0.1),
         Claim(
             "best-loss",
-            "With overlapping windows, the lowest validation loss during training is lower than with windows side by side.",
             difference(SAME_TEXT, SIDE, "best_loss"),
             "nats, lowest validation loss",
             0.05,
@@ -61,23 +54,19 @@ ISSUE = Issue(
         ),
         Claim(
             "equal-number",
-            "Equally many windows leave a larger gap between validation and training loss if they overlap than if they stand side by side.",
             difference(AS_MANY, SIDE, "gap"),
             "nats, validation loss minus training loss",
             0.1,
-            condition="127 windows of each kind",
             about="condition",
         ),
         Claim(
             "dealt-at-random",
-            "If overlapping windows are dealt at random to training and validation, validation loss is lower than the loss on other plays.",
             above(LEAK, "other_text.flattery"),
             "nats, loss on other plays minus validation loss",
             0.1,
         ),
         Claim(
             "leak",
-            "Dealt out at random, overlapping windows put validation loss further below the loss on other plays than windows side by side.",
             difference(LEAK, CLEAN, "other_text.flattery"),
             "nats, loss on other plays minus validation loss",
             0.1,
@@ -85,7 +74,6 @@ ISSUE = Issue(
         ),
         Claim(
             "quarter-of-text",
-            "Overlapping windows from a quarter of the text leave a larger gap between the losses than overlapping windows from all of it.",
             difference(AS_MANY, SAME_TEXT, "gap"),
             "nats, validation loss minus training loss",
             0.1,

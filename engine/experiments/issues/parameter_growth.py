@@ -5,7 +5,7 @@ from typing import Any
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 DEPTHS = (1, 2, 4, 8)
@@ -56,63 +56,30 @@ ISSUE = Issue(
         _arm("depth", {"n_layers": 16}, 16, extended=True),
         *(_arm("tokens", {"seq_len": n, "batch_size": 2}, n, extended=True) for n in (64, 128, 256)),
     ),
-    claims=(
-        Claim(
-            "width",
-            "The number of parameters in the blocks grows nearly with the square of the width.",
-            exponent(WIDE, BLOCKS),
-            "exponent of parameters over width",
-            1.8,
-            condition=f"width {WIDTHS[0]} to {WIDTHS[-1]}, {DEPTH} layers",
-        ),
-        Claim(
-            "depth",
-            "The number of parameters in the blocks grows in proportion to the number of layers.",
-            exponent(DEEP, BLOCKS),
-            "exponent of parameters over layers",
-            0.9,
-            condition=f"1 to {DEPTHS[-1]} layers of width {WIDTH}",
-        ),
+    claims=worded(
+        __file__,
+        Claim("width", exponent(WIDE, BLOCKS), "exponent of parameters over width", 1.8),
+        Claim("depth", exponent(DEEP, BLOCKS), "exponent of parameters over layers", 0.9),
         Claim(
             "adamw-state",
-            "Training with AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.",
             above("width 128", "numbers_per_parameter", 1.0),
             "numbers kept for each parameter, beside the weight",
             2.9,
-            condition="AdamW",
         ),
-        Claim(
-            "depth-time",
-            "The time of a training step grows with the number of layers.",
-            exponent(DEEP, TIME),
-            "exponent of time over layers",
-            0.5,
-            condition=f"1 to {DEPTHS[-1]} layers of width {WIDTH}, one CPU core",
-        ),
+        Claim("depth-time", exponent(DEEP, TIME), "exponent of time over layers", 0.5),
         Claim(
             "width-time",
-            "When the model gets wider, the time of a training step grows less than the number of parameters.",
             minus(exponent(WIDE, BLOCKS), exponent(WIDE, TIME)),
             "exponent of parameters minus exponent of time, over width",
             0.3,
-            condition=f"width {WIDTHS[0]} to {WIDTHS[-1]}, one CPU core",
             about="condition",
         ),
-        Claim(
-            "embedding-share",
-            "Embedding and head hold a larger share of all parameters in a model of width 16 than in a model of width 128.",
-            lambda values: (
+        Claim("embedding-share", lambda values: (
                 values("width 16", "share.embedding") + values("width 16", "share.head")
                 - values("width 128", "share.embedding") - values("width 128", "share.head")
-            ),
-            "share of all parameters (narrow minus wide)",
-            0.05,
-            condition=f"{DEPTH} layers",
-            about="condition",
-        ),
+            ), "share of all parameters (narrow minus wide)", 0.05, about="condition"),
         Claim(
             "mlp-share",
-            "An MLP whose hidden layer is twice the width has about as many parameters as the attention of its block.",
             lambda values: values("width 128", "parameters.mlp") / values("width 128", "parameters.attention"),
             "parameters of the MLP divided by those of the attention",
             0.9,
@@ -120,41 +87,28 @@ ISSUE = Issue(
         ),
         Claim(
             "training-pass",
-            "A training step takes more than twice as long as a pass without gradient on the same batch.",
             log2_ratio("width 128", "width 128", "train_ms", "inference_ms"),
             "doublings of the time (training step over pass)",
             1.0,
-            condition=f"width 128, {DEPTH} layers, one CPU core",
             about="condition",
         ),
         Claim(
             "cached-token",
-            "After 512 tokens, the next token takes less time with a key-value cache than without one.",
             log2_ratio("tokens 512", "tokens 512", "recomputed_ms", "cached_ms"),
             "doublings of the time (without over with the cache)",
             0.5,
-            condition=f"{DEPTH} layers, one CPU core",
             about="condition",
         ),
         Claim(
             "shared-parameters",
-            "The number of parameters grows less with depth where one block is used at every depth than where each depth has its own.",
             minus(exponent(_along("depth", (1, 8)), BLOCKS), exponent(SHARED, BLOCKS)),
             "difference of two exponents of parameters over layers",
             0.9,
             about="remedy",
         ),
-        Claim(
-            "shared-time",
-            "The time of a training step grows with depth where one block is used at every depth, too.",
-            exponent(SHARED, TIME),
-            "exponent of time over layers, shared block",
-            0.5,
-            about="remedy",
-        ),
+        Claim("shared-time", exponent(SHARED, TIME), "exponent of time over layers, shared block", 0.5, about="remedy"),
         Claim(
             "sgd-state",
-            "Training with plain SGD keeps two numbers fewer for each parameter than training with AdamW.",
             difference("width 128", "SGD, width 128", "numbers_per_parameter"),
             "numbers kept for each parameter (AdamW minus SGD)",
             1.9,
@@ -162,26 +116,16 @@ ISSUE = Issue(
         ),
         Claim(
             "cache-size",
-            "The key-value cache grows in proportion to the number of tokens.",
             exponent(TOKENS, "kv_cache_bytes"),
             "exponent of bytes over tokens",
             0.9,
             about="condition",
             extended=True,
         ),
-        Claim(
-            "cached-growth",
-            "As the text grows, the time of the next token grows more without a key-value cache than with one.",
-            minus(
+        Claim("cached-growth", minus(
                 exponent(TOKENS, "recomputed_ms"),
                 exponent(TOKENS, "cached_ms"),
-            ),
-            "difference of two exponents of time over tokens",
-            0.2,
-            condition="64 to 512 tokens",
-            about="condition",
-            extended=True,
-        ),
+            ), "difference of two exponents of time over tokens", 0.2, about="condition", extended=True),
     ),
     key_figure=KeyFigure(
         claim="width",

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 LACKING = "decorrelated_accuracy"
@@ -47,54 +47,43 @@ ISSUE = Issue(
         _arm("learned, randomized positions, ρ 1", "comparison", "learned", 1.0, True, randomized_positions=4),
         _arm("learned, position dropout, ρ 1", "comparison", "learned", 1.0, True, position_dropout=0.5),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "accuracy",
-            "On data without the shortcut, a learned table is less accurate if it was trained with the shortcut than without it.",
             difference("learned, ρ .25", "learned, ρ .9", LACKING),
             "accuracy lost on data without the shortcut",
             0.3,
-            condition="shortcut right 9 times out of 10 (ρ .9), or by chance only (ρ .25)",
         ),
         Claim(
             "shuffled",
-            "When positions are shuffled, a learned table keeps fewer predictions if it was trained with the shortcut than without it.",
             difference("learned, ρ .25", "learned, ρ .9", "unchanged_by_positions"),
             "share of predictions that stay, ρ .25 minus ρ .9",
             0.3,
-            condition="shortcut right 9 times out of 10 (ρ .9), or by chance only (ρ .25)",
         ),
         Claim(
             "redrawn",
-            "When symbols are drawn anew, a learned table keeps more predictions if its shortcut was always right than without a shortcut.",
             difference("learned, ρ 1", "learned, ρ .25", "unchanged_by_content"),
             "share of predictions that stay, ρ 1 minus ρ .25",
             0.3,
-            condition="learned table; shortcut always right (ρ 1), or by chance only (ρ .25)",
             about="condition",
         ),
         Claim(
             "exceptions",
-            "When symbols are drawn anew, a learned table keeps more predictions if its shortcut was always right than if it had "
-            "exceptions.",
             difference("learned, ρ 1", "learned, ρ .9", "unchanged_by_content"),
             "share of predictions that stay, ρ 1 minus ρ .9",
             0.3,
-            condition="learned table; ρ 1 or ρ .9",
             about="condition",
         ),
         Claim(
             "with-shortcut",
-            "On data with the same shortcut as in training, a learned table is far more accurate than chance.",
             above("learned, ρ .9", "accuracy", 0.25),
             "accuracy above chance, on data with the shortcut",
             0.7,
-            condition="shortcut right 9 times out of 10 (ρ .9), as in the first claim",
             about="condition",
         ),
         Claim(
             "sinusoidal",
-            "Trained with the shortcut and tested without it, sinusoids are more accurate than a learned table.",
             difference("sinusoidal, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
             0.2,
@@ -102,7 +91,6 @@ ISSUE = Issue(
         ),
         Claim(
             "rope",
-            "Trained with the shortcut and tested without it, RoPE is more accurate than a learned table.",
             difference("RoPE, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
             0.3,
@@ -110,7 +98,6 @@ ISSUE = Issue(
         ),
         Claim(
             "randomized-positions",
-            "Trained with the shortcut and tested without it, a learned table is more accurate with randomized positions in training.",
             difference("learned, randomized positions, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
             0.2,
@@ -118,7 +105,6 @@ ISSUE = Issue(
         ),
         Claim(
             "position-dropout",
-            "Trained with the shortcut and tested without it, a learned table is more accurate with position dropout in training.",
             difference("learned, position dropout, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
             0.2,
@@ -126,17 +112,14 @@ ISSUE = Issue(
         ),
         Claim(
             "rope-always-right",
-            "On data without the shortcut, RoPE is less accurate if it was trained with a shortcut that is always right than without one.",
             difference("RoPE, ρ .25", "RoPE, ρ 1", LACKING),
             "accuracy lost on data without the shortcut",
             0.2,
-            condition="shortcut always right (ρ 1), or by chance only (ρ .25)",
             about="condition",
             extended=True,
         ),
         Claim(
             "t5-bias",
-            "Trained with the shortcut and tested without it, T5's bias is more accurate than a learned table.",
             difference("T5 bias, ρ .9", "learned, ρ .9", LACKING),
             "accuracy gained on data without the shortcut",
             0.3,

@@ -10,7 +10,7 @@ from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, Values
 from engine.experiments.issues.issue import Issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 LENGTHS = (128, 256, 512)
@@ -89,78 +89,48 @@ ISSUE = Issue(
         *_line(CNN, "control", _matched("cnn", n_layers=2), (1024,), extended=True),
         *_line(FUSED, "remedy", {}, (1024,), extended=True),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "memory-over-gru",
-            "The memory of attention that stores all its scores grows faster with the length of the text than the memory of a GRU.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(GRU), MEMORY)),
             GROWTH_OF_MEMORY,
             0.5,
-            condition=f"{LENGTHS[0]} to {LONGEST} tokens, as many parameters",
         ),
-        Claim(
-            "time-written-out",
-            "The time of a training step grows faster than in proportion to the length where attention stores all its scores.",
-            minus(exponent(_along(WRITTEN), TIME), 1.0),
-            GROWTH_OF_TIME,
-            0.2,
-            condition=f"{LENGTHS[0]} to {LONGEST} tokens, one CPU core",
-        ),
+        Claim("time-written-out", minus(exponent(_along(WRITTEN), TIME), 1.0), GROWTH_OF_TIME, 0.2),
         Claim(
             "memory-over-convolution",
-            "The memory of attention that stores all its scores grows faster with the length than the memory of a dilated convolution.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(CNN), MEMORY)),
             GROWTH_OF_MEMORY,
             0.5,
-            condition=f"{LENGTHS[0]} to {LONGEST} tokens, as many parameters",
         ),
         Claim(
             "gru-slower",
-            "At 512 tokens, a training step of a GRU takes longer than a training step of fused attention.",
             log2_ratio(_name(GRU, LONGEST), _name(FUSED, LONGEST), TIME),
             DOUBLINGS,
             0.5,
-            condition=f"{LONGEST} tokens, one CPU core",
             about="condition",
         ),
-        Claim(
-            "time-fused",
-            "The time of a training step grows faster than in proportion to the length with fused attention, too.",
-            minus(exponent(_along(FUSED), TIME), 1.0),
-            GROWTH_OF_TIME,
-            0.2,
-            condition=f"{LENGTHS[0]} to {LONGEST} tokens, one CPU core",
-            about="condition",
-        ),
+        Claim("time-fused", minus(exponent(_along(FUSED), TIME), 1.0), GROWTH_OF_TIME, 0.2, about="condition"),
         Claim(
             "learned-bias",
-            "The memory of fused attention grows faster with the length where a learned bias is added to the scores than without a bias.",
             minus(exponent(_along(BIASED, ENDS), MEMORY), exponent(_along(FUSED, ENDS), MEMORY)),
             GROWTH_OF_MEMORY,
             0.5,
-            condition="T5's bias, on a CPU",
             about="condition",
         ),
         Claim(
             "attention-dropout",
-            "The memory of fused attention grows faster with the length where dropout acts on the attention weights than without dropout.",
             minus(exponent(_along(DROPPED, ENDS), MEMORY), exponent(_along(FUSED, ENDS), MEMORY)),
             GROWTH_OF_MEMORY,
             0.5,
-            condition="dropout 0.1, on a CPU",
             about="condition",
         ),
         Claim(
-            "bytes",
-            "The formula for the saved bytes gives exactly the number of bytes that PyTorch keeps for the backward pass.",
-            _share_that_agrees,
-            "share of six models in which both agree to the byte",
-            0.9,
-            about="condition",
+            "bytes", _share_that_agrees, "share of six models in which both agree to the byte", 0.9, about="condition"
         ),
         Claim(
             "fused-memory",
-            "The memory of fused attention grows more slowly with the length than the memory of attention that stores all its scores.",
             minus(exponent(_along(WRITTEN), MEMORY), exponent(_along(FUSED), MEMORY)),
             GROWTH_OF_MEMORY,
             0.5,
@@ -168,11 +138,9 @@ ISSUE = Issue(
         ),
         Claim(
             "fused-time",
-            "At 512 tokens, a training step takes less time with fused attention than with attention that stores all its scores.",
             log2_ratio(_name(WRITTEN, LONGEST), _name(FUSED, LONGEST), TIME),
             DOUBLINGS,
             0.3,
-            condition=f"{LONGEST} tokens, one CPU core",
             about="remedy",
         ),
     ),

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 OWN, SHARED, WIDE, ONCE = (
@@ -46,77 +46,35 @@ ISSUE = Issue(
         Arm(LONG_OWN, "comparison", {**SOURCE, "steps": 360}, "loss", DIFFERENCE, extended=True),
         Arm(LONG_SHARED, "comparison", {**SOURCE, **SHARE, "steps": 360}, "loss", extended=True),
     ),
-    claims=(
-        Claim(
-            "blocks-differ",
-            "After training, the MLPs of different blocks give different outputs for the same input.",
-            above(OWN, "dense_difference"),
-            "relative difference (0: the same, 1: unrelated)",
-            0.5,
-            condition="4 blocks, Markov source",
-        ),
-        Claim(
-            "loss",
-            "One block used at all four depths ends with a higher loss on new sequences than four blocks with weights of their own.",
-            difference(SHARED, OWN, "loss"),
-            "nats, validation loss",
-            0.05,
-            condition="Markov source; the shared block has 29 % of the parameters",
-        ),
-        Claim(
-            "loss-equal-parameters",
-            "One wide block used at all four depths ends with a higher loss on new sequences than four blocks with as many parameters.",
-            difference(WIDE, OWN, "loss"),
-            "nats, validation loss",
-            0.05,
-            condition="Markov source; the shared block is twice as wide and takes four times the computation",
-            about="condition",
-        ),
+    claims=worded(
+        __file__,
+        Claim("blocks-differ", above(OWN, "dense_difference"), "relative difference (0: the same, 1: unrelated)", 0.5),
+        Claim("loss", difference(SHARED, OWN, "loss"), "nats, validation loss", 0.05),
+        Claim("loss-equal-parameters", difference(WIDE, OWN, "loss"), "nats, validation loss", 0.05, about="condition"),
         Claim(
             "loss-over-one-use",
-            "One block used four times in a row ends with a lower loss on new sequences than one block used once.",
             difference(SHARED, ONCE, "loss"),
             "nats, validation loss",
             0.05,
             "less",
-            condition="Markov source, the same number of parameters",
             about="condition",
         ),
-        Claim(
-            "three-back",
-            "On the task 3 back, one block used at all four depths is less accurate than four blocks with weights of their own.",
-            difference(BACK_SHARED, BACK_OWN, "accuracy"),
-            "accuracy",
-            0.05,
-            "less",
-            about="condition",
-        ),
+        Claim("three-back", difference(BACK_SHARED, BACK_OWN, "accuracy"), "accuracy", 0.05, "less", about="condition"),
         Claim(
             "fewer-parameters",
-            "One block used at all four depths saves more than half of the parameters of four blocks.",
             lambda values: 1 - values(SHARED, "parameters") / values(OWN, "parameters"),
             "share of the parameters",
             0.5,
             about="condition",
         ),
         Claim(
-            "smaller-gap",
-            "With 128 training sequences, one shared block has a smaller gap between validation and training loss than four own blocks.",
-            difference(FEW_SHARED, FEW_OWN, "gap"),
-            "nats",
-            0.1,
-            "less",
-            condition="Markov source",
-            about="condition",
-            extended=True,
+            "smaller-gap", difference(FEW_SHARED, FEW_OWN, "gap"), "nats", 0.1, "less", about="condition", extended=True
         ),
         Claim(
             "more-steps",
-            "After three times as many steps, one block used at all four depths still ends with a higher loss than four own blocks.",
             difference(LONG_SHARED, LONG_OWN, "loss"),
             "nats, validation loss",
             0.05,
-            condition="Markov source, 360 steps",
             about="condition",
             extended=True,
         ),

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, difference, rise
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 
@@ -44,26 +44,20 @@ ISSUE = Issue(
         Arm("2 RoPE layers", "remedy", {"pos_encoding": "rope", "n_layers": 2}, extended=True),
         Arm("4 sinusoidal layers, rate .01", "comparison", {"learning_rate": 0.01, "n_layers": 4}, extended=True),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "four-against-rope",
-            "Four layers with sinusoids are less accurate than a single layer with RoPE.",
             difference("4 sinusoidal layers", "one RoPE layer", "accuracy"),
             "accuracy",
             0.2,
             "less",
         ),
         Claim(
-            "rope",
-            "A single layer with RoPE is more accurate than a single layer with sinusoids.",
-            difference("one RoPE layer", "one sinusoidal layer", "accuracy"),
-            "accuracy",
-            0.2,
-            about="remedy",
+            "rope", difference("one RoPE layer", "one sinusoidal layer", "accuracy"), "accuracy", 0.2, about="remedy"
         ),
         Claim(
             "four-layers",
-            "Four layers with sinusoids are much more accurate than a single layer with sinusoids.",
             difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"),
             "accuracy",
             0.2,
@@ -71,7 +65,6 @@ ISSUE = Issue(
         ),
         Claim(
             "four-over-two",
-            "Four layers with sinusoids are more accurate than two layers with sinusoids.",
             difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"),
             "accuracy",
             0.1,
@@ -79,16 +72,13 @@ ISSUE = Issue(
         ),
         Claim(
             "higher-rate",
-            "With a higher learning rate and nothing else changed, a single layer with sinusoids is more accurate.",
             difference("one sinusoidal layer, rate .01", "one sinusoidal layer", "accuracy"),
             "accuracy",
             0.2,
             about="condition",
-            condition="learning rate .01 instead of .003",
         ),
         Claim(
             "probe",
-            "A linear probe reads the position less accurately after the last of four layers with sinusoids than at the embedding.",
             rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"),
             "accuracy of the probe, after the last layer minus at the embedding",
             0.1,
@@ -97,7 +87,6 @@ ISSUE = Issue(
         ),
         Claim(
             "neighbours",
-            "The sinusoids of neighbouring positions are more alike in sequences of length 512 than of length 8.",
             rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"),
             "cosine at length 512 minus at 8",
             0.005,
@@ -105,7 +94,6 @@ ISSUE = Issue(
         ),
         Claim(
             "squeezed",
-            "If positions are squeezed into a fixed range, the sinusoids of neighbours are more alike at length 512 than at length 8.",
             rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"),
             "cosine at length 512 minus at 8",
             0.005,
@@ -113,7 +101,6 @@ ISSUE = Issue(
         ),
         Claim(
             "six-over-four",
-            "Six layers with sinusoids are more accurate than four layers with sinusoids.",
             difference("6 sinusoidal layers", "4 sinusoidal layers", "accuracy"),
             "accuracy",
             0.1,

@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 CHANCE = 1 / 10
@@ -44,52 +44,39 @@ ISSUE = Issue(
         _three_back("3 back, table and tokens .02", table_init_std=0.02, token_init_std=0.02),
         _three_back("3 back, table .02, twice the learning rate", table_init_std=0.02, learning_rate=0.01),
     ),
-    claims=(
+    claims=worded(
+        __file__,
         Claim(
             "small-start",
-            "A learned table started small ends with more order (near positions, similar rows) than one started at the tokens' scale.",
             difference("previous token, table .02", "previous token, table 1", STRUCTURE),
             "order in the table (correlation of nearness and likeness of rows)",
             0.3,
-            condition="previous token; table starts at .02 or at 1, tokens at 1",
         ),
         Claim(
             "zero-start",
-            "A learned table started at zero ends with more order (near positions, similar rows) than one started at the tokens' scale.",
             difference("previous token, table 0", "previous token, table 1", STRUCTURE),
             "order in the table (correlation of nearness and likeness of rows)",
             0.3,
-            condition="previous token; table starts at 0 or at 1, tokens at 1",
         ),
         Claim(
             "solves",
-            "A model whose learned table started at the scale of the tokens solves its task: its accuracy is far above chance.",
             above("previous token, table 1", "accuracy", CHANCE),
             "accuracy above chance",
             0.8,
-            condition="previous token; table starts at 1, tokens at 1",
             about="condition",
         ),
         Claim(
             "three-back-order",
-            "On looking three places back too, a table that starts small ends with more order than one started at the tokens' scale.",
             difference("3 back, table .02", "3 back, table 1", STRUCTURE),
             "order in the table (correlation of nearness and likeness of rows)",
             0.3,
-            condition="the same models as in the next claim",
             about="condition",
         ),
         Claim(
-            "three-back-accuracy",
-            "On looking three places back, a model is less accurate if its table starts far below the tokens' scale than at that scale.",
-            difference("3 back, table 1", "3 back, table .02", "accuracy"),
-            "accuracy lost",
-            0.3,
-            condition="three back; table starts at .02 or at 1, tokens at 1",
+            "three-back-accuracy", difference("3 back, table 1", "3 back, table .02", "accuracy"), "accuracy lost", 0.3
         ),
         Claim(
             "small-tokens",
-            "On looking three places back, a model whose table starts small is more accurate if its tokens start equally small.",
             difference("3 back, table and tokens .02", "3 back, table .02", "accuracy"),
             "accuracy gained",
             0.3,
@@ -97,7 +84,6 @@ ISSUE = Issue(
         ),
         Claim(
             "higher-rate",
-            "On looking three places back, a model whose table starts small is more accurate with twice the learning rate.",
             difference("3 back, table .02, twice the learning rate", "3 back, table .02", "accuracy"),
             "accuracy gained",
             0.3,

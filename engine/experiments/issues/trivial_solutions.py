@@ -2,7 +2,7 @@
 
 from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 BALANCED = "decorrelated_accuracy"
@@ -48,42 +48,20 @@ ISSUE = Issue(
             extended=True,
         ),
     ),
-    claims=(
-        Claim(
-            "nearly-always-right",
-            "Training with a cue that is right nine times of ten costs a model accuracy on sequences with a random cue.",
-            difference("cue says nothing", "cue right 9 of 10", BALANCED),
-            LOST,
-            0.1,
-            condition="against training with a random cue",
-        ),
-        Claim(
-            "always-right",
-            "Training with a cue that is always right costs a model much accuracy on sequences with a random cue.",
-            difference("cue says nothing", "cue always right", BALANCED),
-            LOST,
-            0.3,
-            condition="against training with a random cue",
-        ),
+    claims=worded(
+        __file__,
+        Claim("nearly-always-right", difference("cue says nothing", "cue right 9 of 10", BALANCED), LOST, 0.1),
+        Claim("always-right", difference("cue says nothing", "cue always right", BALANCED), LOST, 0.3),
         Claim(
             "looks-better",
-            "On validation data like its training data, a model looks better if its cue was always right than if its cue was random.",
             difference("cue always right", "cue says nothing", "accuracy"),
             "accuracy gained on validation data like the training data",
             0.03,
             about="condition",
         ),
-        Claim(
-            "random-cue",
-            "Drawing the cue of every training sequence at random makes a model more accurate on sequences with a random cue.",
-            difference("cue randomised", "cue right 9 of 10", BALANCED),
-            GAINED,
-            0.1,
-            about="remedy",
-        ),
+        Claim("random-cue", difference("cue randomised", "cue right 9 of 10", BALANCED), GAINED, 0.1, about="remedy"),
         Claim(
             "blanked-cue",
-            "Blanking the cue in half of the training sequences makes a model more accurate on sequences with a random cue.",
             difference("cue blanked half the time", "cue right 9 of 10", BALANCED),
             GAINED,
             0.05,
@@ -91,7 +69,6 @@ ISSUE = Issue(
         ),
         Claim(
             "blanked-below-random",
-            "A model is less accurate on sequences with a random cue if the cue was blanked in half of its training than if it was random.",
             difference("cue randomised", "cue blanked half the time", BALANCED),
             LOST,
             0.03,
@@ -99,7 +76,6 @@ ISSUE = Issue(
         ),
         Claim(
             "half-blanked",
-            "Training with a cue that is always right costs accuracy on sequences with a random cue even if half of the cues are blanked.",
             difference("cue says nothing", "cue always right, blanked half the time", BALANCED),
             LOST,
             0.3,
@@ -108,11 +84,9 @@ ISSUE = Issue(
         ),
         Claim(
             "more-sequences",
-            "Training with a cue that is always right costs accuracy on sequences with a random cue even with many more sequences.",
             difference("cue says nothing", "cue always right, fresh sequences", BALANCED),
             LOST,
             0.3,
-            condition="6,400 sequences, against 1,024 with a random cue",
             about="condition",
             extended=True,
         ),

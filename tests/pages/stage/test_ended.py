@@ -19,7 +19,7 @@ from tests.pages.scripted_experiment import issue_of, trials_of
 
 
 def test_a_claim_tells_which_arms_it_compares_by_which_number() -> None:
-    claim = Claim("less", "It is less.", difference("dropout", "deep", "loss"), "nats", 0.1)
+    claim = Claim("less", difference("dropout", "deep", "loss"), "nats", 0.1, sentence="It is less.")
     assert claim.numbers == [("dropout", "loss"), ("deep", "loss")]
 
 

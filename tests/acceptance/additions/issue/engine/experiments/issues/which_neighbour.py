@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import written
+from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
 
 ISSUE = Issue(
@@ -16,14 +16,9 @@ ISSUE = Issue(
         Arm("ALiBi", "comparison", {"pos_encoding": "alibi"}),
         Arm("no encoding", "comparison", {"pos_encoding": "nope"}),
     ),
-    claims=(
-        Claim(
-            "alibi",
-            "ALiBi finds the symbol before more often than no encoding does.",
-            difference("ALiBi", "no encoding", "accuracy"),
-            "accuracy",
-            0.1,
-        ),
+    claims=worded(
+        __file__,
+        Claim("alibi", difference("ALiBi", "no encoding", "accuracy"), "accuracy", 0.1),
     ),
     key_figure=KeyFigure(
         claim="alibi",
