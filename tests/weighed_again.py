@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
+from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport
-from engine.experiments.shipped import shipped_reports
 from engine.experiments.statistics import Finding, weigh
 
 

@@ -15,8 +15,7 @@ from engine.cli.arguments import add_settings, config_from
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice import evidence_table
-from engine.experiments.properties import PROPERTIES
+from engine.experiments.choice import PROPERTIES, evidence_table
 
 HELP = "list the positional encodings"
 

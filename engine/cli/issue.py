@@ -16,13 +16,13 @@ from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.following import POLL_SECONDS, follow
+from engine.experiments.evidence.store import save
+from engine.experiments.evidence.table import write_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
-from engine.experiments.store import save
-from engine.experiments.table import write_evidence
 
 HELP = "run a documented issue as a controlled experiment and print what it finds"
 FAILED = 1

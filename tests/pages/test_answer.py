@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.experiments.answer import ANSWER, QUESTION, Told, claim_of, statements
+from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped import shipped_claims
 from engine.experiments.statistics import Finding
 from pages.parts.answer import prose
 from pages.parts.answer.prose import mark, numbers

@@ -16,11 +16,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
+from engine.experiments.evidence.store import has_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
-from engine.experiments.store import has_evidence
 from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.stage.experiments import EXPERIMENTS

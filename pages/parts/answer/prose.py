@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of
+from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
-from engine.experiments.shipped import ShippedClaim, shipped_claims
 from engine.experiments.statistics import Finding
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import escaped

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine.experiments.answer import Section, claim_of, statements
+from engine.experiments.evidence.shipped import ShippedClaim, counted_findings
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped import ShippedClaim, counted_findings
 from engine.foundation.formatting import counted
 from pages.parts.answer.prose import found_of
 from pages.parts.stage.looks import badge

@@ -8,9 +8,9 @@ from engine.encodings import ENCODINGS
 from engine.encodings.designed.spec import DesignedSettings
 from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS
+from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import ExperimentRun
-from engine.experiments.store import find_comparison
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.unsaved import say_result_unsaved

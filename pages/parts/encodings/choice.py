@@ -11,9 +11,8 @@ from engine.analysis.encoding_jobs import ReadTimes, TimeEncodings
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice import evidence_table
+from engine.experiments.choice import BAR, NEEDS, PROPERTIES, evidence_table
 from engine.experiments.frames import evidence_frame
-from engine.experiments.properties import BAR, NEEDS, PROPERTIES
 from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
 from engine.workers.errors import JobError

@@ -8,8 +8,7 @@ from typing import Literal
 
 from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
-from engine.experiments.choice import Cell
-from engine.experiments.properties import PROPERTIES
+from engine.experiments.choice import PROPERTIES, Cell
 
 Group = Literal["supported", "open", "against"]
 GROUPS: dict[Group, tuple[str, str]] = {

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted

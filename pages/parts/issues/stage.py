@@ -9,7 +9,7 @@ import streamlit as st
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.report import report
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
 from pages.parts.app.unsaved import say_result_unsaved

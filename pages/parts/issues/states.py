@@ -6,9 +6,9 @@ from functools import cache
 
 import streamlit as st
 
+from engine.experiments.evidence.shipped import ShippedResult, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.shipped import ShippedResult, shipped_result
 from pages.parts.stage.looks import LOOKS
 
 

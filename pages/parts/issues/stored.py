@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
+from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.evidence.store import has_evidence, latest
 from engine.experiments.issues.issue import Issue
-from engine.experiments.shipped import shipped_reports
-from engine.experiments.store import has_evidence, latest
 from pages.parts.stage.shown import Shown
 
 STORED = "issues.kept"

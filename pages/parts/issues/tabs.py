@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from engine.experiments.issues.issue import Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.linked_terms import links_to_terms
 from pages.parts.issues.controls import asked, extended, predicted

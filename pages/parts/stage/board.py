@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.boards.panels import mount
 from pages.parts.boards.shell.component import nothing
 from pages.parts.stage.panels import status

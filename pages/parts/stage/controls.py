@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from engine.experiments.experiment import MOST_SEEDS, Experiment
-from engine.experiments.running import ExperimentRun
-from engine.experiments.trial_cache import stored_trials
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.trial_cache import stored_trials
 from engine.settings.fields import setting
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.experiments import EXPERIMENTS, REFUSED

@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine.estimate.layout import metric_names
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.stage.board import Drawing, experiment_board, kept_board
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both
 from pages.parts.stage.shown import Shown, of_run

@@ -7,11 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from engine.experiments import store, trial_cache
 from engine.experiments.comparison import Comparison
+from engine.experiments.evidence import store
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.running import ExperimentRun
-from engine.experiments.shared_trials import SharedTrials
+from engine.experiments.running import trial_cache
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.shared_trials import SharedTrials
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
 from engine.workers.errors import Refused

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.visitor import Visitor
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.looks import LOOKS, Color

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.report import Report
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Curve, Trial, curves_of
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from engine.experiments.answer import ANSWER, Paragraph, Section, Told, claim_of, read, statements
+from engine.experiments.evidence.shipped import counted_findings, shipped_claims
 from engine.experiments.experiment import Change
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped import counted_findings, shipped_claims
 from engine.experiments.statistics import Finding
 from tests.weighed_again import findings
 

@@ -10,11 +10,10 @@ import pytest
 
 from engine.encodings import ENCODINGS
 from engine.experiments import choice
-from engine.experiments.choice import arm_of, cell, evidence_table
+from engine.experiments.choice import PROPERTIES, arm_of, cell, evidence_table
+from engine.experiments.evidence.shipped import shipped_reports, shipped_trials
+from engine.experiments.evidence.store import FORMAT, folder_of, latest_trials
 from engine.experiments.issues import ISSUES
-from engine.experiments.properties import PROPERTIES
-from engine.experiments.shipped import shipped_reports, shipped_trials
-from engine.experiments.store import FORMAT, folder_of, latest_trials
 from engine.experiments.trial import Trial
 
 LONGER, _, ABSOLUTE, SHORTCUT, _ = PROPERTIES

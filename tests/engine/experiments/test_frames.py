@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine.encodings import ENCODINGS
-from engine.experiments.choice import evidence_table
+from engine.experiments.choice import PROPERTIES, evidence_table
 from engine.experiments.experiment import Claim, above
 from engine.experiments.frames import EVIDENCE, effects_frame, evidence_frame, published_frame
 from engine.experiments.issues.issue import Published
-from engine.experiments.properties import PROPERTIES
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from engine.experiments.evidence.shipped import shipped_reports, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ANSWERS
-from engine.experiments.shipped import shipped_reports, shipped_result
 
 MOST_WORDS = 60
 MOST_RIGHT = 0.6

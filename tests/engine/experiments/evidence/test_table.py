@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.experiments.evidence.shipped import FOLDER
+from engine.experiments.evidence.table import markdown, write_evidence, write_readme
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report, report
-from engine.experiments.shipped import FOLDER
 from engine.experiments.statistics import LOWEST_P, Finding, agreed
-from engine.experiments.table import markdown, write_evidence, write_readme
 from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue
 
@@ -85,7 +85,7 @@ def test_an_issue_that_was_measured_once_says_where_it_was_not(tmp_path: Path, m
 
 
 def test_the_table_that_comes_with_this_version_is_what_its_numbers_give() -> None:
-    """Where it fails, a claim has other words now: ``python -m engine.experiments.table`` writes the table anew."""
+    """Where it fails, a claim has other words now: ``python -m engine.experiments.evidence.table`` writes the table anew."""
     assert (FOLDER / "README.md").read_text("utf-8") == markdown(FOLDER)
 
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from engine.experiments.evidence.store import FORMAT, folder_of, read, trial_of, write
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.store import FORMAT, folder_of, read, trial_of, write
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest

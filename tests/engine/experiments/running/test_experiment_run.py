@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.experiments.experiment import Arm
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, shipped_reports, write_set
+from engine.experiments.evidence.table import markdown
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped import FOLDER, sets_of_seeds, shipped_report, shipped_reports, write_set
-from engine.experiments.table import markdown
 
 SETS = sets_of_seeds()
 

@@ -20,7 +20,7 @@ from typing import Any
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.report import Report, report
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.files import keep_newest, keep_newest_of, write_whole
 from engine.foundation.paths import data_folder

@@ -1,4 +1,4 @@
-"""The evidence in a folder as a Markdown table over all its sets of seeds; ``python -m engine.experiments.table`` writes it anew.
+"""The evidence in a folder as a Markdown table over all its sets of seeds; ``python -m engine.experiments.evidence.table`` writes it anew.
 
 Designs are fixed on one set of seeds and checked once on another. Where the two sets disagree on a claim, the table says
 undecided, whatever each set says alone.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, write_set
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.shipped import FOLDER, sets_of_seeds, shipped_report, write_set
 from engine.experiments.statistics import LOWEST_P, Finding, agreed
 
 HEAD = """# Evidence
@@ -30,7 +30,7 @@ counted, the table has neither interval nor p.
 
 The first set of seeds froze the designs, the second was run once. Where the two disagree, a claim is undecided until the design is
 better. An issue's finding is that of its first claim, in bold. The JSON files hold what was measured: the numbers of each arm by seed,
-and the effects of claims behind which more numbers lie. `python -m engine.experiments.table` writes this page from them.
+and the effects of claims behind which more numbers lie. `python -m engine.experiments.evidence.table` writes this page from them.
 """
 
 

@@ -1,4 +1,4 @@
-"""The evidence that comes with this version, in ``engine/experiments/evidence``: for each set of seeds the numbers of every arm.
+"""The evidence that comes with this version, in the ``seeds-*.json`` beside this module: for each set of seeds the numbers of every arm.
 
 Reports are computed when they are read: a claim's words and its statistics are those of today. Effects are stored, under the claim's
 id, only where the numbers behind them were not.
@@ -25,7 +25,7 @@ from engine.experiments.report import BySeed, Report, known, report, sides_of, v
 from engine.experiments.statistics import Finding, agreed
 from engine.experiments.trial import Trial
 
-FOLDER = Path(__file__).parent / "evidence"
+FOLDER = Path(__file__).parent
 
 
 @cache

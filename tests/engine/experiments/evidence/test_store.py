@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from engine.experiments import store
 from engine.experiments.comparison import Comparison
-from engine.experiments.running import ExperimentRun
+from engine.experiments.evidence import store
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue

@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
-from engine.experiments import trial_cache
 from engine.experiments.comparison import BASE, comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running import trial_cache
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue

@@ -11,7 +11,7 @@ from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.report import Report, report
-from engine.experiments.shared_trials import SharedRun, SharedTrials
+from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
 from engine.foundation.visitor import PROGRAM, Visitor

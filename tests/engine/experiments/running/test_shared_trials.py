@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from engine.experiments import trial_cache
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import ExperimentRun
-from engine.experiments.shared_trials import SharedTrials
+from engine.experiments.running import trial_cache
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.shared_trials import SharedTrials
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
