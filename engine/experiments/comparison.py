@@ -17,7 +17,7 @@ import numpy as np
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
-from engine.experiments.issues import fixed_encoding
+from engine.experiments.issues.encoding import fixed_encoding
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}

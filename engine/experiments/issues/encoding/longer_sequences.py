@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference, rise
-from engine.experiments.issues import longer_text
+from engine.experiments.issues.encoding import longer_text
 from engine.experiments.issues.issue import Issue, Published
 from engine.experiments.issues.written import worded, written
 from engine.experiments.key_figure import KeyFigure, Row
