@@ -1,39 +1,33 @@
-"""The findings of the shipped evidence, weighed anew from the effects in its files and by the rule in its README."""
+"""The findings of the shipped evidence, weighed anew from the effects of its claims and by the rule in its README."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 import numpy as np
 
-from engine.experiments.finding import Finding
+from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.issues import ISSUES
-from engine.experiments.published import FOLDER
 from engine.experiments.report import ClaimReport
-from engine.experiments.statistics import weigh
+from engine.experiments.statistics import Finding, weigh
 
 
 @cache
 def findings() -> dict[tuple[str, str], Finding]:
     """What was found, by an issue's slug and the sentence of a claim of today; undecided where two sets of seeds disagree."""
     each: dict[tuple[str, str], set[Finding]] = {}
-    for file in FOLDER.glob("seeds-*.json"):
-        for report in json.loads(file.read_text("utf-8"))["reports"]:
-            claims = ISSUES[report["slug"]].claims_of(report["extended"])
-            for claim, row in zip(claims, report["claims"], strict=True):
-                found = finding(ClaimReport.from_json(row))
-                each.setdefault((report["slug"], claim.sentence), set()).add(found)
-    return {claim: found.pop() if len(found) == 1 else "undecided" for claim, found in each.items()}
+    for slug, issue in ISSUES.items():
+        for row in (row for report in shipped_reports(issue) for row in report.claims):
+            each.setdefault((slug, row.claim.sentence), set()).add(finding(row))
+    return {claim: found.pop() if len(found) == 1 else Finding.UNDECIDED for claim, found in each.items()}
 
 
-def finding(claim: ClaimReport) -> Finding:
+def finding(row: ClaimReport) -> Finding:
     """The opposite holds where the claim would hold if every effect had the other sign."""
-    effects = np.array(claim.effects, dtype=float)
+    claim, effects = row.claim, np.array(row.effects, dtype=float)
     sign = 1 if claim.direction == "more" else -1
     here, there = (weigh(own, claim.smallest_effect, claim.direction) for own in (effects, -effects))
-    if here.finding == "holds":
-        return "holds"
-    if there.finding == "holds":
-        return "opposite"
-    return "none" if here.ci is not None and max(sign * end for end in here.ci) < claim.smallest_effect else "undecided"
+    if Finding.HOLDS in (here.finding, there.finding):
+        return Finding.HOLDS if here.finding is Finding.HOLDS else Finding.OPPOSITE
+    below = here.ci is not None and max(sign * end for end in here.ci) < claim.smallest_effect
+    return Finding.NONE if below else Finding.UNDECIDED

@@ -15,7 +15,7 @@ from engine.cli.arguments import add_settings, config_from
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.properties import PROPERTIES
+from engine.experiments.choice import PROPERTIES, evidence_table
 
 HELP = "list the positional encodings"
 
@@ -45,14 +45,12 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show_evidence(*, as_json: bool) -> int:
-    from engine.experiments.choice import evidence_table  # imported here: it imports torch
-
     rows = evidence_table()
     if as_json:
         for row in rows:
             print(json.dumps(row))
         return 0
-    from engine.experiments.evidence_frames import evidence_frame  # imported here: it imports pandas
+    from engine.experiments.frames import evidence_frame  # imported here: it imports pandas
 
     frame = evidence_frame({row["encoding"]: row["cells"] for row in rows})
     frame["words"] = [cell_in_words(cell) for cell in frame.to_dict("records")]

@@ -16,13 +16,13 @@ from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.following import POLL_SECONDS, follow
-from engine.experiments.finding import in_words
+from engine.experiments.evidence.store import save
+from engine.experiments.evidence.table import write_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.report import ClaimReport, Report
-from engine.experiments.running import ExperimentRun
-from engine.experiments.store import save
-from engine.experiments.table import write_evidence
+from engine.experiments.report import Report
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.statistics import Finding
 
 HELP = "run a documented issue as a controlled experiment and print what it finds"
 FAILED = 1
@@ -98,16 +98,15 @@ def _follow_as_json(run: ExperimentRun) -> None:
 
 def claims_table(found: Report) -> Table:
     seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
-    title = f"{found.slug}: {_words(found.claims[0])} ({seeds}, {found.seconds:.0f} s)"
+    title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
     table = Table(title=title, show_lines=True)
     for name in ("claim", "finding", "effect", "95 % interval", "p", "smallest"):
         table.add_column(name, justify="left" if name == "claim" else "right")
-    for claim in found.claims:
-        row = claim.weighed
-        sentence = claim.claim + (f" [dim]{claim.condition}[/]" if claim.condition else "")
+    for claim, row in ((one.claim, one.weighed) for one in found.claims):
+        sentence = claim.sentence + (f" [dim]{claim.condition}[/]" if claim.condition else "")
         table.add_row(
             sentence,
-            _words(claim),
+            row.words,
             "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
             "" if row.ci is None or row.exact else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
             "" if row.p is None or row.exact else f"{row.p:.3g}",
@@ -119,10 +118,7 @@ def claims_table(found: Report) -> Table:
 def summary_table(reports: list[Report], seconds: float) -> Table:
     table = Table("issue", "finding", "claims that hold", "seconds", title=f"All issues, {seconds / 60:.1f} minutes")
     for found in reports:
-        hold = sum(claim.finding == "holds" for claim in found.claims)
-        table.add_row(found.slug, _words(found.claims[0]), f"{hold} of {len(found.claims)}", f"{found.seconds:.0f}")
+        hold = sum(claim.finding is Finding.HOLDS for claim in found.claims)
+        words = found.claims[0].weighed.words
+        table.add_row(found.experiment.slug, words, f"{hold} of {len(found.claims)}", f"{found.seconds:.0f}")
     return table
-
-
-def _words(claim: ClaimReport) -> str:
-    return in_words(claim.finding, claim.weighed.seeds)

@@ -2,7 +2,7 @@
 
 The text is ``answer.md``. A sentence begins on a line of its own, and its further lines are indented. A sentence that states something
 ends in the issue and the id of the claim on which it rests, in brackets; the finding and the numbers are read from the evidence
-(:mod:`engine.experiments.shipped_claims`), so the text holds neither.
+(:mod:`engine.experiments.evidence.shipped`), so the text holds neither.
 """
 
 from __future__ import annotations

@@ -8,35 +8,121 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, changes_between
 from engine.encodings import ENCODINGS
+from engine.experiments.evidence.shipped import shipped_trials
+from engine.experiments.evidence.store import latest_trials
 from engine.experiments.experiment import Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.jobs import Cell, Evidence, Origin, State
-from engine.experiments.properties import BAR, PROPERTIES, Property
-from engine.experiments.published import shipped_numbers
 from engine.experiments.statistics import t_interval
-from engine.experiments.store import latest_trials
+from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
+
+BAR = 0.5
+"""The value above which a need is met: half of the range between guessing and perfect."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of an encoding that a reader may need, and the experiment that tests it."""
+
+    name: str
+    label: str
+    need: str
+    """The need in plain words, for readers who do not know the experiment."""
+    slug: str
+    arm: str
+    """An arm of the issue. The arms that differ from it in the encoding alone are compared."""
+    metric: str
+    before: str = ""
+    """For properties of the form "what is kept": the number to keep."""
+    task: str = ""
+    """The training and test in a few words."""
+
+
+PROPERTIES = (
+    Property(
+        "longer", "Beyond the trained length", "Sequences longer than any trained", "longer-sequences", "sinusoidal",
+        "accuracy@48", "accuracy@12", "3 back, trained to 12, tested at 48",
+    ),
+    Property(
+        "longer_copy", "The same, when copying", "Longer sequences, in a task without exact offsets", "longer-sequences",
+        "copy, sinusoidal", "second_half_accuracy@12", "second_half_accuracy@8", "copying, trained to 8, tested at 12",
+    ),
+    Property(
+        "absolute", "Absolute position", "The place itself matters, not only the distance", "no-encoding", "sinusoidal",
+        "accuracy", task="reversing 12 symbols in one layer, looking both ways",
+    ),
+    Property(
+        "shortcut", "Survives shortcuts", "Positions in my data hint at the answer", "position-shortcut", "learned, ρ .9",
+        "decorrelated_accuracy", task="key and symbol where a shortcut was right nine times of ten, tested without it",
+    ),
+    Property(
+        "seldom", "Seldom visited positions", "Most of my sequences are short, some are long", "learned-needs-data",
+        "learned, mostly short", "accuracy", task="2 back, mostly short sequences, tested at full length",
+    ),
+)  # fmt: skip
+
+NEEDS = {wanted.name: wanted.need for wanted in PROPERTIES} | {
+    "parameters": "Few extra parameters",
+    "time": "Little extra time",
+}
+"""The needs that a reader can choose; the last two only order the encodings that meet the others."""
+
+State = Literal["supported", "against", "open", "not learned", "no row", "not measured"]
+Origin = Literal["this machine", "this version"]
+
+
+class Cell(TypedDict):
+    """The evidence on one encoding for one property."""
+
+    quality: str
+    state: State
+    value: float | None
+    """The mean over the seeds on the scale from 0 to 1."""
+    ci: tuple[float, float] | None
+    """Student's 95 % interval of the value."""
+    seeds: int
+    number: float | None
+    """The mean of the raw number, and of the number that it must keep."""
+    number_before: float | None
+    chance: float
+    arm: str
+    """The arm's name; empty where no experiment has an arm with this encoding."""
+    origin: Origin | None
+    query: dict[str, str]
+    """The query of the cell's link: to the experiment or, without an arm, to the lab with these settings."""
+
+
+class Evidence(TypedDict):
+    encoding: str
+    cells: list[Cell]
+    """One cell for each property."""
 
 
 def evidence_table() -> list[Evidence]:
     """One row for each encoding, in the order of the registry."""
-    return [Evidence(encoding=name, cells=[cell(name, wanted) for wanted in PROPERTIES]) for name in ENCODINGS]
+    here = {slug: latest_trials(slug) for slug in {wanted.slug for wanted in PROPERTIES}}
+    return [
+        Evidence(encoding=name, cells=[cell(name, wanted, here[wanted.slug]) for wanted in PROPERTIES])
+        for name in ENCODINGS
+    ]
 
 
-def cell(encoding: str, wanted: Property) -> Cell:
+def cell(encoding: str, wanted: Property, here: Sequence[Trial]) -> Cell:
+    """The evidence on one encoding for one property; ``here``: the trials of its issue on this machine."""
     issue = ISSUES[wanted.slug]
     condition = issue.config(issue.arm(wanted.arm))
     arm = arm_of(issue, condition, encoding)
-    found = _numbers(wanted, arm.name) if arm else None
+    found = _numbers(wanted, arm.name, here) if arm else None
     empty = Cell(
         quality=wanted.name, state="not measured", value=None, ci=None, seeds=0, number=None, number_before=None,
         chance=chance_of(condition), arm=arm.name if arm else "", origin=None, query=_query(issue, arm, condition, encoding),
@@ -50,8 +136,13 @@ def arm_of(issue: Issue, condition: RunConfig, encoding: str) -> Arm | None:
         wanted = condition.replace(pos_encoding=encoding)
     except ConfigError:
         return None
-    same = (arm for arm in issue.arms if not any(changes_between(issue.config(arm), wanted)))
+    same = (arm for arm, config in _configs(issue.slug) if not any(changes_between(config, wanted)))
     return next(same, None)
+
+
+@cache
+def _configs(slug: str) -> list[tuple[Arm, RunConfig]]:
+    return [(arm, ISSUES[slug].config(arm)) for arm in ISSUES[slug].arms]
 
 
 def chance_of(config: RunConfig) -> float:
@@ -68,26 +159,15 @@ class _Numbers:
     origin: Origin
 
 
-def _numbers(wanted: Property, arm: str) -> _Numbers | None:
+def _numbers(wanted: Property, arm: str, here: Sequence[Trial]) -> _Numbers | None:
     """The numbers measured on this machine if there are any, else those that came with this version."""
-    here = [trial for trial in latest_trials(wanted.slug) if trial.arm == arm and not trial.outcome]
-    if here:
-        by_seed = {metric: _by_seed([(t.seed, t.number(metric)) for t in here]) for metric in _metrics(wanted)}
-        return _paired(wanted, by_seed, "this machine")
-    numbers, seeds = shipped_numbers(wanted.slug)
-    if arm not in seeds:
-        return None
-    return _paired(
-        wanted, {metric: _by_seed(numbers.get((arm, metric), [])) for metric in _metrics(wanted)}, "this version"
-    )
-
-
-def _metrics(wanted: Property) -> tuple[str, ...]:
-    return tuple(filter(None, (wanted.metric, wanted.before)))
-
-
-def _by_seed(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:
-    return {seed: value for seed, value in pairs if np.isfinite(value)}
+    own = [trial for trial in here if trial.arm == arm and not trial.outcome]
+    found = own or [trial for trial in shipped_trials(wanted.slug) if trial.arm == arm]
+    by_seed = {
+        metric: {trial.seed: trial.numbers[metric] for trial in found if metric in trial.numbers}
+        for metric in (wanted.metric, wanted.before)
+    }
+    return _paired(wanted, by_seed, "this machine" if own else "this version")
 
 
 def _paired(wanted: Property, by_seed: dict[str, dict[int, float]], origin: Origin) -> _Numbers | None:

@@ -17,7 +17,7 @@ import numpy as np
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
-from engine.experiments.issues import fixed_encoding
+from engine.experiments.issues.encoding import fixed_encoding
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
@@ -79,20 +79,20 @@ def comparison(
     arms = [_arm(task, name, design if name == DESIGN else {}) for task in tasks for name in (DESIGN, *rivals)]
     overall = Claim(
         "overall",
-        "Over the tasks together, your design does better than the best of the others.",
         over_the_best(tasks, rivals),
         "accuracy",
         SMALLEST,
         condition="the best is the one with the highest mean over all tasks and seeds",
+        sentence="Over the tasks together, your design does better than the best of the others.",
     )
     pairs = [
         Claim(
             f"{task}.{name}",
-            f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
             difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
             "accuracy",
             SMALLEST,
             about="condition",
+            sentence=f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
         )
         for task in tasks
         for name in rivals

@@ -51,7 +51,6 @@ class Claim:
 
     id: str
     """The name by which the claim is found: in stored evidence, in texts and figures. It stays when the sentence changes."""
-    sentence: str
     effect: Callable[[Values], np.ndarray]
     """The effect of each seed, [seed]; NaN where it is not known."""
     unit: str
@@ -65,6 +64,20 @@ class Claim:
     """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
     extended: bool = False
     """Whether the claim needs extended arms."""
+    sentence: str = ""
+    """The statement in words; those of an issue's claims stand in its Markdown file."""
+
+    @property
+    def numbers(self) -> list[tuple[str, str]]:
+        """The numbers that the effect is computed from: (arm, metric)."""
+        asked: dict[tuple[str, str], None] = {}
+
+        def note(arm: str, metric: str) -> np.ndarray:
+            asked[arm, metric] = None
+            return np.full(1, np.nan)
+
+        self.effect(note)
+        return list(asked)
 
 
 def seed_range(seeds: int, first_seed: int) -> range:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from engine.experiments.experiment import Experiment
-from engine.experiments.finding import in_words
+from engine.experiments.choice import Cell
 from engine.experiments.issues.issue import Published
-from engine.experiments.report import Report, sides_of, values_of
+from engine.experiments.report import Report, sides_of
 from engine.experiments.trial import Trial
 
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
@@ -17,37 +16,57 @@ EFFECTS = [
     "claim", "condition", "finding", "before", "after", "effect", "low", "high", "p", "smallest effect", "direction",
     "unit", "seeds",
 ]  # fmt: skip
+EVIDENCE = [
+    "encoding", "property", "state", "value", "low", "high", "seeds", "number", "number before", "chance", "arm", "measured",
+]  # fmt: skip
+EVIDENCE_NUMBERS = ["value", "low", "high", "number", "number before", "chance"]
 
 
-def numbers_frame(slug: str, roles: Mapping[str, str], trials: Iterable[Trial]) -> pd.DataFrame:
-    """A row for each number of each trial of an experiment; ``roles`` are the arms' roles by name."""
+def numbers_frame(found: Report) -> pd.DataFrame:
+    """A row for each number of each trial of an experiment."""
+    roles = {arm.name: arm.role for arm in found.arms}
     rows = [
-        (slug, trial.arm, roles[trial.arm], trial.seed, name, value)
-        for trial in trials
+        (found.experiment.slug, trial.arm, roles[trial.arm], trial.seed, name, value)
+        for trial in found.trials
         for name, value in trial.numbers.items()
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def effects_frame(experiment: Experiment, report: Report, trials: Sequence[Trial]) -> pd.DataFrame:
+def effects_frame(found: Report) -> pd.DataFrame:
     """A row for each claim: the finding, the mean effect over paired seeds with the two numbers that it is the difference of, its
     95 % interval from ``low`` to ``high``, and p.
 
     Empty cells where there are too few seeds for a number, where an effect is no difference of two numbers, and for interval
     and p where every seed has the same effect.
     """
-    values = values_of(trials, report.seeds)
     rows = [
         (
-            found.claim, found.condition, in_words(found.finding, row.seeds), *(sides_of(claim, values) or (None, None)), row.effect,
+            claim.sentence, claim.condition, row.words, *(sides_of(claim, found.values) or (None, None)), row.effect,
             *((row.ci or (None, None)) if not row.exact else (None, None)), row.p if not row.exact else None,
-            found.smallest_effect, found.direction, found.unit, row.seeds,
+            claim.smallest_effect, claim.direction, claim.unit, row.seeds,
         )
-        for claim, found in zip(experiment.claims_of(report.extended), report.claims, strict=True)
-        for row in [found.weighed]
+        for claim, row in ((one.claim, one.weighed) for one in found.claims)
     ]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p"), float)
     return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
+
+
+def evidence_frame(evidence: Mapping[str, Sequence[Cell]]) -> pd.DataFrame:
+    """A row for each encoding and property, from the cells of each encoding by its name.
+
+    ``value`` is the mean over the seeds from 0 (guessing) to 1, ``low`` and ``high`` its 95 % interval; empty cells where the
+    evidence has no such number.
+    """
+    rows = [
+        (
+            encoding, cell["quality"], cell["state"], cell["value"], *(cell["ci"] or (None, None)), cell["seeds"],
+            cell["number"], cell["number_before"], cell["chance"], cell["arm"], cell["origin"],
+        )
+        for encoding, cells in evidence.items()
+        for cell in cells
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=EVIDENCE).astype(dict.fromkeys(EVIDENCE_NUMBERS, "float"))
 
 
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:

@@ -6,22 +6,22 @@ to the second: it is lower, the same, or higher. Nothing here holds a result.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from engine.experiments.experiment import Values
-from engine.experiments.finding import Finding
+from engine.experiments.statistics import Finding
 from engine.foundation.formatting import counted, in_bytes
 
 BYTES = "bytes"
 """The unit of a size, which sentences tell in KiB, MiB, ..."""
 ZERO = 0.005
 """What is nearer to zero is told as 0 where the scale is linear."""
-Answer = Literal["lower", "same", "higher"]
-ANSWERS: tuple[Answer, ...] = ("lower", "same", "higher")
+Answer = Literal[-1, 0, 1]
+ANSWERS: tuple[Answer, ...] = (-1, 0, 1)
+"""The number in the second row is lower, the same, or higher."""
 
 
 @dataclass(frozen=True)
@@ -104,32 +104,23 @@ def outcome_of(figure: KeyFigure, values: Values, finding: Finding) -> Outcome |
         return None
     first, second = first[both], second[both]
     before, after = float(first.mean()), float(second.mean())
-    sign = math.copysign(1.0, after - before) if after != before else 0.0
+    sign: Answer = (after > before) - (after < before)  # type: ignore[assignment]
     agreeing = int((np.sign(second - first) == sign).sum())
-    answer = _answer(finding, sign)
+    answer: Answer | None = None if finding.sign is None else sign if finding.sign else 0
     seeds = len(first)
-    return Outcome(
-        before, after, seeds, agreeing, answer, _sentence(figure, before, after, sign, answer, agreeing, seeds)
-    )
-
-
-def _answer(finding: Finding, sign: float) -> Answer | None:
-    if finding == "undecided":
-        return None
-    if finding == "none" or sign == 0:
-        return "same"
-    return "higher" if sign > 0 else "lower"
+    sentence = _sentence(figure, before, after, sign, answer, agreeing, seeds)
+    return Outcome(before, after, seeds, agreeing, answer, sentence)
 
 
 def _sentence(
-    figure: KeyFigure, before: float, after: float, sign: float, answer: Answer | None, agreeing: int, seeds: int
+    figure: KeyFigure, before: float, after: float, sign: Answer, answer: Answer | None, agreeing: int, seeds: int
 ) -> str:
     """Such as "Without skip connections accuracy falls from .99 to .11, in 8 of 8 seeds."."""
     old, new, all_of_them = figure.written(before), figure.written(after), counted(seeds, "seed")
     unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
-    if answer == "same":
+    if answer == 0:
         return f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
-    verb = "rises" if sign > 0 else "falls" if sign < 0 else "stays"
+    verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
     so_far = " So far this is undecided." if answer is None else ""
     return f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}.{so_far}"
 

@@ -1,32 +1,27 @@
-"""The report of an experiment as data, for a page and for JSON: the finding about each claim, the values of each arm."""
+"""The report of an experiment, for a page and for JSON: its trials, and the finding about each claim."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from engine.experiments.experiment import Arm, Change, Claim, Experiment, Role, Values
-from engine.experiments.finding import Finding
-from engine.experiments.statistics import Weighed, to_json, weigh
+from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
+from engine.experiments.statistics import Finding, Weighed, weigh
 from engine.experiments.trial import Trial
+
+BySeed = Sequence[float | None]
+"""A number by seed; None where it is not known."""
 
 
 @dataclass(frozen=True)
 class ClaimReport:
-    id: str
-    claim: str
-    condition: str
-    about: str
-    unit: str
-    smallest_effect: float
-    direction: Literal["more", "less"]
+    claim: Claim
+    effects: BySeed
     weighed: Weighed
-    effects: list[float | None]
-    """The effect by seed; None where it is not known."""
 
     @property
     def finding(self) -> Finding:
@@ -34,98 +29,74 @@ class ClaimReport:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "id": self.id,
-            "claim": self.claim,
-            **to_json(self.weighed),
-            "unit": self.unit,
-            "smallest_effect": self.smallest_effect,
-            "direction": self.direction,
-            "condition": self.condition,
-            "about": self.about,
+            "id": self.claim.id,
+            "claim": self.claim.sentence,
+            **self.weighed.to_json(),
+            "unit": self.claim.unit,
+            "smallest_effect": self.claim.smallest_effect,
+            "direction": self.claim.direction,
+            "condition": self.claim.condition,
+            "about": self.claim.about,
             "why": self.weighed.why,
             "effects": self.effects,
         }
 
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> ClaimReport:
-        """The claim report that :meth:`to_json` wrote, its effects weighed again: earlier versions had other words for findings."""
-        weighed = weigh(np.array(row["effects"], dtype=float), row["smallest_effect"], row["direction"])
-        told = ("id", "claim", "condition", "about", "unit", "smallest_effect", "direction", "effects")
-        return cls(weighed=weighed, **{name: row[name] for name in told})
-
-
-@dataclass(frozen=True)
-class Point:
-    """One point of an arm's line."""
-
-    x: float
-    metric: str
-    values: list[float | None]
-    """The value by seed; None where the trial has no such number."""
-
-
-@dataclass(frozen=True)
-class ArmReport:
-    name: str
-    role: Role
-    metric: str
-    values: list[float | None]
-    """The value by seed; None where the trial has no such number."""
-    outcomes: list[str] = field(default_factory=list)
-    """The reasons of the seeds that did not finish."""
-    points: list[Point] = field(default_factory=list)
-    """The arm's own line, if it has one."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> ArmReport:
-        """The arm report that :meth:`to_json` wrote."""
-        return cls(**{**row, "points": [Point(**point) for point in row["points"]]})
-
 
 @dataclass(frozen=True)
 class Report:
-    slug: str
+    experiment: Experiment
     seeds: list[int]
-    seeds_done: int
-    """The number of seeds at which every arm has ended."""
-    extended: bool
-    claims: list[ClaimReport]
-    arms: list[ArmReport]
-    seconds: float
+    trials: Sequence[Trial]
+    claims: Sequence[ClaimReport]
+    extended: bool = False
+    """Whether the arms that take longer belong to it."""
+    seconds: float = 0.0
+    reused: int = 0
+    """The number of trials that were not trained again."""
+    reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By arm, why seeds did not finish, where their trials do not say it: shipped evidence."""
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        return self.experiment.arms_of(self.extended)
+
+    @property
+    def values(self) -> Values:
+        return values_of(self.trials, self.seeds)
 
     def claim(self, name: str) -> ClaimReport:
         """The report on the claim of that id. Raises KeyError."""
-        return {claim.id: claim for claim in self.claims}[name]
+        return {row.claim.id: row for row in self.claims}[name]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data, with the first claim's numbers at the top, as in the command line's last line."""
-        first = to_json(self.claims[0].weighed)
         return {
             "event": "report",
-            "slug": self.slug,
-            **first,
+            "slug": self.experiment.slug,
+            **self.claims[0].weighed.to_json(),
             "claims": [claim.to_json() for claim in self.claims],
-            "arms": [arm.to_json() for arm in self.arms],
+            "arms": [self._arm_to_json(arm) for arm in self.arms],
             "seeds": self.seeds,
             "extended": self.extended,
             "seconds": round(self.seconds, 2),
         }
 
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Report:
-        """The report of a finished experiment that :meth:`to_json` wrote."""
-        return cls(
-            slug=row["slug"],
-            seeds=row["seeds"],
-            seeds_done=len(row["seeds"]),
-            extended=row["extended"],
-            claims=[ClaimReport.from_json(claim) for claim in row["claims"]],
-            arms=[ArmReport.from_json(arm) for arm in row["arms"]],
-            seconds=row["seconds"],
-        )
+    def reasons_of(self, arm: Arm) -> list[str]:
+        """The reasons why seeds of an arm did not finish."""
+        said = {trial.outcome for trial in self.trials if trial.arm == arm.name and trial.outcome}
+        return sorted(said.union(self.reasons.get(arm.name, ())))
+
+    def _arm_to_json(self, arm: Arm) -> dict[str, Any]:
+        return {
+            "name": arm.name,
+            "role": arm.role,
+            "metric": arm.metric,
+            "values": known(self.values(arm.name, arm.metric)),
+            "outcomes": self.reasons_of(arm),
+            "points": [
+                {"x": x, "metric": metric, "values": known(self.values(arm.name, metric))} for x, metric in arm.points
+            ],
+        }
 
 
 def report(
@@ -134,47 +105,19 @@ def report(
     seeds: Sequence[int],
     *,
     extended: bool = False,
-    seconds: float = 0.0,
+    effects: Mapping[str, BySeed] | None = None,
+    **more: Any,
 ) -> Report:
-    """Weigh every claim on the trials so far, without incomplete pairs."""
-    arms = experiment.arms_of(extended)
-    by_key = {(trial.arm, trial.seed): trial for trial in trials}
-    values = values_of(trials, seeds)
-    return Report(
-        slug=experiment.slug,
-        seeds=list(seeds),
-        seeds_done=seeds_done(arms, trials, seeds),
-        extended=extended,
-        claims=[_claim_report(claim, values) for claim in experiment.claims_of(extended)],
-        arms=[_arm_report(arm, by_key, seeds, values) for arm in arms],
-        seconds=seconds,
-    )
+    """Weigh every claim on the trials so far, without incomplete pairs.
 
-
-def in_todays_words(experiment: Experiment, found: Report) -> Report | None:
-    """A stored report with the sentences of the experiment's claims of today; None where it has other arms, or other claims.
-
-    Claims are the same by id, subject, direction and smallest effect: their words may become better, their evidence stays.
+    ``effects``: by a claim's id, the effects of claims whose numbers the trials do not hold; ``more``: further fields of the report.
     """
-    claims, stored = experiment.claims_of(found.extended), {claim.id: claim for claim in found.claims}
-    if [arm.name for arm in experiment.arms_of(found.extended)] != [arm.name for arm in found.arms]:
-        return None
-    if {_tested(claim) for claim in claims} != {_tested(claim) for claim in found.claims}:
-        return None
-    reworded = [
-        replace(stored[claim.id], claim=claim.sentence, condition=claim.condition, unit=claim.unit) for claim in claims
+    values, stored = values_of(trials, seeds), effects or {}
+    rows = [
+        _claim_report(claim, np.array(stored[claim.id], float) if claim.id in stored else claim.effect(values))
+        for claim in experiment.claims_of(extended)
     ]
-    return replace(found, claims=reworded)
-
-
-def _tested(claim: Claim | ClaimReport) -> tuple[str, str, str, float]:
-    return claim.id, claim.about, claim.direction, claim.smallest_effect
-
-
-def seeds_done(arms: Sequence[Arm], trials: Sequence[Trial], seeds: Sequence[int]) -> int:
-    """The number of seeds at which every arm has ended."""
-    ended = {(trial.arm, trial.seed) for trial in trials}
-    return sum(all((arm.name, seed) in ended for arm in arms) for seed in seeds)
+    return Report(experiment, list(seeds), trials, rows, extended, **more)
 
 
 def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:
@@ -197,32 +140,10 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
     return (float(before[both].mean()), float(after[both].mean())) if both.any() else None
 
 
-def _claim_report(claim: Claim, values: Values) -> ClaimReport:
-    effects = np.asarray(claim.effect(values), dtype=float)
-    return ClaimReport(
-        id=claim.id,
-        claim=claim.sentence,
-        condition=claim.condition,
-        about=claim.about,
-        unit=claim.unit,
-        smallest_effect=claim.smallest_effect,
-        direction=claim.direction,
-        weighed=weigh(effects, claim.smallest_effect, claim.direction),
-        effects=_plain(effects),
-    )
+def _claim_report(claim: Claim, effects: np.ndarray) -> ClaimReport:
+    return ClaimReport(claim, known(effects), weigh(effects, claim.smallest_effect, claim.direction))
 
 
-def _arm_report(arm: Arm, by_key: dict[tuple[str, int], Trial], seeds: Sequence[int], values: Values) -> ArmReport:
-    ended = [by_key[arm.name, seed] for seed in seeds if (arm.name, seed) in by_key]
-    return ArmReport(
-        name=arm.name,
-        role=arm.role,
-        metric=arm.metric,
-        values=_plain(values(arm.name, arm.metric)),
-        outcomes=sorted({trial.outcome for trial in ended if trial.outcome}),
-        points=[Point(x, metric, _plain(values(arm.name, metric))) for x, metric in arm.points],
-    )
-
-
-def _plain(values: np.ndarray) -> list[float | None]:
+def known(values: np.ndarray) -> list[float | None]:
+    """The numbers as plain data, [seed]; None where one is not finite."""
     return [float(value) if math.isfinite(value) else None for value in values]

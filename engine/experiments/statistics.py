@@ -7,18 +7,56 @@ makes no assumption on shape, since every pattern of signs is tried (Fisher 1935
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from engine.experiments.finding import Finding, lowest_p
 from engine.foundation.student import t_bound
 
 LEVEL = 0.05
+FEWEST_SEEDS = 6
+"""The fewest seeds that can decide: with five the lowest p is .0625."""
 ROUNDING = 1e-12
 """The share of the values' size within which two sums of them count as equal."""
+
+
+class Finding(StrEnum):
+    """The finding about a claim: one of four, with the same names in JSON, tables and pages."""
+
+    HOLDS = "holds"
+    OPPOSITE = "opposite"
+    NONE = "none"
+    UNDECIDED = "undecided"
+
+    @property
+    def sign(self) -> Literal[-1, 0, 1] | None:
+        """The sign of the effect on the claimed side; 0 where there is none worth naming, None while it is undecided."""
+        signs: dict[Finding, Literal[-1, 0, 1]] = {Finding.HOLDS: 1, Finding.OPPOSITE: -1, Finding.NONE: 0}
+        return signs.get(self)
+
+    @property
+    def words(self) -> str:
+        """The words for readers."""
+        long = {Finding.OPPOSITE: "The opposite holds", Finding.NONE: "No effect worth naming"}
+        return long.get(self, self.capitalize())
+
+
+def agreed(findings: Iterable[Finding | None]) -> Finding:
+    """The common finding of several sets of seeds; undecided where they disagree."""
+    known = {finding for finding in findings if finding is not None}
+    return known.pop() if len(known) == 1 else Finding.UNDECIDED
+
+
+def lowest_p(seeds: int) -> float:
+    """The smallest p that a two-sided sign-flip test of ``seeds`` pairs can give."""
+    return 2.0 ** (1 - seeds)
+
+
+LOWEST_P = f"With eight seeds p cannot fall below {lowest_p(8):.4f}, whatever the effect."
 
 
 @dataclass(frozen=True)
@@ -38,9 +76,25 @@ class Weighed:
     """The reason for the finding, in one sentence."""
 
     @property
+    def words(self) -> str:
+        """The finding in words, with what is needed to decide where there are too few seeds."""
+        few = self.finding is Finding.UNDECIDED and self.seeds < FEWEST_SEEDS
+        return "Undecided (needs at least six seeds)" if few else self.finding.words
+
+    @property
     def exact(self) -> bool:
         """Whether every seed has the same effect, as where things are counted: interval and p then say nothing."""
         return self.ci is not None and self.ci[0] == self.ci[1]
+
+    def to_json(self) -> dict[str, Any]:
+        numbers = (self.effect, self.p, *(self.ci or ()))
+        assert all(number is None or math.isfinite(number) for number in numbers)
+        return {
+            "finding": self.finding,
+            "effect": self.effect,
+            "ci": list(self.ci) if self.ci else None,
+            "p": self.p,
+        }
 
 
 def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"] = "more") -> Weighed:
@@ -55,7 +109,9 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
     given = np.asarray(effects, dtype=float)
     known = given[np.isfinite(given)]
     if len(known) < 2:
-        return Weighed("undecided", float(known[0]) if len(known) else None, None, None, len(known), _too_few(known))
+        return Weighed(
+            Finding.UNDECIDED, float(known[0]) if len(known) else None, None, None, len(known), _too_few(known)
+        )
     sign = 1.0 if direction == "more" else -1.0
     mean = float(known.mean())
     interval, p = t_interval(known), sign_flip_p(known)
@@ -70,16 +126,16 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     Fewer than six seeds decide neither way: two equal ones would make an interval of no width.
     """
     if lowest_p(seeds) >= LEVEL:
-        return "undecided", f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
+        return Finding.UNDECIDED, f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
     if low > 0 and p < LEVEL and mean >= smallest:
-        return "holds", f"The interval excludes zero, p < {LEVEL}, and the effect is at least {smallest:g}."
+        return Finding.HOLDS, f"The interval excludes zero, p < {LEVEL}, and the effect is at least {smallest:g}."
     if high < 0 and p < LEVEL:
-        return "opposite" if mean <= -smallest else "none", "The effect is significant the other way."
+        return Finding.OPPOSITE if mean <= -smallest else Finding.NONE, "The effect is significant the other way."
     if high < smallest:
-        return "none", f"The whole interval lies below {smallest:g}, the smallest effect worth naming."
+        return Finding.NONE, f"The whole interval lies below {smallest:g}, the smallest effect worth naming."
     if low > 0 and p < LEVEL:
-        return "undecided", f"There is an effect, but it may lie on either side of {smallest:g}."
-    return "undecided", "The seeds disagree too much; more of them may decide."
+        return Finding.UNDECIDED, f"There is an effect, but it may lie on either side of {smallest:g}."
+    return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
 
 
 def _too_few(known: np.ndarray) -> str:
@@ -103,14 +159,3 @@ def sign_flip_p(values: np.ndarray) -> float:
     patterns = np.arange(2 ** (len(values) - 1))[:, None] >> np.arange(len(values)) & 1
     sums = np.abs((1 - 2 * patterns) @ values)
     return float(np.mean(sums >= abs(values.sum()) - ROUNDING * np.abs(values).sum()))
-
-
-def to_json(weighed: Weighed) -> dict[str, Any]:
-    numbers = (weighed.effect, weighed.p, *(weighed.ci or ()))
-    assert all(number is None or math.isfinite(number) for number in numbers)
-    return {
-        "finding": weighed.finding,
-        "effect": weighed.effect,
-        "ci": list(weighed.ci) if weighed.ci else None,
-        "p": weighed.p,
-    }

@@ -4,8 +4,10 @@ Mathematical Functions, equations 26.7.3 and 26.7.4."""
 from __future__ import annotations
 
 import math
+from functools import cache
 
 
+@cache
 def t_bound(degrees: int, share: float = 0.95) -> float:
     """The t with ``share`` of the distribution between -t and t: half the width of an interval, in standard errors."""
     low, high = 0.0, math.pi / 2

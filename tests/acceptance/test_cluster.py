@@ -18,7 +18,7 @@ from engine.cluster.member import SILENT
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.issues import ISSUES
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.paths import DATA_VARIABLE
 from engine.runs.events import Event
 from engine.runs.request import RunRequest

@@ -67,7 +67,13 @@ ADDED = (
     Addition(
         "issue",
         "which_neighbour",
-        (("engine/experiments/issues/__init__.py", '    "no_encoding",', '    "which_neighbour",\n'),),
+        (
+            (
+                "engine/experiments/issues/__init__.py",
+                '    "encoding.no_encoding",',
+                '    "encoding.which_neighbour",\n',
+            ),
+        ),
     ),
     Addition(
         "chart",

@@ -11,7 +11,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.experiments.choice import NEEDS
 from engine.experiments.issues import ISSUES
-from engine.experiments.properties import NEEDS
 from pages.parts.encodings.state import VIEWS, config_of
 from tests.browser.conftest import PHONE, no_wider_than_the_window
 

@@ -6,8 +6,8 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from engine.experiments.evidence.shipped import shipped_result
 from engine.experiments.issues import ISSUES
-from engine.experiments.published import shipped_result
 from tests.browser.conftest import Open
 
 ISSUE = ISSUES["quadratic-cost"]

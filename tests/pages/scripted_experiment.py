@@ -55,13 +55,13 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
         claims=tuple(
             Claim(
                 f"claim-{n}",
-                LONG if n % 2 else f"Claim {n} holds.",
                 difference(first, second, "accuracy") if arms > 1 else lambda values: values(first, "accuracy"),
                 "accuracy",
                 0.2 * (n + 1),
                 direction="less" if n % 3 == 2 else "more",
                 condition="at 512 sequences" if n % 4 == 1 else "",
                 about=("issue", "condition", "remedy")[n % 3],
+                sentence=LONG if n % 2 else f"Claim {n} holds.",
             )
             for n in range(claims)
         ),

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from engine.experiments.answer import ANSWER, QUESTION, Told, claim_of, statements
-from engine.experiments.finding import FINDINGS
+from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped_claims import shipped_claims
+from engine.experiments.statistics import Finding
 from pages.parts.answer import prose
 from pages.parts.answer.prose import mark, numbers
 from pages.parts.answer.summary import as_found, lead_of, opening
@@ -36,16 +36,16 @@ def test_the_page_tells_every_statement_with_the_finding_of_its_claim_and_counts
         assert slug == issue
         assert slug in ISSUES
         assert tested.startswith(claim.sentence)
-        assert finding == FINDINGS[findings()[slug, claim.sentence]]
+        assert finding == findings()[slug, claim.sentence].words
 
     every, first = (
         next(text for text in boxes if said in text)
         for said in (f"**{len(findings())} claims", f"**{len(MEASURED)} questions")
     )
     heads = [findings()[slug, issue.claims[0].sentence] for slug, issue in ISSUES.items() if slug in MEASURED]
-    for found, said in FINDINGS.items():
-        assert f"{said}: {list(findings().values()).count(found)}]" in every
-        assert f"{said}: {heads.count(found)}]" in first
+    for found in Finding:
+        assert f"{found.words}: {list(findings().values()).count(found)}]" in every
+        assert f"{found.words}: {heads.count(found)}]" in first
     assert any(f"{len(heads)} possible issues" in text and f"{heads.count('holds')} of them" in text for text in boxes)
     for section in ANSWER:
         assert opening(section) in boxes
@@ -68,7 +68,7 @@ def test_the_short_answer_is_told_by_what_was_found(monkeypatch: pytest.MonkeyPa
     found = next(one for one in shipped_claims(ISSUES[told.issue]) if one.claim == claim_of(told))
     assert found.finding == "holds"
     assert as_found(told) == told.text
-    for finding in FINDINGS:
+    for finding in Finding:
         monkeypatch.setattr(prose, "found_of", lambda slug, finding=finding: (replace(found, finding=finding),))
         assert as_found(told).endswith(told.text)
         assert (as_found(told) == told.text) == (finding == "holds")

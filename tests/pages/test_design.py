@@ -13,7 +13,7 @@ from engine.config.link import to_query as lab_query
 from engine.encodings.designed.code import written
 from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import BASE, Comparison, comparison, design_config
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.fields import to_text
 from pages.parts.charts.encoding import distance_figure, offsets_figure, similarity_picture, table_picture
 from pages.parts.design.form import numbers_of

@@ -9,7 +9,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.experiments.properties import PROPERTIES
+from engine.experiments.choice import PROPERTIES
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server

@@ -15,11 +15,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
-from engine.experiments.finding import FINDINGS
+from engine.experiments.evidence.store import has_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
-from engine.experiments.running import ExperimentRun
-from engine.experiments.store import has_evidence
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.statistics import Finding
 from engine.workers.errors import Refused
 from pages.parts.app import server
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -78,7 +78,7 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
     app.toggle(key="issues.revealed").set_value(False).run()
     assert "**.99 → .10**" not in said(app)
     app.query_params["issue"] = "missing-skips"
-    app.run().button_group(key="guess.missing-skips").set_value("higher").run()
+    app.run().button_group(key="guess.missing-skips").set_value(1).run()
     app.query_params.clear()
     app.run()
     assert said(app).count("→ .10**") == 1
@@ -189,12 +189,12 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
     open_tab(app, "Numbers", issue.slug)
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
-    assert list(claims["finding"]) == [FINDINGS[claim.finding] for claim in experiment.report.claims]
+    assert list(claims["finding"]) == [claim.finding.words for claim in experiment.report.claims]
 
 
 def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
-    app.button_group(key="guess.scripted").set_value("higher").run()
+    app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     ran(app)
     assert "You said: *It rises*, to .50. **The direction is right; measured is" in said(app)
@@ -207,7 +207,7 @@ def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Is
 
 def test_a_wrong_guess_is_told_what_came_out(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
-    app.button_group(key="guess.scripted").set_value("lower").run()
+    app.button_group(key="guess.scripted").set_value(-1).run()
     ran(app)
     assert "You said: *It falls*. Measured: **it rises**" in said(app)
 
@@ -216,13 +216,13 @@ def test_guesses_on_single_claims_are_those_made_before_the_start(
     open_page: Open, scripted: tuple[Issue, ScriptedPool]
 ) -> None:
     app = open_tab(open_page("issues.py", issue="scripted", seeds="6"), "All claims", "scripted")
-    app.button_group(key="predict.scripted.0").set_value("holds")
-    app.button_group(key="predict.scripted.1").set_value("none")
+    app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
+    app.button_group(key="predict.scripted.1").set_value(Finding.NONE)
     app.run()
     ran(app)
     open_tab(app, "All claims", "scripted")
     assert "Your guesses on single claims: 1 of 2 right" in said(app)
-    app.session_state["predict.scripted.1"] = "holds"
+    app.session_state["predict.scripted.1"] = Finding.HOLDS
     assert "Your guesses on single claims: 1 of 2 right" in said(app.run())
 
 
@@ -235,7 +235,7 @@ def test_an_undecided_claim_offers_more_seeds_and_what_was_stored_is_used_again(
     assert run_of(app).report.claims[0].finding == "undecided"
     press(app, "Undecided claims: go on to 8 seeds")
     assert run_of(app).wait(600)
-    assert len(run_of(app).report.arms[0].values) == 8
+    assert len(run_of(app).report.claims[0].effects) == 8
     assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
     assert [box.value for box in app.run().number_input if box.label == "Seeds"] == [8]
 

@@ -1,6 +1,7 @@
 """The registry of documented issues, in the order of the map.
 
-To add one: write ``engine/experiments/issues/<name>.py`` with an :class:`engine.experiments.issues.issue.Issue`, and add one line here.
+To add one: write ``engine/experiments/issues/<group>/<name>.py`` with an :class:`engine.experiments.issues.issue.Issue`, and add one
+line here.
 """
 
 from __future__ import annotations
@@ -10,28 +11,25 @@ from pkgutil import resolve_name
 from engine.experiments.issues.issue import Issue
 
 NAMES = (
-    # Depth
-    "overfitting_depth",
-    "missing_skips",
-    "no_normalization",
-    "interpretability",
-    "shared_layers",
-    # Self-attention
-    "data_hunger",
-    "quadratic_cost",
-    "parameter_growth",
-    "trivial_solutions",
-    "missing_mask",
-    "heads",
-    "overlapping_windows",
-    # Positional encoding
-    "longer_sequences",
-    "stacking_does_not_help",
-    "fixed_encoding",
-    "position_shortcut",
-    "learned_needs_data",
-    "no_encoding",
-    "table_scale",
+    "depth.overfitting_depth",
+    "depth.missing_skips",
+    "depth.no_normalization",
+    "depth.interpretability",
+    "depth.shared_layers",
+    "attention.data_hunger",
+    "attention.quadratic_cost",
+    "attention.parameter_growth",
+    "attention.trivial_solutions",
+    "attention.missing_mask",
+    "attention.heads",
+    "attention.overlapping_windows",
+    "encoding.longer_sequences",
+    "encoding.stacking_does_not_help",
+    "encoding.fixed_encoding",
+    "encoding.position_shortcut",
+    "encoding.learned_needs_data",
+    "encoding.no_encoding",
+    "encoding.table_scale",
 )
 """The modules, in the order of the map."""
 ISSUES: dict[str, Issue] = {

@@ -9,10 +9,10 @@ from pathlib import Path
 import streamlit as st
 
 from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of
-from engine.experiments.finding import in_words
+from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
-from engine.experiments.shipped_claims import ShippedClaim, shipped_claims
+from engine.experiments.statistics import Finding
 from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.glossary import with_terms
@@ -54,14 +54,14 @@ def mark(told: Told) -> str:
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
-    words = badge(found.finding, in_words(found.finding, found.seeds))
+    words = badge(found.finding, found.finding.words)
     return f'[{words} {numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
     """The effect as two numbers, or where these were not stored as it is, and how many seeds agree with its sign."""
     seeds, unit = counted(found.seeds, "seed"), found.claim.unit
-    over = f"over {seeds}" if found.finding == "none" else f"in {found.agreeing} of {seeds}"
+    over = f"over {seeds}" if found.finding is Finding.NONE else f"in {found.agreeing} of {seeds}"
     if found.sides is None:
         return f"{signed(found.effect)} {escaped(unit)}, {over}"
     before, after = map(_written, reversed(found.sides) if turned else found.sides)

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from engine.experiments.answer import Section, Told, claim_of, statements
-from engine.experiments.finding import FINDINGS, Finding
+from engine.experiments.evidence.shipped import ShippedClaim, counted_findings
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped_claims import ShippedClaim, counted_findings
+from engine.experiments.statistics import Finding
 from engine.foundation.formatting import counted
 from pages.parts.answer.prose import found_for, found_of, mark
 from pages.parts.stage.claims import badge
 
 AS_FOUND: Mapping[Finding | None, str] = {
-    "holds": "{}",
-    "opposite": "The opposite came out of this: {}",
-    "none": "This was not seen: {}",
-    "undecided": "This is not decided: {}",
+    Finding.HOLDS: "{}",
+    Finding.OPPOSITE: "The opposite came out of this: {}",
+    Finding.NONE: "This was not seen: {}",
+    Finding.UNDECIDED: "This is not decided: {}",
     None: "This was not measured: {}",
 }
 """How a sentence is told by what was found about it."""
@@ -27,7 +27,7 @@ AS_FOUND: Mapping[Finding | None, str] = {
 def show_short(sections: Sequence[Section]) -> None:
     first = [claims[0].finding for claims in map(found_of, ISSUES) if claims]
     st.markdown(
-        f"**In short: {len(first)} possible issues were tried, and the main claim about {first.count('holds')} of them holds.** "
+        f"**In short: {len(first)} possible issues were tried, and the main claim about {first.count(Finding.HOLDS)} of them holds.** "
         "Read on where you like:"
     )
     st.markdown("\n".join(f"- **[{section.heading}](#{section.anchor}).** {lead_of(section)}" for section in sections))
@@ -47,7 +47,7 @@ def _said(section: Section) -> str:
     if section.lead is not None:
         return as_found(section.lead)
     found = [one.finding if (one := found_for(told)) else None for told in statements((section,))]
-    return f"{len(found)} sentences say what one could expect; {found.count('holds') or 'none'} of them held."
+    return f"{len(found)} sentences say what one could expect; {found.count(Finding.HOLDS) or 'none'} of them held."
 
 
 def as_found(told: Told) -> str:
@@ -69,4 +69,4 @@ def show_summary(sections: Sequence[Section]) -> None:
 
 
 def _in_badges(claims: Sequence[ShippedClaim]) -> str:
-    return " ".join(badge(one, f"{FINDINGS[one]}: {count}") for one, count in counted_findings(claims).items())
+    return " ".join(badge(one, f"{one.words}: {count}") for one, count in counted_findings(claims).items())

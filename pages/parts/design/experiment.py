@@ -8,9 +8,9 @@ from engine.encodings import ENCODINGS
 from engine.encodings.designed.spec import DesignedSettings
 from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS
+from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import ExperimentRun
-from engine.experiments.store import find_comparison
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_refusal
 from pages.parts.app.session import in_step_with
@@ -19,7 +19,7 @@ from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import follow, show_stored
 from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, start
 from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.shown import Shown, of_evidence
+from pages.parts.stage.shown import Shown
 from pages.parts.stage.take_away import take_away
 
 
@@ -36,8 +36,7 @@ def show_experiment() -> None:
                 shown = follow(name, run)
                 say_result_unsaved(run)
             elif found := find_comparison(name):
-                comparison, evidence = found
-                shown = of_evidence(comparison.experiment, evidence)
+                shown = Shown(found[1], "kept")
                 _heading(shown.experiment)
                 show_stored(name, shown)
             if shown is not None and shown.state != "running":

@@ -10,7 +10,7 @@ from pydantic import field_validator
 from engine.config.run_config import parse_leniently
 from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
-from engine.experiments.store import find_comparison
+from engine.experiments.evidence.store import find_comparison
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting, settings_in
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed

@@ -10,14 +10,13 @@ from engine.analysis.encoding_jobs import ReadTimes, TimeEncodings
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.evidence_frames import evidence_frame
-from engine.experiments.jobs import CollectEvidence
-from engine.experiments.properties import BAR, NEEDS, PROPERTIES
+from engine.experiments.choice import BAR, NEEDS, PROPERTIES, evidence_table
+from engine.experiments.frames import evidence_frame
 from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import ask, ask_once
+from pages.parts.app.questions import Remembered, ask, ask_once
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.encodings.evidence import GROUPS, Row, evidence_styled, grouped, row_in_words
 from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
@@ -35,6 +34,9 @@ LEGEND = (
     "Below a forward time: the middle half of its pairs, and the time of a pass; –: not measured on this machine yet. "
     "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
 )
+
+_TABLES = Remembered(4)
+"""The evidence on every encoding, by what is kept on this machine."""
 
 
 @st.fragment
@@ -72,14 +74,14 @@ def choose() -> None:
 
 
 def rows_now() -> list[Row]:
-    """The rows of the table, from a worker that reads the stored evidence; asked anew once something was measured. Raises JobError."""
+    """The rows of the table, read anew once something was measured. Raises JobError where a worker does not tell the times."""
     kept = kept_since()
     times = ask_once(ReadTimes(), kept)
     return [
         Row(
             name := row["encoding"], tuple(row["cells"]), added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)
         )
-        for row in ask_once(CollectEvidence(), kept)
+        for row in _TABLES.get(kept, evidence_table)
     ]  # fmt: skip
 
 

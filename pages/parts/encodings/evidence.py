@@ -16,8 +16,7 @@ from pandas.io.formats.style_render import CSSDict
 
 from engine.analysis.encoding_jobs import Timing
 from engine.encodings import ENCODINGS
-from engine.experiments.jobs import Cell
-from engine.experiments.properties import PROPERTIES
+from engine.experiments.choice import PROPERTIES, Cell
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.table import whole_lines
 

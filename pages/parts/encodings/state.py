@@ -11,7 +11,7 @@ from pydantic import field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.experiments.properties import NEEDS
+from engine.experiments.choice import NEEDS
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting, setting, settings_in, to_text

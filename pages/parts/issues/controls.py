@@ -9,12 +9,13 @@ import streamlit as st
 
 from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.statistics import Finding
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from pages.parts.issues.prediction import Prediction, prediction_of
 from pages.parts.issues.state import SETTINGS
-from pages.parts.stage.controls import start
+from pages.parts.stage import experiments
 from pages.parts.stage.issue_list import shown_runs
 
 PREDICTED = "issues.predicted"
@@ -43,7 +44,7 @@ def settings(issue: Issue, disabled: bool) -> None:
 
 def begin(issue: Issue, stored: Sequence[Trial] = ()) -> None:
     """Start the experiment with what is set, and keep the predictions that were made before."""
-    name = start(asked(issue), extended=extended(), stored=stored)
+    name = experiments.begin(asked(issue), extended=extended(), stored=stored)
     if name is not None:
         shown_runs()[issue.slug] = name
         st.session_state.setdefault(PREDICTED, {})[name] = prediction_of(issue)
@@ -57,7 +58,7 @@ def predicted(name: str) -> Prediction:
 
 def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:
     """A button for more seeds, where the present ones could not decide a claim."""
-    open_claims = [claim for claim in run.report.claims if claim.finding == "undecided"]
+    open_claims = [claim for claim in run.report.claims if claim.finding is Finding.UNDECIDED]
     more = min(MOST_SEEDS, 2 * max(4, len(run.seeds)))
     if run.trials and open_claims and more > len(run.seeds):
         st.button(

@@ -39,7 +39,7 @@ def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
     )  # fmt: skip
     before = guess_of(slug)
     if chosen != before.answer:
-        keep(slug, Guess(chosen, before.size if chosen else None))
+        keep(slug, Guess(chosen, before.size if chosen is not None else None))
     return guess_of(slug)
 
 

@@ -8,7 +8,6 @@ import streamlit as st
 
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.report import values_of
 from engine.foundation.formatting import counted
 from pages.parts.charts.base import to_plain
 from pages.parts.charts.experiments.arms import is_share
@@ -24,8 +23,7 @@ TALL_ROW, TALL_LOWEST = 54, 330
 
 
 def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
-    values = values_of(shown.trials, shown.seeds)
-    return outcome_of(figure, values, shown.report.claim(figure.claim).finding)
+    return outcome_of(figure, shown.report.values, shown.report.claim(figure.claim).finding)
 
 
 def key_sections(

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.experiments.experiment import Claim
-from engine.experiments.finding import FINDINGS, Finding
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
+from engine.experiments.statistics import Finding
 from pages.parts.app.glossary import with_terms
 
-CHOICES: tuple[Finding, ...] = ("holds", "none", "opposite")
+CHOICES = (Finding.HOLDS, Finding.NONE, Finding.OPPOSITE)
 Prediction = Mapping[int, Finding]
 """What is expected of each claim, by its place."""
 
@@ -35,7 +35,7 @@ def ask_prediction(issue: Issue, extended: bool) -> None:
         with st.container(border=True, gap="xsmall"):
             st.markdown(sentence)
             st.segmented_control(
-                f"Guess on claim {place + 1}", CHOICES, format_func=FINDINGS.__getitem__, key=_key(issue, place),
+                f"Guess on claim {place + 1}", CHOICES, format_func=lambda found: found.words, key=_key(issue, place),
                 label_visibility="collapsed", persist_state="session",
             )  # fmt: skip
 
@@ -63,8 +63,8 @@ class Compared:
 
 def compared(prediction: Prediction, report: Report) -> list[Compared]:
     return [
-        Compared(claim.claim, FINDINGS[guess], FINDINGS[claim.finding], guess == claim.finding)
-        for place, claim in enumerate(report.claims)
+        Compared(row.claim.sentence, guess.words, row.finding.words, guess == row.finding)
+        for place, row in enumerate(report.claims)
         if (guess := prediction.get(place)) is not None
     ]
 

@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from engine.experiments.finding import FEWEST_SEEDS, in_words
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.report import report
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_result_unsaved, show_refusal
 from pages.parts.boards.panels import picked_in
@@ -99,16 +99,14 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
 def _also(issue: Issue, shown: Shown) -> None:
     """What was found about the other claims that matter most."""
     with st.container(key="stage-also", gap="xsmall"):
-        for claim in (shown.report.claim(name) for name in issue.key_figure.also):
-            words = in_words(claim.finding, claim.weighed.seeds)
-            condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
-            st.markdown(f"{badge(claim.finding, words)} {claim.claim}{condition}")
+        for row in (shown.report.claim(name) for name in issue.key_figure.also):
+            condition = f" :gray[Condition: {row.claim.condition}]" if row.claim.condition else ""
+            st.markdown(f"{badge(row.finding, row.weighed.words)} {row.claim.sentence}{condition}")
 
 
 def nothing_yet(issue: Issue, with_extended: bool) -> Shown:
     """The issue before its first run: its rows without a number."""
-    found = report(issue, [], issue.seed_range, extended=with_extended)
-    return Shown(issue, found, (), (), "waiting")
+    return Shown(report(issue, (), issue.seed_range, extended=with_extended), "waiting")
 
 
 def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:

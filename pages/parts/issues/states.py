@@ -6,10 +6,9 @@ from functools import cache
 
 import streamlit as st
 
-from engine.experiments.finding import FINDINGS
+from engine.experiments.evidence.shipped import ShippedResult, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.published import ShippedResult, shipped_result
 from pages.parts.stage.claims import LOOKS
 
 
@@ -25,4 +24,4 @@ def say_result(issue: Issue, found: ShippedResult) -> None:
     written = issue.key_figure.written
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(f"**{written(found.outcome.before)} → {written(found.outcome.after)}**", width="content")
-        st.badge(FINDINGS[found.finding], icon=icon, color=color)
+        st.badge(found.finding.words, icon=icon, color=color)

@@ -7,10 +7,10 @@ from functools import partial
 
 import streamlit as st
 
+from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.evidence.store import has_evidence, latest
 from engine.experiments.issues.issue import Issue
-from engine.experiments.published import shipped_reports
-from engine.experiments.store import has_evidence
-from pages.parts.stage.shown import Shown, of_latest, of_shipped
+from pages.parts.stage.shown import Shown
 
 STORED = "issues.kept"
 """Widget key of the choice, followed by the issue's slug: what is shown of one issue shows nothing of the next."""
@@ -20,9 +20,9 @@ def choose_stored(issue: Issue) -> Shown | None:
     """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
     there: dict[str, Callable[[], Shown | None]] = {}
     if has_evidence(issue.slug):
-        there["Last run here"] = partial(of_latest, issue)
+        there["Last run here"] = lambda: Shown(found, "kept") if (found := latest(issue)) else None
     for found in shipped_reports(issue):
-        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(of_shipped, issue, found)
+        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(Shown, found, "shipped")
     if not there:
         return None
     chosen = st.pills("Or see what was measured", list(there), key=f"{STORED}.{issue.slug}")

@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from engine.experiments.finding import LOWEST_P
 from engine.experiments.issues.issue import Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.controls import asked, extended, predicted
 from pages.parts.issues.prediction import ask_prediction, prediction_of, show_comparison
@@ -62,7 +62,7 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
         kept_board(drawing, f"{issue.slug}.{shown.seeds}", shown)
     else:
         experiment_board(drawing, name, run)
-    if links := links_to_terms(*(claim.claim for claim in shown.report.claims)):
+    if links := links_to_terms(*(row.claim.sentence for row in shown.report.claims)):
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
         show_comparison(predicted(name) if run is not None else prediction_of(issue), shown.report)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues import ISSUES
-from engine.experiments.trial_cache import stored_trials_of
+from engine.experiments.running.trial_cache import stored_trials_of
 from engine.settings.errors import Problem
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.live.board import Overlay

@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine.estimate.layout import metric_names
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import mount

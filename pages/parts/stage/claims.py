@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from engine.experiments.finding import FINDINGS, Finding, in_words
 from engine.experiments.report import ClaimReport
-from engine.experiments.statistics import Weighed
+from engine.experiments.statistics import Finding, Weighed
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
 from pages.parts.stage.shown import Plain, Remember, Shown
 
 Color = Literal["gray", "blue", "green", "orange", "red"]
 LOOKS: dict[Finding, tuple[str, Color]] = {
-    "holds": (":material/check_circle:", "green"),
-    "opposite": (":material/swap_horiz:", "red"),
-    "none": (":material/drag_handle:", "orange"),
-    "undecided": (":material/help:", "gray"),
+    Finding.HOLDS: (":material/check_circle:", "green"),
+    Finding.OPPOSITE: (":material/swap_horiz:", "red"),
+    Finding.NONE: (":material/drag_handle:", "orange"),
+    Finding.UNDECIDED: (":material/help:", "gray"),
 }
 ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
@@ -36,34 +35,32 @@ def claims_section(shown: Shown, remember: Remember) -> Plain:
     }  # fmt: skip
 
 
-def _claim_panel(shown: Shown, claim: ClaimReport, remember: Remember) -> Plain:
-    row, name = claim.weighed, f"claim.{claim.id}"
-    facts = facts_of(claim)
-    over = shown.state not in ("running", "none")
-    chip, tone = _chip(claim, over)
+def _claim_panel(shown: Shown, found: ClaimReport, remember: Remember) -> Plain:
+    claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
+    facts = facts_of(found)
+    chip, tone = _chip(found.weighed, over=shown.state != "running")
     return {
-        "id": name, "title": claim.claim, "chip": chip, "chip_tone": tone, "kind": ABOUT[claim.about],
+        "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone, "kind": ABOUT[claim.about],
         "height": effect_height(claim.unit), "lines": [f"Condition: {claim.condition}"] if claim.condition else [],
         "facts": [f"{label} {value}" for label, value in facts],
-        "alt": f"{claim.claim} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
+        "alt": f"{claim.sentence} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": remember(
-            name, (tuple(claim.effects), row),
-            lambda: effect_figure(claim.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
+            name, (tuple(found.effects), row),
+            lambda: effect_figure(found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
         ),
     }  # fmt: skip
 
 
-def _chip(claim: ClaimReport, over: bool) -> tuple[str, str]:
+def _chip(row: Weighed, *, over: bool) -> tuple[str, str]:
     """The words on the claim's chip, and its tone; no tone before there is a finding."""
-    row = claim.weighed
     if over:
-        return (in_words(claim.finding, row.seeds), claim.finding) if row.seeds else ("Not measured", "")
-    return (f"So far: {FINDINGS[claim.finding].lower()}", claim.finding) if row.seeds > 1 else ("Waiting for seeds", "")
+        return (row.words, row.finding) if row.seeds else ("Not measured", "")
+    return (f"So far: {row.finding.words.lower()}", row.finding) if row.seeds > 1 else ("Waiting for seeds", "")
 
 
-def facts_of(claim: ClaimReport) -> list[tuple[str, str]]:
+def facts_of(found: ClaimReport) -> list[tuple[str, str]]:
     """The effect in numbers. Interval and p stand in the table of the claims."""
-    row: Weighed = claim.weighed
+    claim, row = found.claim, found.weighed
     sign = "" if claim.direction == "more" else "−"
     facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
     return [*facts, ("worth naming from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]

@@ -10,9 +10,9 @@ import streamlit as st
 from engine.estimate.prediction import predict
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import MOST_SEEDS, Experiment
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.trial_cache import stored_trials
 from engine.experiments.trial import Trial
-from engine.experiments.trial_cache import stored_trials
 from engine.foundation.formatting import counted, in_time
 from engine.settings.fields import setting
 from pages.parts.app import server

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-import numpy as np
-
-from engine.experiments.experiment import Arm, Claim, Experiment
+from engine.experiments.experiment import Arm, Experiment
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
@@ -109,7 +107,7 @@ def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
 
 def beside(experiment: Experiment, arms: Sequence[Arm], metric: str, *, extended: bool = False) -> list[Arm]:
     """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
-    compared = [compared_by(claim) for claim in experiment.claims_of(extended)]
+    compared = [claim.numbers for claim in experiment.claims_of(extended)]
     found: dict[str, Arm] = {}
     for arm in arms:
         for pairs in compared:
@@ -118,18 +116,6 @@ def beside(experiment: Experiment, arms: Sequence[Arm], metric: str, *, extended
                 found |= {name: experiment.arm(name) for name in names if name != arm.name}
         found[arm.name] = arm
     return list(found.values())
-
-
-def compared_by(claim: Claim) -> list[tuple[str, str]]:
-    """The arms that a claim compares, each with its number: (arm, metric)."""
-    asked: dict[tuple[str, str], None] = {}
-
-    def note(arm: str, metric: str) -> np.ndarray:
-        asked[arm, metric] = None
-        return np.full(1, np.nan)
-
-    claim.effect(note)
-    return list(asked)
 
 
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:

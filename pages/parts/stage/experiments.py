@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from engine.experiments import store, trial_cache
 from engine.experiments.comparison import Comparison
+from engine.experiments.evidence import store
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.running import ExperimentRun
-from engine.experiments.shared_trials import SharedTrials
+from engine.experiments.running import trial_cache
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.shared_trials import SharedTrials
 from engine.experiments.trial import Trial
 from pages.parts.app import server
 from pages.parts.app.task_registry import TaskRegistry
@@ -37,14 +38,13 @@ def begin(
     def find(arm: Arm, seed: int) -> Trial | None:
         return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
 
-    run = ExperimentRun(
-        experiment, server.pool(), extended=extended, visitor=visitor(),
-        find=find, save=partial(trial_cache.save, experiment), shared=SHARED,
-    )  # fmt: skip
-
     def save(_: str) -> None:
         if comparison is not None or run.state == "finished":
             store.save(run, comparison)
         trial_cache.delete_oldest()
 
+    run = ExperimentRun(
+        experiment, server.pool(), extended=extended, visitor=visitor(),
+        find=find, save=partial(trial_cache.save, experiment), shared=SHARED,
+    )  # fmt: skip
     return EXPERIMENTS.begin(run, name=comparison.name if comparison else "", keep=save)

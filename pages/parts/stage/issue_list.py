@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.experiments.finding import in_words
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
-from engine.experiments.running import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.visitor import Visitor
 from pages.parts.stage.claims import LOOKS, Color
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -36,8 +35,8 @@ def state_of(issue: Issue, visitor: Visitor) -> State | None:
     _, own = shown_run(issue)
     if own is None or not own.trials:
         return None
-    claim = own.report.claims[0]
-    return State(f"Yours: {in_words(claim.finding, claim.weighed.seeds)}", *LOOKS[claim.finding])
+    found = own.report.claims[0].weighed
+    return State(f"Yours: {found.words}", *LOOKS[found.finding])
 
 
 def in_groups() -> dict[Group, list[Issue]]:

@@ -39,7 +39,7 @@ def status_words(shown: Shown) -> str:
     if shown.state == "waiting":
         return "each seed will be a dot"
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
-    before = f", {shown.reused} of them from before" if shown.reused else ""
+    before = f", {shown.report.reused} of them from before" if shown.report.reused else ""
     trials = f"{ended} of {total} trials{before}"
     if shown.state == "running":
         left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"

@@ -9,10 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.published import trials_of
 from engine.experiments.report import Report
-from engine.experiments.running import ExperimentRun
-from engine.experiments.store import Evidence, latest
+from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Curve, Trial, curves_of
 from pages.parts.charts.base import to_plain
 
@@ -63,26 +61,32 @@ class TrialSoFar:
 
 @dataclass(frozen=True)
 class Shown:
-    experiment: Experiment
+    """A report, and how far the experiment is."""
+
     report: Report
-    trials: Sequence[Trial]
-    running: Sequence[TrialSoFar]
     state: str
     """The state of the experiment; ``waiting`` before the first run, ``kept`` for stored evidence, ``shipped`` for evidence that
     comes with this version."""
+    running: Sequence[TrialSoFar] = ()
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
-    reused: int = 0
-    """The number of trials that were not trained again."""
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.report.experiment
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        return self.experiment.arms_of(self.report.extended)
+        return self.report.arms
 
     @property
-    def seeds(self) -> list[int]:
+    def seeds(self) -> Sequence[int]:
         return self.report.seeds
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        return self.report.trials
 
     @property
     def trained(self) -> list[Arm]:
@@ -98,47 +102,18 @@ class Shown:
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever there is something new to draw."""
         running = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.running)
-        return self.state, len(self.trials), running, self.report.seeds_done, self.report.seconds
+        return self.state, len(self.trials), running, self.report.seconds
 
 
 def of_run(run: ExperimentRun) -> Shown:
-    # Read before the trials: one that ends between the two reads is then shown twice at worst, never not at all.
-    running = run.running_trials
-    trials = run.trials
-    ended = {(trial.arm, trial.seed) for trial in trials}
-    return Shown(
-        experiment=run.experiment,
-        report=run.report,
-        trials=trials,
-        running=[
-            TrialSoFar(
-                one.arm.name,
-                one.seed,
-                one.share,
-                curves_of(one.events, run.experiment.curves),
-                one.run.queue_place,
-                one.run.machine,
-            )
-            for one in running
-            if (one.arm.name, one.seed) not in ended
-        ],
-        state=run.state,
-        done=run.done,
-        seconds_left=run.seconds_left,
-        problem=run.problem,
-        reused=len(run.reused),
-    )
-
-
-def of_evidence(experiment: Experiment, evidence: Evidence) -> Shown:
-    return Shown(experiment, evidence.report, evidence.trials, (), "kept", reused=evidence.reused)
-
-
-def of_latest(experiment: Experiment) -> Shown | None:
-    """The data of the last experiment on this machine, if it can be read."""
-    evidence = latest(experiment)
-    return of_evidence(experiment, evidence) if evidence else None
-
-
-def of_shipped(experiment: Experiment, report: Report) -> Shown:
-    return Shown(experiment, report, trials_of(report), (), "shipped")
+    # Read before the report: a trial that ends between the two reads is then shown twice at worst, never not at all.
+    running, state, found = run.running_trials, run.state, run.report
+    ended = {(trial.arm, trial.seed) for trial in found.trials}
+    so_far = [
+        TrialSoFar(
+            one.arm.name, one.seed, one.share, curves_of(one.events, run.experiment.curves), one.run.queue_place, one.run.machine
+        )
+        for one in running
+        if (one.arm.name, one.seed) not in ended
+    ]  # fmt: skip
+    return Shown(found, state, so_far, run.done, run.seconds_left, run.problem)

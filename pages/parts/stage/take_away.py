@@ -48,7 +48,7 @@ def show_claims(shown: Shown) -> None:
         "smallest effect": number("Worth naming from", format="%g", help="Declared before the run."),
     }
     words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
-    frame = effects_frame(shown.experiment, shown.report, shown.trials)
+    frame = effects_frame(shown.report)
     empty = [] if frame["condition"].any() else ["condition"]
     st.dataframe(
         frame.drop(columns=empty), hide_index=True, placeholder="",
@@ -65,5 +65,4 @@ def as_json(shown: Shown) -> str:
 
 def as_csv(shown: Shown) -> str:
     """A row for each number of each trial: arm, role, seed, number, value."""
-    roles = {arm.name: arm.role for arm in shown.arms}
-    return numbers_frame(shown.experiment.slug, roles, shown.trials).to_csv(index=False)
+    return numbers_frame(shown.report).to_csv(index=False)

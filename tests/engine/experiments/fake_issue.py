@@ -23,16 +23,16 @@ def fake_issue(**changes: Any) -> Issue:
             Arm("longest", "remedy", {"steps": 40}, "loss", extended=True),
         ),
         "claims": (
-            Claim("short", "Short runs end higher.", difference("short", "long", "loss"), "nats", 0.01),
-            Claim("long", "Long ones end low.", above("long", "loss", 1.0), "nats", 0.01, "less"),
+            Claim("short", difference("short", "long", "loss"), "nats", 0.01, sentence="Short runs end higher."),
+            Claim("long", above("long", "loss", 1.0), "nats", 0.01, "less", sentence="Long ones end low."),
             Claim(
                 "longest",
-                "Longest ones end lower.",
                 difference("longest", "long", "loss"),
                 "nats",
                 1e-4,
                 "less",
                 extended=True,
+                sentence="Longest ones end lower.",
             ),
         ),
         "key_figure": KeyFigure(

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from engine.experiments.answer import ANSWER, Paragraph, Section, Told, claim_of, read, statements
+from engine.experiments.evidence.shipped import counted_findings, shipped_claims
 from engine.experiments.experiment import Change
-from engine.experiments.finding import FINDINGS
 from engine.experiments.issues import ISSUES
-from engine.experiments.shipped_claims import counted_findings, shipped_claims
+from engine.experiments.statistics import Finding
 from tests.weighed_again import findings
 
 TOLD = [(told.issue, claim_of(told).sentence) for told in statements(ANSWER)]
@@ -77,4 +77,4 @@ def test_the_two_numbers_of_a_claim_differ_by_its_effect(slug: str) -> None:
 
 def test_the_counts_of_findings_add_up() -> None:
     every = [one for issue in ISSUES.values() for one in shipped_claims(issue)]
-    assert counted_findings(every) == {finding: list(findings().values()).count(finding) for finding in FINDINGS}
+    assert counted_findings(every) == {finding: list(findings().values()).count(finding) for finding in Finding}

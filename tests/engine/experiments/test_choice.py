@@ -10,11 +10,10 @@ import pytest
 
 from engine.encodings import ENCODINGS
 from engine.experiments import choice
-from engine.experiments.choice import arm_of, cell, evidence_table
+from engine.experiments.choice import PROPERTIES, arm_of, cell, evidence_table
+from engine.experiments.evidence.shipped import shipped_reports, shipped_trials
+from engine.experiments.evidence.store import FORMAT, folder_of, latest_trials
 from engine.experiments.issues import ISSUES
-from engine.experiments.properties import PROPERTIES
-from engine.experiments.published import FOLDER, shipped_numbers
-from engine.experiments.store import FORMAT, folder_of, latest_trials
 from engine.experiments.trial import Trial
 
 LONGER, _, ABSOLUTE, SHORTCUT, _ = PROPERTIES
@@ -27,7 +26,7 @@ def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def nothing_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice, "shipped_numbers", lambda slug: ({}, {}))
+    monkeypatch.setattr(choice, "shipped_trials", lambda slug: [])
 
 
 def keep(slug: str, *trials: Trial, created: int = 1) -> None:
@@ -70,7 +69,7 @@ def test_a_cell_is_the_share_above_guessing_that_is_kept() -> None:
         for seed, kept in enumerate((0.72, 0.81, 0.9))
     ]
     keep("longer-sequences", *trials)
-    found = cell("rope", LONGER)
+    found = cell("rope", LONGER, latest_trials(LONGER.slug))
     assert found["chance"] == pytest.approx(0.1)
     assert found["value"] == pytest.approx((0.8 + 0.9 + 1.0) / 3)
     assert found["ci"] is not None
@@ -89,14 +88,14 @@ def test_a_cell_is_the_share_above_guessing_that_is_kept() -> None:
 )
 def test_what_a_cell_says_follows_from_the_numbers(numbers: dict[str, float], state: str) -> None:
     keep("longer-sequences", *(Trial("learned table", seed, numbers) for seed in range(4)))
-    found = cell("learned", LONGER)
+    found = cell("learned", LONGER, latest_trials(LONGER.slug))
     assert (found["state"], found["seeds"]) == (state, 4)
 
 
 @pytest.mark.usefixtures("nothing_shipped")
 def test_one_seed_decides_nothing() -> None:
     keep("no-encoding", Trial("RoPE", 0, {"accuracy": 1.0}))
-    found = cell("rope", ABSOLUTE)
+    found = cell("rope", ABSOLUTE, latest_trials(ABSOLUTE.slug))
     assert (found["state"], found["value"], found["ci"]) == ("open", 1.0, None)
 
 
@@ -104,17 +103,13 @@ def test_this_machines_trials_come_first_and_the_newest_of_a_seed_counts() -> No
     keep("position-shortcut", Trial("RoPE, ρ .9", 0, {"decorrelated_accuracy": 0.25}), created=1)
     keep("position-shortcut", Trial("RoPE, ρ .9", 0, {"decorrelated_accuracy": 1.0}), created=2)
     assert [trial.numbers for trial in latest_trials("position-shortcut")] == [{"decorrelated_accuracy": 1.0}]
-    found = cell("rope", SHORTCUT)
+    found = cell("rope", SHORTCUT, latest_trials(SHORTCUT.slug))
     assert (found["value"], found["origin"], found["seeds"]) == (1.0, "this machine", 1)
 
 
 def test_shipped_evidence_is_what_the_documents_say() -> None:
-    numbers, seeds = shipped_numbers("no-encoding")
-    sets = [json.loads(file.read_text()) for file in sorted(FOLDER.glob("seeds-*.json"))]
-    told = [report for s in sets for report in s["reports"] if report["slug"] == "no-encoding"]
-    arms = [arm for report in told for arm in report["arms"] if arm["name"] == "sinusoidal"]
-    assert [value for _, value in numbers["sinusoidal", "accuracy"]] == [v for arm in arms for v in arm["values"]]
-    assert seeds["sinusoidal"] == sum(len(report["seeds"]) for report in told)
-    found = cell("sinusoidal", ABSOLUTE)
-    assert found["origin"] == "this version"
-    assert found["seeds"] == seeds["sinusoidal"]
+    told = [trial for trial in shipped_trials("no-encoding") if trial.arm == "sinusoidal"]
+    assert len(told) == sum(len(found.seeds) for found in shipped_reports(ISSUES["no-encoding"]))
+    found = cell("sinusoidal", ABSOLUTE, ())
+    assert (found["origin"], found["seeds"]) == ("this version", len(told))
+    assert found["number"] == pytest.approx(sum(trial.numbers["accuracy"] for trial in told) / len(told))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.experiments.finding import FINDINGS, Finding, in_words
-from engine.experiments.statistics import weigh
+from engine.experiments.statistics import Finding, weigh
 
 
 @pytest.mark.parametrize(
@@ -30,6 +29,11 @@ def test_the_finding_about_effects(effects: list[float], direction: str, finding
 
 
 def test_too_few_seeds_say_how_many_are_needed() -> None:
-    assert in_words("undecided", 5) == "Undecided (needs at least six seeds)"
-    assert in_words("undecided", 6) == FINDINGS["undecided"]
-    assert in_words("holds", 6) == "Holds"
+    assert weigh([0.5, -0.5] * 2 + [0.1], 0.1).words == "Undecided (needs at least six seeds)"
+    assert weigh([0.5, -0.5] * 3, 0.1).words == Finding.UNDECIDED.words
+    assert weigh([0.5] * 6, 0.1).words == "Holds"
+
+
+def test_a_finding_has_the_sign_of_the_effect_on_the_claimed_side() -> None:
+    assert [finding.sign for finding in Finding] == [1, -1, 0, None]
+    assert [weigh([size] * 6, 0.1).finding.sign for size in (0.5, -0.5, 0.0)] == [1, -1, 0]

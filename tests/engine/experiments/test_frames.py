@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isnan
+from pathlib import Path
 
 import pytest
 
+from engine.encodings import ENCODINGS
+from engine.experiments.choice import PROPERTIES, evidence_table
 from engine.experiments.experiment import Claim, above
-from engine.experiments.frames import effects_frame, published_frame
+from engine.experiments.frames import EVIDENCE, effects_frame, evidence_frame, published_frame
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
@@ -24,7 +28,7 @@ def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
     trials = [
         replace(trial, numbers={"loss": trial.number("loss") + trial.seed * (trial.arm == "short")}) for trial in trials
     ]
-    frame = effects_frame(issue, report(issue, trials, range(6)), trials)
+    frame = effects_frame(report(issue, trials, range(6)))
     assert list(frame["claim"]) == [claim.sentence for claim in issue.claims_of()]
     first = frame.iloc[0]
     assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.125, 0.925 + 2.5, 3.3))
@@ -35,10 +39,10 @@ def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
 
 
 def test_too_few_seeds_leave_empty_cells() -> None:
-    never = Claim("never", "Nothing has this.", above("long", "nothing"), "nats", 1.0)
+    never = Claim("never", above("long", "nothing"), "nats", 1.0, sentence="Nothing has this.")
     issue = fake_issue(claims=(*fake_issue().claims, never))
     trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
-    frame = effects_frame(issue, report(issue, trials, range(1)), trials)
+    frame = effects_frame(report(issue, trials, range(1)))
     assert frame["effect"].isna().tolist() == [False, False, True]
     assert frame["after"].isna().tolist() == [False, False, True]
     assert frame[["low", "high", "p"]].isna().all(axis=None)
@@ -48,7 +52,7 @@ def test_too_few_seeds_leave_empty_cells() -> None:
 def test_what_every_seed_gives_alike_has_neither_interval_nor_p() -> None:
     issue = fake_issue(seeds=6)
     trials = [Trial(arm, seed, {"loss": loss}) for arm, loss in (("short", 0.9), ("long", 0.1)) for seed in range(6)]
-    frame = effects_frame(issue, report(issue, trials, range(6)), trials)
+    frame = effects_frame(report(issue, trials, range(6)))
     assert list(frame["finding"]) == ["Holds", "Holds"]
     assert frame[["low", "high", "p"]].isna().all(axis=None)
 
@@ -56,14 +60,14 @@ def test_what_every_seed_gives_alike_has_neither_interval_nor_p() -> None:
 def test_an_effect_that_is_no_difference_has_no_two_numbers() -> None:
     ratio = Claim(
         "ratio",
-        "One is the double of the other.",
         lambda values: values("short", "loss") / values("long", "loss"),
         "",
         1.0,
+        sentence="One is the double of the other.",
     )
     issue = fake_issue(claims=(ratio,))
     trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
-    frame = effects_frame(issue, report(issue, trials, range(1)), trials)
+    frame = effects_frame(report(issue, trials, range(1)))
     assert frame["effect"][0] == pytest.approx(9)
     assert frame[["before", "after"]].isna().all(axis=None)
 
@@ -78,3 +82,19 @@ def test_our_means_stand_beside_published_numbers() -> None:
     assert frame.loc["sinusoidal"].tolist() == [20.05, 1.5, 43.54]
     assert frame.loc["ALiBi", "1012"] == 18.73
     assert frame["512, ours"].isna().tolist() == [False, True]
+
+
+def test_a_row_for_each_encoding_and_property(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    evidence = {row["encoding"]: row["cells"] for row in evidence_table()}
+    frame = evidence_frame(evidence)
+    assert list(frame) == EVIDENCE
+    assert len(frame) == len(ENCODINGS) * len(PROPERTIES)
+    cells = [cell for of_one in evidence.values() for cell in of_one]
+    assert {cell["state"] for cell in cells} >= {"supported", "not measured", "no row"}
+    for row, cell in zip(frame.to_dict("records"), cells, strict=True):
+        assert (row["property"], row["state"], row["seeds"]) == (cell["quality"], cell["state"], cell["seeds"])
+        for name, number in (("value", cell["value"]), ("number", cell["number"]), ("chance", cell["chance"])):
+            assert isnan(row[name]) if number is None else row[name] == number
+        assert isnan(row["low"]) if cell["ci"] is None else (row["low"], row["high"]) == cell["ci"]
+    assert evidence_frame({}).empty

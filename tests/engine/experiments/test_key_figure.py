@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine.experiments.experiment import Values
-from engine.experiments.finding import Finding
 from engine.experiments.key_figure import BYTES, Answer, number, outcome_of
+from engine.experiments.statistics import Finding
 from tests.engine.experiments.fake_issue import fake_issue
 
 FIGURE = replace(fake_issue().key_figure, subject="accuracy", change="Without it", unit="")
@@ -21,17 +21,17 @@ def values_of(before: list[float], after: list[float]) -> Values:
 
 
 def test_the_sentence_tells_before_after_and_in_how_many_seeds() -> None:
-    found = outcome_of(FIGURE, values_of([0.99, 0.98, 0.97], [0.11, 0.10, 0.99]), "holds")
+    found = outcome_of(FIGURE, values_of([0.99, 0.98, 0.97], [0.11, 0.10, 0.99]), Finding.HOLDS)
     assert found is not None
     assert found.sentence == "Without it accuracy falls from .98 to .40, in 2 of 3 seeds."
-    assert (found.answer, found.agreeing, found.seeds) == ("lower", 2, 3)
+    assert (found.answer, found.agreeing, found.seeds) == (-1, 2, 3)
 
 
 @pytest.mark.parametrize(
     ("finding", "after", "answer"),
     [
-        ("holds", 0.9, "higher"), ("opposite", 0.1, "lower"), ("none", 0.51, "same"), ("undecided", 0.9, None),
-        ("holds", 0.5, "same"),
+        (Finding.HOLDS, 0.9, 1), (Finding.OPPOSITE, 0.1, -1), (Finding.NONE, 0.51, 0), (Finding.UNDECIDED, 0.9, None),
+        (Finding.HOLDS, 0.5, 0),
     ],
 )  # fmt: skip
 def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(
@@ -40,14 +40,14 @@ def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(
     found = outcome_of(FIGURE, values_of([0.5] * 8, [after] * 8), finding)
     assert found is not None
     assert found.answer == answer
-    assert ("stays about the same" in found.sentence) == (answer == "same")
+    assert ("stays about the same" in found.sentence) == (answer == 0)
     assert ("undecided" in found.sentence) == (answer is None)
 
 
 def test_only_seeds_with_both_numbers_count() -> None:
     nan = math.nan
-    assert outcome_of(FIGURE, values_of([nan, 0.5], [0.5, nan]), "undecided") is None
-    found = outcome_of(FIGURE, values_of([0.5, 0.7, nan], [0.1, nan, 0.3]), "undecided")
+    assert outcome_of(FIGURE, values_of([nan, 0.5], [0.5, nan]), Finding.UNDECIDED) is None
+    found = outcome_of(FIGURE, values_of([0.5, 0.7, nan], [0.1, nan, 0.3]), Finding.UNDECIDED)
     assert found is not None
     assert (found.before, found.after, found.seeds) == (0.5, 0.1, 1)
     assert "in 1 of 1 seed." in found.sentence

@@ -8,9 +8,9 @@ import pytest
 
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
+from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, Step, from_code, lab_step, to_code
-from engine.experiments.published import shipped_reports
 from engine.settings.errors import ConfigError
 
 

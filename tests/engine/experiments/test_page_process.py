@@ -8,7 +8,8 @@ import sys
 CODE = """
 import sys
 import engine.encodings.designed.code
-from engine.experiments import running, store, trial_cache
+from engine.experiments.evidence import store
+from engine.experiments.running import experiment_run, trial_cache
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 for issue in ISSUES.values():

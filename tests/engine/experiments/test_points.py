@@ -15,7 +15,10 @@ def test_points_are_filled_from_the_trials() -> None:
     arm = replace(issue.arms[0], points=((1.0, "accuracy@6"), (2.0, "accuracy@12")))
     issue = replace(issue, arms=(arm, *issue.arms[1:]))
     trials = [Trial(arm.name, 0, {"accuracy@6": 1.0, "accuracy@12": 0.5}), Trial(arm.name, 1, {"accuracy@6": 0.9})]
-    first, *others = report(issue, trials, range(3)).arms
-    assert [(point.x, point.values) for point in first.points] == [(1.0, [1.0, 0.9, None]), (2.0, [0.5, None, None])]
-    assert not any(other.points for other in others)
-    assert json.loads(json.dumps(first.to_json()))["points"][1]["metric"] == "accuracy@12"
+    first, *others = json.loads(json.dumps(report(issue, trials, range(3)).to_json()))["arms"]
+    assert [(point["x"], point["values"]) for point in first["points"]] == [
+        (1.0, [1.0, 0.9, None]),
+        (2.0, [0.5, None, None]),
+    ]
+    assert not any(other["points"] for other in others)
+    assert first["points"][1]["metric"] == "accuracy@12"

@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from engine.experiments.finding import lowest_p
-from engine.experiments.statistics import sign_flip_p, t_interval, to_json, weigh
+from engine.experiments.statistics import lowest_p, sign_flip_p, t_interval, weigh
 
 DRAWS = 400
 
@@ -72,7 +71,7 @@ def test_nothing_to_weigh_is_undecided_and_no_nan_is_reported(effects: list[floa
     assert found.finding == "undecided"
     assert found.ci is None
     assert found.p is None
-    assert "NaN" not in str(to_json(found))
+    assert "NaN" not in str(found.to_json())
 
 
 def test_missing_seeds_are_left_out() -> None:

@@ -11,15 +11,15 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from pages.parts.stage.board import curve_names
-from pages.parts.stage.ended import beside, compared_by, ended_section
+from pages.parts.stage.ended import beside, ended_section
 from pages.parts.stage.panels import sections, shows_both, stopped_of
 from pages.parts.stage.shown import Shown, make
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 
 def test_a_claim_tells_which_arms_it_compares_by_which_number() -> None:
-    claim = Claim("less", "It is less.", difference("dropout", "deep", "loss"), "nats", 0.1)
-    assert compared_by(claim) == [("dropout", "loss"), ("deep", "loss")]
+    claim = Claim("less", difference("dropout", "deep", "loss"), "nats", 0.1, sentence="It is less.")
+    assert claim.numbers == [("dropout", "loss"), ("deep", "loss")]
 
 
 def test_a_remedy_stands_beside_the_model_that_it_mends() -> None:
@@ -32,7 +32,7 @@ def test_a_remedy_stands_beside_the_model_that_it_mends() -> None:
 def test_arms_that_share_an_abscissa_are_rows_beside_the_one_they_are_compared_with() -> None:
     issue = ISSUES["position-shortcut"]
     trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of() for seed in (0, 1)]
-    shown = Shown(issue, report(issue, trials, range(2)), trials, (), "finished")
+    shown = Shown(report(issue, trials, range(2)), "finished")
     line, rows = ended_section(shown, make)["panels"]
     assert [trace["name"] for trace in line["figure"]["data"]] == ["learned", "learned"]
     assert list(rows["figure"]["layout"]["yaxis"]["ticktext"])[:3] == [
@@ -45,7 +45,7 @@ def test_arms_that_share_an_abscissa_are_rows_beside_the_one_they_are_compared_w
 def test_what_stored_evidence_does_not_hold_makes_no_empty_row() -> None:
     issue = ISSUES["overfitting-depth"]
     trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of() for seed in (0, 1)]
-    shown = Shown(issue, report(issue, trials, range(2)), trials, (), "shipped")
+    shown = Shown(report(issue, trials, range(2)), "shipped")
     panels = {panel["id"]: panel for panel in ended_section(shown, make)["panels"]}
     assert list(panels["strip.loss"]["figure"]["layout"]["yaxis"]["ticktext"]) == ["dropout 0.2", "weight decay 1"]
 
@@ -61,7 +61,7 @@ def test_panels_of_curves_show_both_losses_where_an_arm_is_told_by_its_gap() -> 
     issue = issue_of(2)
     with_gap = replace(issue, arms=(replace(issue.arms[0], metric="gap"), issue.arms[1]))
     trials = trials_of(issue, range(2))
-    shown = Shown(with_gap, report(with_gap, trials, range(2)), trials, (), "finished")
+    shown = Shown(report(with_gap, trials, range(2)), "finished")
     curves = sections("loss", shown)[0]
     for panel in curves["panels"]:
         assert "validation, mean" in [trace["name"] for trace in panel["figure"]["data"]]

@@ -26,7 +26,7 @@ def shown_of(
     issue: Issue, seeds: int = 8, state: str = "finished", ended: int | None = None, running: Any = ()
 ) -> Shown:
     trials = trials_of(issue, range(seeds))[:ended]
-    return Shown(issue, report(issue, trials, range(seeds), seconds=4.0), trials, running, state)
+    return Shown(report(issue, trials, range(seeds), seconds=4.0), state, running)
 
 
 @pytest.mark.parametrize(("arms", "claims"), [(1, 1), (4, 2), (16, 10)])

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from engine.experiments.evidence.shipped import shipped_reports, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ANSWERS
-from engine.experiments.published import shipped_reports, shipped_result, trials_of
 
 MOST_WORDS = 60
 MOST_RIGHT = 0.6
@@ -22,7 +22,7 @@ def test_rows_and_claims_are_those_of_the_issue_and_its_evidence_and_what_is_rea
     for row in figure.rows:
         assert row.arm in {arm.name for arm in issue.arms_of()}
         for report in shipped_reports(issue):
-            numbers = [trial.numbers for trial in trials_of(report) if trial.arm == row.arm]
+            numbers = [trial.numbers for trial in report.trials if trial.arm == row.arm]
             assert any(row.metric in found for found in numbers), f"{row.label}: no {row.metric}"
     words = " ".join([issue.title, figure.sample, figure.question, *figure.answers, "Your guess"]).split()
     assert len(words) <= MOST_WORDS

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from engine.experiments.issues import ISSUES
+from engine.experiments.issues.encoding.longer_sequences import ISSUE as LONGER
+from engine.experiments.issues.encoding.no_encoding import bag_bound
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.longer_sequences import ISSUE as LONGER
-from engine.experiments.issues.no_encoding import bag_bound
 
 SLUGS = ("longer-sequences", "stacking-does-not-help", "fixed-encoding", "no-encoding")
 

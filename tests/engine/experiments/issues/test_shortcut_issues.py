@@ -7,8 +7,8 @@ import pytest
 
 from engine.analysis.measurements.accuracy_by_position import band, exposures
 from engine.experiments.issues import ISSUES
+from engine.experiments.issues.encoding.learned_needs_data import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.learned_needs_data import MOSTLY_SHORT, OFTEN, RARELY
 
 OURS = [
     ISSUES[slug]

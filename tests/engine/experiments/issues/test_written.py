@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues.issue import Source
-from engine.experiments.issues.written import HEADINGS, written
+from engine.experiments.issues.written import HEADINGS, worded, written
 
 TEXT = """# A title
 
@@ -27,6 +29,12 @@ $$x = 1$$
 - A remedy
   over two lines.
 - Another.
+
+## What is claimed
+
+- `first`: It is more. *at 8
+  layers*
+- `second`: It is less.
 
 ## How it is measured
 
@@ -50,6 +58,17 @@ def test_each_heading_gives_its_part(tmp_path: Path) -> None:
         "notes": (),
         "sources": (Source("Somebody 2020, A paper (section 3)", "https://example.org/a"),),
     }
+
+
+def test_each_claim_has_its_sentence_and_condition(tmp_path: Path) -> None:
+    module = text_of(tmp_path, TEXT)
+    first, second = (Claim(name, difference("a", "b", "loss"), "nats", 0.1) for name in ("first", "second"))
+    assert [(claim.sentence, claim.condition) for claim in worded(module, first, second)] == [
+        ("It is more.", "at 8 layers"), ("It is less.", ""),
+    ]  # fmt: skip
+    for others in ((first,), (second, first), (first, second, replace(first, id="third"))):
+        with pytest.raises(ValueError, match="must word the claims"):
+            worded(module, *others)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""The store of evidence on this machine: one JSON file for each experiment that ended, all in one row format.
+
+A file on an issue is named by its time, and the newest is read first; that of a comparison of a design by
+:attr:`engine.experiments.comparison.Comparison.name`, so that a link finds it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from engine.experiments.comparison import Comparison
+from engine.experiments.experiment import Experiment
+from engine.experiments.report import Report, report
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.trial import Trial
+from engine.foundation.files import keep_newest, keep_newest_of, write_whole
+from engine.foundation.paths import data_folder
+
+FORMAT = 1
+MAX_KEPT = 200
+"""The number of experiments on an issue, and of comparisons of designs, that are kept, the newest."""
+MAX_KEPT_OF_VISITOR = 20
+"""The same of one visitor: who asks for many loses those and nobody else's."""
+DESIGNS = "designs"
+"""The folder of the comparisons of designs."""
+NAME = re.compile("[0-9a-f]{12}")
+"""The name of a comparison."""
+
+
+def folder_of(slug: str) -> Path:
+    return data_folder() / "evidence" / slug
+
+
+def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
+    """Write the evidence of an experiment that ended; ``comparison``: what was asked for, where a design was compared.
+
+    Raises OSError where the disk does not take it.
+    """
+    if comparison is None:
+        file = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json"
+        write(file, row_of(run))
+    else:
+        file = _comparison_file(comparison.name)
+        write(file, {**row_of(run), "asked": asdict(comparison)})
+    keep_newest_of(file, run.visitor.id, MAX_KEPT_OF_VISITOR)
+    keep_newest(file.parent, "*.json", MAX_KEPT)
+    return file
+
+
+def row_of(run: ExperimentRun) -> dict[str, Any]:
+    """A run's evidence as plain data."""
+    return {
+        "format": FORMAT,
+        "created": time.time(),
+        "seeds": list(run.seeds),
+        "extended": run.extended,
+        "seconds": run.seconds,
+        "from_before": len(run.reused),
+        "trials": [asdict(trial) for trial in run.trials],
+    }
+
+
+def write(file: Path, row: dict[str, Any]) -> None:
+    """Write a row in one step. Raises OSError where the disk does not take it."""
+    write_whole(file, json.dumps(row, allow_nan=False))
+
+
+def latest(experiment: Experiment) -> Report | None:
+    """The newest evidence on an experiment, by today's claims; None without evidence."""
+    for row in _rows(experiment.slug):
+        with suppress(KeyError, TypeError, ValueError):
+            return report_of(experiment, row)
+    return None
+
+
+def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
+    """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
+    trials, reused = [trial_of(trial) for trial in row["trials"]], row.get("from_before", 0)
+    facts = {"extended": row["extended"], "seconds": row["seconds"], "reused": reused}
+    return report(experiment, trials, row["seeds"], **facts)
+
+
+def find_comparison(name: str) -> tuple[Comparison, Report] | None:
+    """The comparison of this name and the report on it; None where there is none or it cannot be read."""
+    row = read(_comparison_file(name)) if NAME.fullmatch(name) else None
+    if row is None:
+        return None
+    try:
+        asked = row["asked"]
+        found = Comparison(asked["parts"], tuple(asked["against"]), tuple(asked["tasks"]), asked["seeds"])
+        return found, report_of(found.experiment, row)
+    except (KeyError, TypeError, ValueError):  # ConfigError is a ValueError
+        return None
+
+
+def latest_trials(slug: str) -> list[Trial]:
+    """The latest trial of every arm and seed that was run on this machine."""
+    found: dict[tuple[str, int], Trial] = {}
+    for row in _rows(slug):
+        with suppress(KeyError, TypeError, ValueError):
+            for trial in map(trial_of, row["trials"]):
+                found.setdefault((trial.arm, trial.seed), trial)
+    return list(found.values())
+
+
+def has_evidence(slug: str) -> bool:
+    """Whether the issue was run on this machine."""
+    return any(map(_readable, _files(slug)))
+
+
+def _comparison_file(name: str) -> Path:
+    return folder_of(DESIGNS) / f"{name}.json"
+
+
+def _files(slug: str) -> list[Path]:
+    """The files of an issue, the newest first."""
+    return sorted(folder_of(slug).glob("*.json"), reverse=True)
+
+
+@lru_cache(1024)
+def _readable(file: Path) -> bool:
+    """Whether a file holds evidence. Each file is read once, since it never changes: a page asks for all of them again and again."""
+    return read(file) is not None
+
+
+def _rows(slug: str) -> Iterator[dict[str, Any]]:
+    return (row for file in _files(slug) if (row := read(file)) is not None)
+
+
+def read(file: Path) -> dict[str, Any] | None:
+    """The row in a file; None where it cannot be read."""
+    try:
+        row = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return row if isinstance(row, dict) and row.get("format") == FORMAT else None
+
+
+def trial_of(row: dict[str, Any]) -> Trial:
+    """The trial in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
+    curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
+    return Trial(**{**row, "curves": curves})

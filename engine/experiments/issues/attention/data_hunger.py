@@ -1,0 +1,180 @@
+"""data-hunger: does self-attention need more data than a recurrent network; on which task, and up to where?"""
+
+from functools import cache
+from typing import Any
+
+from engine.config.run_config import parse
+from engine.estimate.matching import matched_width, n_parameters
+from engine.experiments.experiment import Arm, Claim, Role, difference
+from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.written import worded, written
+from engine.experiments.key_figure import KeyFigure, Row
+
+BASE: dict[str, Any] = {
+    "task": "dyck",
+    "seq_len": 16,
+    "d_model": 24,
+    "n_heads": 2,
+    "n_layers": 2,
+    "d_ff": 96,
+    "pos_encoding": "learned",
+    "learning_rate": 0.005,
+    "steps": 180,
+    "device": "cpu",
+}
+DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
+"""The layers of each baseline; the CNN needs four to read 16 positions."""
+LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}
+TASKS: dict[str, dict[str, Any]] = {
+    "brackets": {"task": "dyck", "steps": 120},
+    "recall": {"task": "recall", "vocab_size": 8},
+    "parity": {"task": "parity", "seq_len": 8, "steps": 240},
+}
+SISTER_STEPS = 450
+
+
+@cache
+def _model(task: str, family: str) -> dict[str, Any]:
+    """The settings of a model whose width gives it as many parameters as the transformer, to within 3 %."""
+    if family == "decoder":
+        return {}
+    there, own = {**BASE, **TASKS[task]}, {"family": family, "n_layers": DEPTHS[family]}
+    return {**own, "d_model": matched_width(parse({**there, **own}), n_parameters(parse(there)))}
+
+
+def _name(task: str, family: str, size: int) -> str:
+    return f"{task}, {LABELS[family]}, {size}"
+
+
+def _arm(task: str, family: str, size: int, role: Role, *, extended: bool = False, **settings: Any) -> Arm:
+    chosen = {**TASKS[task], **_model(task, family), "dataset_size": size, **settings}
+    line = f"{task}, {LABELS[family]}"
+    return Arm(_name(task, family, size), role, chosen, extended=extended, line=line, x=float(size))
+
+
+def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, extended: bool = False) -> Arm:
+    own = TASKS[task].get("steps", BASE["steps"])
+    settings = {"dataset_size": 128, "pretrain_steps": SISTER_STEPS, "pretrain_on": what, "steps": SISTER_STEPS + own}
+    name = f"{task}, {LABELS[family]}, 128, after {'a sister task' if what == 'sister' else 'next tokens'}"
+    return Arm(name, role, {**TASKS[task], **_model(task, family), **settings}, extended=extended)
+
+
+LIVE: dict[tuple[str, str, int], Role] = {
+    ("brackets", "decoder", 32): "fault",
+    ("brackets", "gru", 32): "control",
+    ("recall", "decoder", 128): "fault",
+    ("recall", "decoder", 512): "remedy",
+    ("recall", "gru", 512): "control",
+    ("parity", "decoder", 128): "fault",
+    ("parity", "gru", 128): "control",
+}
+SIZES = (32, 128, 512, 2048)
+CURVES = [
+    (task, family, size)
+    for task in TASKS
+    for family in LABELS
+    for size in SIZES
+    if (task, family, size) not in LIVE and (family in ("decoder", "gru") or size in (32, 512))
+]
+LONG = SISTER_STEPS + BASE["steps"]
+
+ISSUE = Issue(
+    slug="data-hunger",
+    group="attention",
+    **written(__file__),
+    base=BASE,
+    arms=(
+        *(_arm(*key, role) for key, role in LIVE.items()),
+        _pretrained("recall", "decoder", "sister"),
+        *(_arm(*key, "comparison", extended=True) for key in CURVES),
+        _pretrained("recall", "gru", "sister", "comparison", extended=True),
+        _pretrained("recall", "decoder", "next_token", "comparison", extended=True),
+        _pretrained("brackets", "decoder", "sister", "comparison", extended=True),
+        _pretrained("brackets", "decoder", "next_token", "comparison", extended=True),
+        Arm(
+            f"recall, transformer, 128, {LONG} steps", "comparison",
+            {**TASKS["recall"], "dataset_size": 128, "steps": LONG}, extended=True,
+        ),
+        Arm(
+            "brackets, transformer, 128, as many steps", "comparison",
+            {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 120}, extended=True,
+        ),
+    ),
+    claims=worded(
+        __file__,
+        Claim(
+            "brackets",
+            difference(_name("brackets", "gru", 32), _name("brackets", "decoder", 32), "accuracy"),
+            "accuracy (GRU minus transformer)",
+            0.05,
+        ),
+        Claim(
+            "recall",
+            difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"),
+            "accuracy (transformer minus GRU)",
+            0.1,
+            about="condition",
+        ),
+        Claim(
+            "recall-more-data",
+            difference(_name("recall", "decoder", 512), _name("recall", "decoder", 128), "accuracy"),
+            "accuracy (512 minus 128 sequences)",
+            0.1,
+            about="remedy",
+        ),
+        Claim(
+            "parity",
+            difference(_name("parity", "gru", 128), _name("parity", "decoder", 128), "accuracy"),
+            "accuracy (GRU minus transformer)",
+            0.2,
+            about="condition",
+        ),
+        Claim(
+            "parity-training",
+            difference(_name("parity", "decoder", 128), _name("parity", "gru", 128), "train_loss"),
+            "nats, training loss (transformer minus GRU)",
+            0.1,
+            about="condition",
+        ),
+        Claim("sister-task", difference(
+                "recall, transformer, 128, after a sister task", _name("recall", "decoder", 128), "accuracy"
+            ), "accuracy (after the sister task minus without it)", 0.1, about="remedy"),
+        Claim("sister-over-own", difference(
+                "recall, transformer, 128, after a sister task", f"recall, transformer, 128, {LONG} steps", "accuracy"
+            ), "accuracy (after the sister task minus as many steps without it)", 0.1, about="remedy", extended=True),
+        Claim("sister-over-next-token", difference(
+                "recall, transformer, 128, after a sister task", "recall, transformer, 128, after next tokens", "accuracy"
+            ), "accuracy (sister task minus next tokens)", 0.1, about="remedy", extended=True),
+        Claim("sister-helps-transformer", lambda values: (
+                values("recall, transformer, 128, after a sister task", "accuracy")
+                - values(_name("recall", "decoder", 128), "accuracy")
+                - values("recall, GRU, 128, after a sister task", "accuracy")
+                + values(_name("recall", "gru", 128), "accuracy")
+            ), "accuracy gained (transformer minus GRU)", 0.1, about="remedy", extended=True),
+        Claim("brackets-own-task", difference(
+                "brackets, transformer, 128, as many steps", "brackets, transformer, 128, after a sister task", "accuracy"
+            ), "accuracy (as many steps minus after the sister task)", 0.02, about="remedy", extended=True),
+    ),
+    key_figure=KeyFigure(
+        claim="brackets",
+        sample="( ( ) ( → 1 2 1 2: how many brackets are open",
+        question=(
+            "With 32 training sequences and as many parameters, use a GRU in place of the transformer: what happens to the accuracy?"
+        ),
+        answers=("It falls", "It stays", "It rises"),
+        quantity="Accuracy on new sequences",
+        subject="accuracy",
+        change="With a GRU in place of the transformer",
+        before=Row("brackets, transformer, 32 sequences", _name("brackets", "decoder", 32), "accuracy"),
+        after=Row("brackets, GRU, 32 sequences", _name("brackets", "gru", 32), "accuracy"),
+        others=(
+            Row("recall, transformer, 128 sequences", _name("recall", "decoder", 128), "accuracy"),
+            Row("recall, transformer, 128 and a sister task", "recall, transformer, 128, after a sister task", "accuracy"),
+            Row("recall, transformer, 512 sequences", _name("recall", "decoder", 512), "accuracy"),
+            Row("recall, GRU, 512 sequences", _name("recall", "gru", 512), "accuracy"),
+        ),
+        remedy="With few sequences and a running count, take a recurrent network.",
+        also=("recall", "parity"),
+    ),
+    x_label="Training sequences",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Issues of positional encoding."""

@@ -1,0 +1,84 @@
+"""Arms and claims on text for the issue longer-sequences: a character model trained at 32, tested to 128."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.experiments.experiment import Arm, Claim, Values, difference, rise
+
+TRAINED = 32
+AT = {1.0: "loss@32", 2.0: "loss@64", 4.0: "loss@128"}
+"""The metric by length, relative to the trained one: nats per character on other plays."""
+FAR = AT[4.0]
+TEXT = {
+    "task": "shakespeare_chars",
+    "plays": 4,
+    "seq_len": TRAINED,
+    "min_seq_len": None,
+    "test_lengths": (32, 64, 128),
+    "d_model": 32,
+    "n_layers": 2,
+    "n_heads": 4,
+    "learning_rate": 0.004,
+    "schedule": "cosine",
+    "steps": 1000,
+}
+ENCODINGS: dict[str, dict[str, object]] = {
+    "ALiBi": {"pos_encoding": "alibi"},
+    "T5 bias": {"pos_encoding": "t5_bias"},
+    "no encoding": {"pos_encoding": "nope"},
+    "sinusoidal": {"pos_encoding": "sinusoidal"},
+    "RoPE": {"pos_encoding": "rope"},
+    "RoPE, interpolated": {"pos_encoding": "rope", "rope_scaling": "pi"},
+    "RoPE, YaRN": {"pos_encoding": "rope", "rope_scaling": "yarn"},
+}
+
+ARMS = tuple(
+    Arm(f"text, {name}", "comparison", {**TEXT, **settings}, FAR, extended=True, points=tuple(AT.items()))
+    for name, settings in ENCODINGS.items()
+)
+
+
+def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
+    """The difference between the rises of two encodings' losses with length."""
+    one, two = (rise(f"text, {encoding}", FAR, AT[1.0]) for encoding in (name, other))
+    return lambda values: one(values) - two(values)
+
+
+CLAIMS = (
+    Claim(
+        "text-yarn",
+        difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]),
+        "nats at twice the trained length",
+        0.02,
+        "less",
+        about="remedy",
+        extended=True,
+    ),
+    Claim(
+        "text-sinusoidal",
+        rise_beyond("sinusoidal", "ALiBi"),
+        "nats, rise from length 32 to 128, sinusoids minus ALiBi",
+        0.1,
+        about="condition",
+        extended=True,
+    ),
+    Claim(
+        "text-alibi",
+        rise("text, ALiBi", FAR, AT[1.0]),
+        "nats, rise from length 32 to 128",
+        0.05,
+        about="condition",
+        extended=True,
+    ),
+    Claim(
+        "text-rope",
+        rise_beyond("RoPE", "sinusoidal"),
+        "nats, rise from length 32 to 128, RoPE minus sinusoids",
+        0.1,
+        about="condition",
+        extended=True,
+    ),
+)

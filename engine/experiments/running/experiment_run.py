@@ -1,0 +1,179 @@
+"""Running an experiment's trials on the worker pool: seed after seed, all arms of a seed together."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import RLock
+
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.report import Report, report
+from engine.experiments.running.shared_trials import SharedRun, SharedTrials
+from engine.experiments.trial import Trial, read_trial
+from engine.foundation.background import BackgroundTask
+from engine.foundation.visitor import PROGRAM, Visitor
+from engine.runs.events import Event
+from engine.runs.run import Run
+from engine.workers.errors import NoRoom
+from engine.workers.pool import Pool
+
+POLL_SECONDS = 0.02
+"""Seconds between two checks of the running trials."""
+
+
+@dataclass(frozen=True)
+class RunningTrial:
+    """A trial that is training."""
+
+    arm: Arm
+    seed: int
+    shared: SharedRun
+
+    @property
+    def run(self) -> Run:
+        return self.shared.run
+
+    @property
+    def events(self) -> list[Event]:
+        return list(self.run.events)
+
+    @property
+    def share(self) -> float:
+        """The share of the trial that is done, from 0 to 1."""
+        return self.run.step / self.run.config.steps
+
+
+class ExperimentRun(BackgroundTask):
+    """A background task that runs every arm of an experiment at every seed and weighs the claims."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        pool: Pool,
+        *,
+        extended: bool = False,
+        visitor: Visitor = PROGRAM,
+        find: Callable[[Arm, int], Trial | None] = lambda arm, seed: None,
+        save: Callable[[Trial], object] = lambda trial: None,
+        shared: SharedTrials | None = None,
+    ) -> None:
+        """``find`` gives the stored trial of an arm at a seed; if it had finished, it is not trained again: the same settings and seed
+        give the same numbers. ``save`` is called with each trial that ends. ``shared``: the trials under way that this experiment
+        may follow, instead of training the same once more.
+
+        Raises ConfigError where an arm's settings do not go together.
+        """
+        super().__init__(f"experiment on “{experiment.title}”", visitor)
+        self.experiment, self.extended = experiment, extended
+        self.seeds = experiment.seed_range
+        self.arms = experiment.arms_of(extended)
+        self._steps = {arm.name: experiment.config(arm).steps for arm in self.arms}
+        self.running_trials: tuple[RunningTrial, ...] = ()
+        self._find, self._save, self._shared = find, save, shared or SharedTrials()
+        self.reused = tuple(filter(None, (self._found(arm, seed) for seed in self.seeds for arm in self.arms)))
+        """The stored trials that are not trained again."""
+        self._pool = pool
+        self._trials = list(self.reused)
+        self._weighed = self.state, report(experiment, (), self.seeds, extended=extended)
+        self._lost_once: set[tuple[str, int]] = set()
+        self._lock = RLock()
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trials that have ended, in the order of their ends."""
+        with self._lock:
+            return tuple(self._trials)
+
+    @property
+    def report(self) -> Report:
+        """The report on the trials so far: the claims are weighed when somebody asks, once for all who do."""
+        when, trials = self.state, self.trials
+        weighed_when, found = self._weighed
+        if when != weighed_when or len(trials) != len(found.trials):
+            found = report(self.experiment, trials, self.seeds, extended=self.extended, seconds=self.seconds)
+            found = replace(found, reused=len(self.reused))
+            self._weighed = when, found
+        return found
+
+    @property
+    def total(self) -> int:
+        return len(self.arms) * len(self.seeds)
+
+    @property
+    def done(self) -> float:
+        """The share of all training steps that are done, from 0 to 1."""
+        return self._share(self.trials, self.running_trials)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The predicted seconds left at the pace so far; None before 2 % of the new steps are done."""
+        done, before = self.done, self._share(self.reused)
+        return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
+
+    def _share(self, trials: Sequence[Trial], running: Sequence[RunningTrial] = ()) -> float:
+        taken = sum(self._steps[trial.arm] for trial in trials) + sum(trial.run.step for trial in running)
+        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
+
+    def _work(self) -> None:
+        try:
+            self._run_trials()
+        finally:
+            self._stop_trials()
+
+    def _stop_trials(self) -> None:
+        stopped, self.running_trials = self.running_trials, ()
+        self._shared.leave(self._pool, [trial.shared for trial in stopped])
+
+    def _found(self, arm: Arm, seed: int) -> Trial | None:
+        trial = self._find(arm, seed)
+        return trial if trial is not None and not trial.outcome else None
+
+    def _run_trials(self) -> None:
+        reused = {(trial.arm, trial.seed) for trial in self.reused}
+        waiting = deque((arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in reused)
+        while (waiting or self.running_trials) and not self._stop.is_set():
+            if waiting and len(self.running_trials) < self._pool.size:
+                self._start(*waiting.popleft(), waiting)
+            elif not self._collect(waiting):
+                time.sleep(POLL_SECONDS)
+
+    def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
+        """Start a trial as soon as there is room for it, or take it in where somebody else has trained it meanwhile."""
+        find = partial(self._found, arm, seed)
+        while not self._stop.is_set():
+            try:
+                got = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)
+            except NoRoom:
+                self._collect(waiting)
+                time.sleep(10 * POLL_SECONDS)
+                continue
+            if isinstance(got, Trial):
+                self.reused = (*self.reused, got)
+                self._take_in([got])
+            else:
+                self.running_trials = (*self.running_trials, RunningTrial(arm, seed, got))
+            return
+
+    def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
+        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker waits again, once:
+        the same settings and seed give the same trial."""
+        ended, read = [trial for trial in self.running_trials if not trial.run.live], []
+        for trial in ended:
+            place = (trial.arm.name, trial.seed)
+            if trial.run.state == "lost" and place not in self._lost_once:
+                self._lost_once.add(place)
+                waiting.appendleft((trial.arm, trial.seed))
+            else:
+                read.append(read_trial(*place, trial.run.events, self.experiment.curves))
+                self._save(read[-1])
+        self._take_in(read)
+        self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
+        self._shared.leave(self._pool, [trial.shared for trial in ended])
+        return bool(ended)
+
+    def _take_in(self, trials: Sequence[Trial]) -> None:
+        with self._lock:
+            self._trials += trials

@@ -1,0 +1,60 @@
+"""The evidence that came with this version: it speaks of the issues of today, and its reports are computed when they are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, shipped_reports, write_set
+from engine.experiments.evidence.table import markdown
+from engine.experiments.issues import ISSUES
+
+SETS = sets_of_seeds()
+
+
+@pytest.mark.parametrize("slug", list(ISSUES))
+def test_what_was_measured_are_the_claims_and_arms_of_today(slug: str) -> None:
+    issue = ISSUES[slug]
+    assert [found.seeds for found in shipped_reports(issue)] == [list(range(8)), list(range(100, 108))]
+    for found in shipped_reports(issue):
+        assert {trial.arm for trial in found.trials} <= {arm.name for arm in found.arms}
+        assert all(row.weighed.seeds == len(found.seeds) for row in found.claims)
+    for measured in SETS:
+        row = measured["issues"][slug]
+        assert set(row["arms"]) == {arm.name for arm in issue.arms_of(row["extended"])}
+        assert row["effects"].keys() <= {claim.id for claim in issue.claims_of(row["extended"])}
+
+
+def test_words_and_statistics_are_those_of_today() -> None:
+    issue = ISSUES["heads"]
+    first, *others = issue.claims
+    other, *_ = shipped_reports(
+        replace(issue, claims=(replace(first, sentence="Other words.", smallest_effect=99.0), *others))
+    )
+    before, *_ = shipped_reports(issue)
+    assert other.claims[0].claim.sentence == "Other words."
+    assert other.claims[0].effects == before.claims[0].effects
+    assert (before.claims[0].finding, other.claims[0].finding) == ("holds", "none")
+
+
+@pytest.mark.parametrize("slug", ["missing-skips", "missing-mask", "heads"])
+def test_two_claims_that_are_swapped_make_another_table(slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, issue = (FOLDER / "README.md").read_text("utf-8"), ISSUES[slug]
+    assert table == markdown(FOLDER)
+    for one, two in pairwise(issue.claims_of()):
+        swapped = {one.id: two.sentence, two.id: one.sentence}
+        claims = tuple(replace(claim, sentence=swapped.get(claim.id, claim.sentence)) for claim in issue.claims)
+        monkeypatch.setitem(ISSUES, slug, replace(issue, claims=claims))
+        assert markdown(FOLDER) != table, one.id
+
+
+def test_what_is_written_gives_the_same_report_again(tmp_path: Path) -> None:
+    """Where the trials hold all numbers, no effect is stored."""
+    before, *_ = shipped_reports(ISSUES["fixed-encoding"])
+    write_set([before], tmp_path)
+    (measured,) = sets_of_seeds(tmp_path)
+    assert measured["issues"]["fixed-encoding"]["effects"] == {}
+    assert shipped_report(ISSUES["fixed-encoding"], measured) == replace(before, seconds=round(before.seconds, 2))
