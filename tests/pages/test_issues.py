@@ -7,6 +7,7 @@ import io
 import json
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -33,7 +34,7 @@ MASK = ISSUES["missing-mask"]
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> tuple[Issue, ScriptedPool]:
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[tuple[Issue, ScriptedPool]]:
     """An issue of four arms in the registry, and a pool whose runs end at once."""
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     issue = issue_of(4, 3, published=(PUBLISHED,), notes=("How it is measured.",))
@@ -41,7 +42,9 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> tuple[Issue, Scr
     by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
     pool = ScriptedPool(lambda config: value_of(by_depth[config.n_layers], config.seed))
     monkeypatch.setattr(server, "pool", lambda: pool)
-    return issue, pool
+    yield issue, pool
+    for run in pool.submitted:
+        pool.stop(run.id)  # what one test leaves running no other test follows
 
 
 def unlinked(app: AppTest) -> str:

@@ -15,7 +15,7 @@ from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from pages.parts.issues.prediction import Prediction, prediction_of
 from pages.parts.issues.state import SETTINGS
-from pages.parts.stage import experiments
+from pages.parts.stage.controls import start
 from pages.parts.stage.issue_list import shown_runs
 
 PREDICTED = "issues.predicted"
@@ -44,7 +44,7 @@ def settings(issue: Issue, disabled: bool) -> None:
 
 def begin(issue: Issue, stored: Sequence[Trial] = ()) -> None:
     """Start the experiment with what is set, and keep the predictions that were made before."""
-    name = experiments.begin(asked(issue), extended=extended(), stored=stored)
+    name = start(asked(issue), extended=extended(), stored=stored)
     if name is not None:
         shown_runs()[issue.slug] = name
         st.session_state.setdefault(PREDICTED, {})[name] = prediction_of(issue)
