@@ -49,8 +49,9 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def saying(*messages: dict[str, Any]) -> str:
-    """A script that says this and then listens."""
-    return f"import sys\nfor line in {[json.dumps(message) for message in messages]!r}:\n    print(line, flush=True)\nsys.stdin.read()"
+    """A script that says this once it is asked for a cell, not before, and then listens."""
+    lines = [json.dumps(message) for message in messages]
+    return f"import sys\nsys.stdin.readline()\nfor line in {lines!r}:\n    print(line, flush=True)\nsys.stdin.read()"
 
 
 def test_stop_ends_the_process_and_keeps_what_it_came_to(start: Start) -> None:
