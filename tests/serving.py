@@ -40,7 +40,8 @@ def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subpro
     data = Path(environment.get("ATTENTION_LAB_DATA", own["ATTENTION_LAB_DATA"]))
     data.mkdir(parents=True, exist_ok=True)
     if not (data / "speed.json").exists():
-        (data / "speed.json").write_text(json.dumps(SPEED), "utf-8")
+        with suppress(OSError):  # A full or read-only disk takes nothing: that server has to measure.
+            (data / "speed.json").write_text(json.dumps(SPEED), "utf-8")
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", app],
