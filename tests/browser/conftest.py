@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,10 +63,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-def pytest_exception_interact(report: pytest.TestReport) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A test that fails tells what its pages showed."""
+    report = yield
+    if not report.failed:
+        return report
     for page in [page for browser in BROWSERS for context in browser.contexts for page in context.pages]:
         report.sections.append((f"Page {page.url}", page.inner_text("body")[:3000]))
+    return report
 
 
 @pytest.fixture(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.browser.conftest import PATIENCE, PHONE, WIDE
+from tests.browser.conftest import PATIENCE, PHONE, WIDE, settled
 from tests.serving import running
 
 ENOUGH = 7
@@ -22,7 +22,8 @@ def test_a_page_waits_for_its_server_in_its_own_words_and_continues_by_itself(ch
             port = str(urlsplit(address).port)
             page.goto(f"http://localhost:{port}/lab?steps=10")  # Streamlit speaks of a terminal to a page of this host
             train = page.get_by_role("button", name="Train", exact=True)
-            train.wait_for()
+            page.locator("article.strip .score").get_by_text("untrained").wait_for()
+            settled(page)  # what the page is made of is loaded: else it lacks parts for good
             server.kill()
         words = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
         words.wait_for()

@@ -150,6 +150,7 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> 
 
 def test_enlarged_the_lab_trains_and_nothing_is_cut_off(open_page: Open) -> None:
     page = open_page("lab?steps=60", "Lab", ZOOM["150 %"])
+    settled(page)  # in a small window the button moves while what stands above it comes
     page.get_by_role("button", name="Train", exact=True).click()
     page.locator(".live .badge").get_by_text("Finished").wait_for()
     for window in ZOOM.values():
