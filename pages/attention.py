@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.attention_jobs import ReadSequence
+from engine.analysis.attention.jobs import ReadSequence
 from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored

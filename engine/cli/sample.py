@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
-    from engine.analysis.text import sample  # imported here, once the run is known to exist: it imports torch
+    from engine.analysis.text.questions import sample  # imported here, once the run is known to exist: it imports torch
 
     told = sample(
         config, str(folder.weights), given.prompt, length=given.length, temperature=given.temperature, top_k=given.top_k,

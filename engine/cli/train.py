@@ -92,7 +92,7 @@ def _show(
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     """Print the scores of Kneser-Ney models on the same held-out windows, with the same vocabulary."""
-    from engine.analysis.text import counting_models
+    from engine.analysis.text.questions import counting_models
 
     told = counting_models(config)
     if as_json:

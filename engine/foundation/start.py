@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 """The folder in which ``python -m engine...`` finds the package."""
 WARM = (
     "engine.workers.worker", "engine.training.train", "engine.training.speed", "engine.sweeps.measure", "engine.notebooks.play",
-    "engine.analysis.attention_changes", "engine.analysis.attention_checks", "engine.analysis.attention_heads",
-    "engine.analysis.attention_steps", "engine.analysis.encodings", "engine.analysis.look", "engine.analysis.text",
+    "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
+    "engine.analysis.attention.steps", "engine.analysis.encodings.portraits", "engine.analysis.text.questions",
     "torch._dynamo", "torch.profiler",
 )  # fmt: skip
 """The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.analysis.working_head import WorkingHead
+from engine.analysis.attention.working_head import WorkingHead
 from engine.foundation.formatting import counted
 from engine.runs.events import Sample
 from engine.runs.run import Run

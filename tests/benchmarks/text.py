@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine.analysis.text_jobs import CountWords
+from engine.analysis.text.jobs import CountWords
 from engine.config.text_recipe import text_config
 from engine.foundation.paths import DATA_VARIABLE
 from engine.runs.events import Progress

@@ -141,7 +141,7 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
 
 def first_table(name: str) -> np.ndarray:
     """The biases that this encoding learns, as they are drawn before training with the page's own settings."""
-    from engine.analysis.encodings import first_weights
+    from engine.analysis.encodings.portraits import first_weights
 
     table: Any = first_weights(config_of({"a": "sinusoidal", "b": name, "seq_len": 512}, "b"))
     return np.asarray(table.biases.detach().numpy())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.analysis.attention_asked import ModelAsked, file_of
+from engine.analysis.attention.asked import ModelAsked, file_of
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot

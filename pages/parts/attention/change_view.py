@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.attention_asked import Place, places_in
-from engine.analysis.attention_jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
+from engine.analysis.attention.asked import Place, places_in
+from engine.analysis.attention.jobs import CompareScores, SwitchEachHeadOff, SwitchHeadsOff
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
 from pages.parts.boards.panels import Panel, panels

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.attention_faults import FAULTS, why_not
-from engine.analysis.attention_jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
+from engine.analysis.attention.asked import FAULTS, why_not
+from engine.analysis.attention.jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.change_view import show_metrics
 from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head

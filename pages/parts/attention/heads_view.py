@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.attention_asked import Place
-from engine.analysis.attention_jobs import DescribeHeads, HeadNumbers, Heads
+from engine.analysis.attention.asked import Place
+from engine.analysis.attention.jobs import DescribeHeads, HeadNumbers, Heads
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, Picked, panels

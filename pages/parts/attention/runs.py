@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
-from engine.analysis.attention_jobs import TrainAgain
+from engine.analysis.attention.asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
+from engine.analysis.attention.jobs import TrainAgain
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict

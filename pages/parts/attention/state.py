@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
-from engine.analysis.attention_faults import FAULTS
+from engine.analysis.attention.asked import FAULTS, ModelAsked, Place, SampleAsked, Which, places_in
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number

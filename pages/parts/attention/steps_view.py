@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from engine.analysis.attention_jobs import Steps, TraceSteps
+from engine.analysis.attention.jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query

@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.analysis.attention_asked import SampleAsked, Which
-from engine.analysis.attention_jobs import ComputePatterns
+from engine.analysis.attention.asked import SampleAsked, Which
+from engine.analysis.attention.jobs import ComputePatterns
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_to_show

@@ -1,4 +1,4 @@
-"""Figures of an encoding's portrait (:mod:`engine.analysis.encodings`): its matrix, similarity, profile, spectra, components."""
+"""Figures of an encoding's portrait (:mod:`engine.analysis.encodings.portraits`): its matrix, similarity, profile, spectra, components."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import ComputePreview, Preview
+from engine.analysis.encodings.jobs import ComputePreview, Preview
 from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError

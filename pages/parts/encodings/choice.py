@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import ReadTimes, TimeEncodings
+from engine.analysis.encodings.jobs import ReadTimes, TimeEncodings
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters

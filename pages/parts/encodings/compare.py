@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.analysis.encoding_jobs import ComputeMatrices, ComputePortrait
+from engine.analysis.encodings.jobs import ComputeMatrices, ComputePortrait
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers

@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 from pandas.io.formats.style_render import CSSDict
 
-from engine.analysis.encoding_jobs import Timing
+from engine.analysis.encodings.jobs import Timing
 from engine.encodings import ENCODINGS
 from engine.experiments.choice import PROPERTIES, Cell
 from pages.parts.app.in_markdown import escaped

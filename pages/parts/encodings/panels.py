@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import TimeForward, Timing
+from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.workers.errors import JobError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import ComputePortraitOfSnapshot, FollowSnapshots, MeasureFinalScales
+from engine.analysis.encodings.jobs import ComputePortraitOfSnapshot, FollowSnapshots, MeasureFinalScales
 from engine.encodings import ENCODINGS
 from engine.runs.events import Snapshot, layers_kept
 from engine.runs.run import Run

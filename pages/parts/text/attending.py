@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from engine.analysis.text_jobs import AttendToSentence, SentenceAttention
+from engine.analysis.text.jobs import AttendToSentence, SentenceAttention
 from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.analysis.text_jobs import CompareWithCounting, CountWords
+from engine.analysis.text.jobs import CompareWithCounting, CountWords
 from engine.runs.passing import passed
 from engine.runs.run import Run
 from engine.text import plays

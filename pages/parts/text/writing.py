@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.analysis.limits import LONGEST, LONGEST_PROMPT
-from engine.analysis.text_jobs import WriteText
+from engine.analysis.text.jobs import LONGEST, LONGEST_PROMPT, WriteText
 from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
 from pages.parts.app.glossary import explained

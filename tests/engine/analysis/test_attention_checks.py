@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
-from engine.analysis.attention_checks import entropy_at_first, faults_seen
-from engine.analysis.attention_faults import FAULTS, why_not
-from engine.analysis.attention_heads import heads, patterns
-from engine.analysis.attention_model import data_of, held_out, model_of, sample_of, sequence, train_again
+from engine.analysis.attention.asked import FAULTS, ModelAsked, Place, SampleAsked, why_not
+from engine.analysis.attention.checks import entropy_at_first, faults_seen
+from engine.analysis.attention.heads import heads, patterns
+from engine.analysis.attention.model import data_of, held_out, model_of, sample_of, sequence, train_again
 from engine.runs.events import Snapshot
 from engine.text import plays
 from engine.text.tokens import joined, pieces, vocabulary_of
@@ -82,7 +81,7 @@ def test_the_code_shown_is_what_ran_and_the_numbers_are_there() -> None:
     future = seen["after"]["checks"][0]
     assert "def influence(" in future["code"]
     assert "def future_leak(" in future["code"]
-    namespace: dict[str, Any] = vars(__import__("engine.analysis.attention_checks", fromlist=["x"])).copy()
+    namespace: dict[str, Any] = vars(__import__("engine.analysis.attention.checks", fromlist=["x"])).copy()
     exec(future["code"], namespace)
     model, batch = model_of(asked), sample_of(asked.config, SampleAsked())
     assert namespace["future_leak"](model, batch) == seen["before"]["checks"][0]["value"]

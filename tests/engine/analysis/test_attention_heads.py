@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
-from engine.analysis.attention_changes import each_head_off, heads_off, other_scores, tempered, without_heads
-from engine.analysis.attention_heads import heads
-from engine.analysis.attention_kinds import NONE, entropy, kind_scores, mean_distance, name_of
-from engine.analysis.attention_model import attention_at, held_out, model_of, run_with_cache
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention.changes import each_head_off, heads_off, other_scores, tempered, without_heads
+from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
+from engine.analysis.attention.model import attention_at, held_out, model_of, run_with_cache
 from tests.engine.tiny import tiny_config
 
 LENGTH = 9

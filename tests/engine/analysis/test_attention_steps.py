@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
-from engine.analysis.attention_steps import steps
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention.steps import steps
 from engine.encodings import ENCODINGS
 from tests.engine.tiny import tiny_config
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis.forward_time import known_times, measure_all
+from engine.analysis.encodings.forward_time import known_times, measure_all
 from engine.config.run_config import parse
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.analysis.attention_asked import ModelAsked
-from engine.analysis.look import before_training, own_sequence_read
+from engine.analysis.attention.asked import ModelAsked
+from engine.analysis.attention.model import before_training, own_sequence_read
 from engine.config.run_config import parse
 from engine.runs.events import Progress, Snapshot, Started
 from engine.training.train import prepare, train

@@ -11,10 +11,17 @@ import torch
 from safetensors.torch import save_file
 
 import engine
-from engine.analysis import spectra
-from engine.analysis.encodings import along, final_scales, first_weights, matrices, portrait, portrait_of_snapshot
+from engine.analysis.encodings import spectra
+from engine.analysis.encodings.portraits import (
+    CELLS,
+    along,
+    final_scales,
+    first_weights,
+    matrices,
+    portrait,
+    portrait_of_snapshot,
+)
 from engine.analysis.measurements.table_structure import structure
-from engine.analysis.portrait import CELLS
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.runs.folder import RunFolder

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from engine.analysis import spectra
+from engine.analysis.encodings import spectra
 
 
 def test_a_profile_has_mean_smallest_and_largest_which_are_one_where_offsets_are_all() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis import text as questions
-from engine.analysis.ngram_scores import baseline_nats
+from engine.analysis.text import questions
+from engine.analysis.text.questions import baseline_nats
 from engine.config.run_config import RunConfig, parse
 from engine.runs.events import Finished, Snapshot
 from engine.text import own
@@ -67,10 +67,10 @@ def test_counting_models_see_the_models_text_and_validation_and_are_left_out_whe
 
 def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     first = baseline_nats(run[0])
-    monkeypatch.setattr("engine.analysis.ngram_scores.kneser_ney", None)
+    monkeypatch.setattr("engine.analysis.text.questions.kneser_ney", None)
     again = baseline_nats(run[0].replace(seed=5, n_layers=1))
     assert all(np.array_equal(first[name], again[name]) for name in first)
-    monkeypatch.setattr("engine.analysis.ngram_scores.code_hash", lambda: "other")
+    monkeypatch.setattr("engine.analysis.text.questions.code_hash", lambda: "other")
     with pytest.raises(TypeError):  # other code scores the text itself
         baseline_nats(run[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.analysis.encodings import preview
+from engine.analysis.encodings.portraits import preview
 from engine.experiments.comparison import (
     DESIGN,
     RIVALS,

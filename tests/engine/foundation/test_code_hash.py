@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis import attention_asked
-from engine.analysis.attention_asked import ModelAsked
+from engine.analysis.attention import asked
+from engine.analysis.attention.asked import ModelAsked
 from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import ENGINE, LEFT_OUT, code_hash
 
@@ -52,7 +52,7 @@ def changed(folder: Path, file: str) -> str:
         "estimate/prediction.py",
         "experiments/trial.py",
         "training/train.py",
-        "analysis/attention_model.py",
+        "analysis/attention/model.py",
         "config/run_config.py",
     ],
 )
@@ -83,6 +83,6 @@ def test_what_trains_imports_nothing_that_is_left_out() -> None:
 
 
 def test_weights_are_trained_again_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = attention_asked.file_of(ModelAsked(RunConfig()))
-    monkeypatch.setattr(attention_asked, "code_hash", lambda: "other")
-    assert attention_asked.file_of(ModelAsked(RunConfig())) != before
+    before = asked.file_of(ModelAsked(RunConfig()))
+    monkeypatch.setattr(asked, "code_hash", lambda: "other")
+    assert asked.file_of(ModelAsked(RunConfig())) != before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.analysis.encodings import portrait
+from engine.analysis.encodings.portraits import portrait
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from pages.parts.charts.portrait import matrix_figure, profile_figure, similarity_figure

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.analysis.attention_asked import Place
+from engine.analysis.attention.asked import Place
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, show_board
 from pages.parts.boards.live.columns import Columns, columns_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.analysis.attention_asked import ModelAsked
-from engine.analysis.look_jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
+from engine.analysis.attention.asked import ModelAsked
+from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_bytes

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.analysis.attention_asked import Place
+from engine.analysis.attention.asked import Place
 from engine.config.run_config import parse
 from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from pages.parts.boards.live.feed import feed

@@ -1,4 +1,4 @@
-"""The jobs of the Attention page: questions about a trained model, and their answers."""
+"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, Which
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
+from engine.runs.events import Event, Snapshot
 
 
 class SequenceRead(TypedDict):
@@ -24,7 +25,7 @@ class SequenceRead(TypedDict):
 
 @dataclass(frozen=True)
 class ReadSequence(Job[SequenceRead]):
-    function = "engine.analysis.attention_model:sequence"
+    function = "engine.analysis.attention.model:sequence"
     noun = "Reading the sequence"
     config: RunConfig
     asked: SampleAsked
@@ -37,7 +38,7 @@ class StepsDone(TypedDict):
 
 @dataclass(frozen=True)
 class TrainAgain(Job[StepsDone]):
-    function = "engine.analysis.attention_model:train_again"
+    function = "engine.analysis.attention.model:train_again"
     noun = "Training the model again"
     asked: ModelAsked
     seconds: float
@@ -83,7 +84,7 @@ class Heads(TypedDict):
 
 @dataclass(frozen=True)
 class DescribeHeads(Job[Heads]):
-    function = "engine.analysis.attention_heads:heads"
+    function = "engine.analysis.attention.heads:heads"
     noun = "Describing the heads"
     asked: ModelAsked
     sample: SampleAsked
@@ -91,7 +92,7 @@ class DescribeHeads(Job[Heads]):
 
 @dataclass(frozen=True)
 class ComputePatterns(Job[dict[str, np.ndarray]]):
-    function = "engine.analysis.attention_heads:patterns"
+    function = "engine.analysis.attention.heads:patterns"
     noun = "Computing the attention patterns"
     asked: ModelAsked
     sample: SampleAsked
@@ -113,7 +114,7 @@ class Changed(TypedDict):
 
 @dataclass(frozen=True)
 class SwitchHeadsOff(Job[Changed]):
-    function = "engine.analysis.attention_changes:without_heads"
+    function = "engine.analysis.attention.changes:without_heads"
     noun = "Switching heads off"
     asked: ModelAsked
     sample: SampleAsked
@@ -133,14 +134,14 @@ class EachHeadOff(TypedDict):
 
 @dataclass(frozen=True)
 class SwitchEachHeadOff(Job[EachHeadOff]):
-    function = "engine.analysis.attention_changes:each_head_off"
+    function = "engine.analysis.attention.changes:each_head_off"
     noun = "Switching each head off in turn"
     asked: ModelAsked
 
 
 @dataclass(frozen=True)
 class CompareScores(Job[dict[str, HeadSeen]]):
-    function = "engine.analysis.attention_changes:other_scores"
+    function = "engine.analysis.attention.changes:other_scores"
     noun = "Comparing attention scores"
     asked: ModelAsked
     sample: SampleAsked
@@ -175,7 +176,7 @@ class Faulty(TypedDict):
 
 @dataclass(frozen=True)
 class SwitchFaultsOn(Job[Faulty]):
-    function = "engine.analysis.attention_checks:faults_seen"
+    function = "engine.analysis.attention.checks:faults_seen"
     noun = "Switching faults on"
     asked: ModelAsked
     sample: SampleAsked
@@ -185,12 +186,12 @@ class SwitchFaultsOn(Job[Faulty]):
 
 @dataclass(frozen=True)
 class MeasureEntropyAtFirst(Job[dict[str, list[float]]]):
-    function = "engine.analysis.attention_checks:entropy_at_first"
+    function = "engine.analysis.attention.checks:entropy_at_first"
     noun = "Measuring the entropy before training"
 
 
 class Steps(TypedDict):
-    """All intermediate values between one query and its output; :func:`engine.analysis.attention_steps.steps` describes them."""
+    """All intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
 
     queries: list[str]
     keys: list[str]
@@ -227,9 +228,34 @@ class Steps(TypedDict):
 
 @dataclass(frozen=True)
 class TraceSteps(Job[Steps]):
-    function = "engine.analysis.attention_steps:steps"
+    function = "engine.analysis.attention.steps:steps"
     noun = "Computing the steps of one query"
     asked: ModelAsked
     sample: SampleAsked
     place: Place
     query: int
+
+
+MOST_FLOPS = 2e10
+"""FLOPs of a training step above which a model is not looked at before training: the answer must come while a control moves."""
+MOST_BYTES = 256 * 2**20
+"""The same for the predicted peak of memory."""
+
+
+@dataclass(frozen=True)
+class LookBeforeTraining(Job[list[Event]]):
+    """The first events of the config's run: Started, the Snapshot of the untrained model, and the Progress of the first step."""
+
+    function = "engine.analysis.attention.model:before_training"
+    noun = "Computing the untrained model"
+    config: RunConfig
+
+
+@dataclass(frozen=True)
+class ReadOwnSequence(Job[Snapshot]):
+    """The snapshot of a model that reads the ``text``, token names separated by spaces. Step 0 is the untrained model."""
+
+    function = "engine.analysis.attention.model:own_sequence_read"
+    noun = "Reading your sequence"
+    asked: ModelAsked
+    text: str

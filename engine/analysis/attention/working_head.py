@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.analysis.attention_asked import Place
-from engine.analysis.attention_jobs import EachHeadOff, Heads
+from engine.analysis.attention.asked import Place
+from engine.analysis.attention.jobs import EachHeadOff, Heads
 from engine.foundation.files import write_whole
 
 FILE = "working_head.json"
@@ -23,7 +23,7 @@ class WorkingHead:
     without: float
     """Its value with this head switched off."""
     kind: str
-    """What the head looks at, by the label of :mod:`engine.analysis.attention_kinds`."""
+    """What the head looks at, by the label of :mod:`engine.analysis.attention.heads`."""
 
 
 def working_head(off: EachHeadOff, heads: Heads) -> WorkingHead:

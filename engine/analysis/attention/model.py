@@ -15,8 +15,8 @@ import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file_of, places_in
-from engine.analysis.attention_jobs import SequenceRead, StepsDone
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in
+from engine.analysis.attention.jobs import SequenceRead, StepsDone
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, Positions
@@ -25,7 +25,7 @@ from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
-from engine.runs.events import Event, Failed, Progress
+from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
 from engine.runs.record_options import RecordOptions
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
@@ -33,7 +33,7 @@ from engine.tasks.text_settings import TextSettings
 from engine.text.reading import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of
-from engine.training.snapshot import token_names
+from engine.training.snapshot import take_snapshot, token_names
 from engine.training.train import prepare, train
 
 MAX_KEPT = 6
@@ -242,3 +242,22 @@ def blocked_in(scores: Tensor) -> Tensor:
 
 def plain(value: Tensor) -> np.ndarray:
     return value.detach().float().cpu().numpy()
+
+
+def before_training(config: RunConfig) -> list[Event]:
+    """The events of the config's run up to its first step: the very numbers with which a run on the CPU begins."""
+    events: list[Event] = []
+    for event in train(config.replace(device="cpu")):
+        if isinstance(event, Failed):
+            break
+        if not isinstance(event, Measuring):
+            events.append(event)
+        if isinstance(event, Progress):
+            break
+    return events
+
+
+def own_sequence_read(asked: ModelAsked, text: str) -> Snapshot:
+    """A snapshot of one sequence. Raises ValueError with one sentence where the text is no question of the task."""
+    config = asked.config.replace(device="cpu")
+    return take_snapshot(config, model_of(asked), own_sequence(config, text), last_step(asked))

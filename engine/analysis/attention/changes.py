@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, places_in, tap_name
-from engine.analysis.attention_jobs import Changed, EachHeadOff, HeadSeen
-from engine.analysis.attention_kinds import entropy
-from engine.analysis.attention_model import (
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, places_in, tap_name
+from engine.analysis.attention.heads import entropy
+from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
+from engine.analysis.attention.model import (
     attention_at,
     blocked_in,
     encoding_at,

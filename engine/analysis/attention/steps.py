@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, tap_name
-from engine.analysis.attention_jobs import Steps
-from engine.analysis.attention_model import (
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, tap_name
+from engine.analysis.attention.jobs import Steps
+from engine.analysis.attention.model import (
     attention_at,
     blocked_in,
     encoding_at,

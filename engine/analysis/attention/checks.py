@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, tap_name
-from engine.analysis.attention_faults import with_faults
-from engine.analysis.attention_jobs import CheckResult, Faulty, FaultySeen
-from engine.analysis.attention_kinds import entropy
-from engine.analysis.attention_model import held_out_metrics, model_of, plain, run_with_cache, sample_of
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, tap_name, with_faults
+from engine.analysis.attention.heads import entropy
+from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
+from engine.analysis.attention.model import held_out_metrics, model_of, plain, run_with_cache, sample_of
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache
 from engine.model.block import Residual

@@ -30,7 +30,7 @@ class Counted(TypedDict):
 
 @dataclass(frozen=True)
 class CountWords(Job[Counted]):
-    function = "engine.analysis.text:counting_models"
+    function = "engine.analysis.text.questions:counting_models"
     noun = "Counting the words of the text"
     config: RunConfig
 
@@ -46,7 +46,7 @@ class Beside(TypedDict):
 
 @dataclass(frozen=True)
 class CompareWithCounting(Job[Beside]):
-    function = "engine.analysis.text:beside_counting_models"
+    function = "engine.analysis.text.questions:beside_counting_models"
     noun = "Comparing the model with counting"
     config: RunConfig
     weights: str
@@ -67,7 +67,7 @@ class Written(TypedDict):
 
 @dataclass(frozen=True)
 class WriteText(Job[Written]):
-    function = "engine.analysis.text:sample"
+    function = "engine.analysis.text.questions:sample"
     noun = "Writing the text"
     config: RunConfig
     weights: str
@@ -89,8 +89,14 @@ class SentenceAttention(TypedDict):
 
 @dataclass(frozen=True)
 class AttendToSentence(Job[SentenceAttention]):
-    function = "engine.analysis.text:attention"
+    function = "engine.analysis.text.questions:attention"
     noun = "Reading the sentence"
     config: RunConfig
     weights: str
     sentence: str
+
+
+LONGEST = 400
+"""The most tokens written by one call."""
+LONGEST_PROMPT = 10_000
+"""The most characters of a prompt; a model reads the last tokens that fit into its length."""

@@ -80,7 +80,7 @@ class FirstPortrait(Portrait, Effect):
 
 @dataclass(frozen=True)
 class ComputeMatrices(Job[Matrices]):
-    function = "engine.analysis.encodings:matrices"
+    function = "engine.analysis.encodings.portraits:matrices"
     noun = "Computing the encoding's matrices"
     config: RunConfig
     shown: int
@@ -88,7 +88,7 @@ class ComputeMatrices(Job[Matrices]):
 
 @dataclass(frozen=True)
 class ComputePortrait(Job[FirstPortrait]):
-    function = "engine.analysis.encodings:portrait"
+    function = "engine.analysis.encodings.portraits:portrait"
     noun = "Computing the encoding's picture"
     config: RunConfig
     shown: int
@@ -96,7 +96,7 @@ class ComputePortrait(Job[FirstPortrait]):
 
 @dataclass(frozen=True)
 class ComputePortraitOfSnapshot(Job[Portrait]):
-    function = "engine.analysis.encodings:portrait_of_snapshot"
+    function = "engine.analysis.encodings.portraits:portrait_of_snapshot"
     noun = "Computing the trained encoding's picture"
     folder: str
     config: RunConfig
@@ -108,7 +108,7 @@ class ComputePortraitOfSnapshot(Job[Portrait]):
 class FollowSnapshots(Job[dict[str, list[float]]]):
     """``order`` and ``scale`` of the encoding at each of the steps."""
 
-    function = "engine.analysis.encodings:along"
+    function = "engine.analysis.encodings.portraits:along"
     noun = "Following the encoding through the training"
     folder: str
     steps: tuple[int, ...]
@@ -117,7 +117,7 @@ class FollowSnapshots(Job[dict[str, list[float]]]):
 
 @dataclass(frozen=True)
 class MeasureFinalScales(Job[dict[str, float]]):
-    function = "engine.analysis.encodings:final_scales"
+    function = "engine.analysis.encodings.portraits:final_scales"
     noun = "Measuring the encoding's final scale"
     folder: str
     layer: int
@@ -142,7 +142,7 @@ class Preview(TypedDict):
 
 @dataclass(frozen=True)
 class ComputePreview(Job[Preview]):
-    function = "engine.analysis.encodings:preview"
+    function = "engine.analysis.encodings.portraits:preview"
     noun = "Computing the preview"
     config: RunConfig
 
@@ -161,14 +161,14 @@ class Timing(TypedDict):
 
 @dataclass(frozen=True)
 class TimeForward(Job[list[Timing]]):
-    function = "engine.analysis.forward_time:forward_times"
+    function = "engine.analysis.encodings.forward_time:forward_times"
     noun = "Measuring the forward time"
     configs: tuple[RunConfig, ...]
 
 
 @dataclass(frozen=True)
 class TimeEncodings(Job[dict[str, Timing]]):
-    function = "engine.analysis.forward_time:measure_all"
+    function = "engine.analysis.encodings.forward_time:measure_all"
     noun = "Measuring the forward time of every encoding"
     config: RunConfig
     names: tuple[str, ...]
@@ -176,5 +176,5 @@ class TimeEncodings(Job[dict[str, Timing]]):
 
 @dataclass(frozen=True)
 class ReadTimes(Job[dict[str, Timing]]):
-    function = "engine.analysis.forward_time:known_times"
+    function = "engine.analysis.encodings.forward_time:known_times"
     noun = "Reading the measured times"

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.encoding_jobs import Timing
+from engine.analysis.encodings.jobs import Timing
 from engine.config.run_config import RunConfig
 from engine.encodings import NO_ENCODING
 from engine.estimate.layout import shapes
