@@ -11,9 +11,7 @@ import psutil
 import torch
 from torch import Tensor
 
-from engine.analysis.measurements.kv_cache import cached_step
-from engine.analysis.measurements.step_time import step_seconds
-from engine.analysis.measurements.timing import shortest
+from engine.analysis.measurements.cost import cached_step, shortest, step_seconds
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.model.baseline import Baseline

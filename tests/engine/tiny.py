@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings.layer import PositionalEncoding
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
+from engine.training.data import Data
+from engine.training.train import prepare
+from engine.training.trained import Trained
 
 Layer = TypeVar("Layer", bound=PositionalEncoding)
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
@@ -41,3 +44,9 @@ def given_to(model: Transformer) -> dict[str, Tensor]:
     """Inputs of the model's family: ``inputs``, and for an encoder-decoder ``source``."""
     source = {"source": tokens(SOURCE_LENGTH, seed=1)} if model.source_stack is not None else {}
     return {"inputs": tokens(), **source}
+
+
+def as_trained(model: nn.Module | None = None, **settings: Any) -> Trained:
+    """What a measurement is given: a model, by default the config's with its first weights, as if it were trained."""
+    config = parse({"device": "cpu", **settings})
+    return Trained(config, model or prepare(config), Data(config), torch.device("cpu"))

@@ -34,7 +34,7 @@ from engine.analysis.attention.model import (
     sample_of,
     tokens_at,
 )
-from engine.analysis.measurements.explanations import flow_through
+from engine.analysis.measurements.pointing import flow_through
 from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in

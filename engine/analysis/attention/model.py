@@ -17,7 +17,7 @@ from torch import Tensor
 
 from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in
 from engine.analysis.attention.jobs import SequenceRead, StepsDone
-from engine.analysis.measurements.untrained import untrained
+from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, Positions
 from engine.foundation.files import keep_newest, replacing

@@ -27,7 +27,7 @@ COST = 0.01
 """The accuracy that may be lost "at no cost"."""
 
 
-def measure(trained: Trained) -> dict[str, float]:
+def head_pruning(trained: Trained) -> dict[str, float]:
     """``heads.removable``: the share of heads that can be removed in order of importance before accuracy falls by more than
     .01; ``heads.random_removable`` the same in random order; ``heads.half_accuracy`` and ``heads.random_half_accuracy``: with
     half of the heads removed. Random numbers are means of four orders.

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
-
-from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, Progress, Snapshot
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
@@ -35,9 +30,3 @@ def test_the_last_validation_reads_all_held_out_sequences() -> None:
     ]
     assert ends[0][-1] == ends[1][-1]
     assert ends[0][0] != ends[1][0]  # of the first step: on some sequences, and on all
-
-
-def test_a_measurement_nobody_knows_is_named() -> None:
-    record = replace(DEFAULT_RECORD, measurements=("zork",))
-    with pytest.raises(ValueError, match="measurements is zork"):
-        list(train(CONFIG, record=record, measure=take_measurement))

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from engine.analysis.measurements import MEASUREMENTS
+from engine.analysis.measurements.cost import shortest
 from engine.analysis.measurements.take import take_measurement
-from engine.analysis.measurements.timing import shortest
-from engine.config.run_config import parse
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
-from engine.training.data import Data
-from engine.training.train import prepare
 from engine.training.trained import Trained
+from tests.engine.tiny import as_trained
 
 SMALL = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 4}
 
 
 def trained(**settings: Any) -> Trained:
-    config = parse({**SMALL, **settings})
-    return Trained(config, prepare(config), Data(config), torch.device("cpu"))
+    return as_trained(**{**SMALL, **settings})
+
+
+def test_every_measurement_of_the_registry_is_a_function_of_its_name() -> None:
+    found = {name: resolve_name(row.implementation) for name, row in MEASUREMENTS.items()}
+    assert {name: function.__name__ for name, function in found.items()} == {name: name for name in MEASUREMENTS}
+    with pytest.raises(ValueError, match="measurements is zork; allowed is one of position_probe, "):
+        take_measurement("zork", trained())
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.analysis.measurements import head_pruning, timing
+from engine.analysis.measurements import cost, head_pruning
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate import layout
 from engine.experiments.experiment import Change, Claim
@@ -37,8 +37,8 @@ NOISE = np.linspace(-0.05, 0.05, len(SEEDS))
 def _measurements_are_short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         less = (
-            (timing, "FEWEST", 1),
-            (timing, "ENOUGH", 0.0),
+            (cost, "FEWEST", 1),
+            (cost, "ENOUGH", 0.0),
             (head_pruning, "SAMPLES", 32),
             (layout, "VALIDATION_SIZE", 32),
         )

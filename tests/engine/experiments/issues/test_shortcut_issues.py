@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.analysis.measurements.accuracy_by_position import band, exposures
+from engine.analysis.measurements.held_out import band, exposures
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.encoding.learned_needs_data import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.issue import Issue
