@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
@@ -23,10 +22,7 @@ class SequenceRead(TypedDict):
     """Parts of the reader's own text that are not in the vocabulary."""
 
 
-@dataclass(frozen=True)
-class ReadSequence(Job[SequenceRead]):
-    function = "engine.analysis.attention.model:sequence"
-    noun = "Reading the sequence"
+class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):
     config: RunConfig
     asked: SampleAsked
 
@@ -36,10 +32,7 @@ class StepsDone(TypedDict):
     steps: int
 
 
-@dataclass(frozen=True)
-class TrainAgain(Job[StepsDone]):
-    function = "engine.analysis.attention.model:train_again"
-    noun = "Training the model again"
+class TrainAgain(Job[StepsDone], function=".model:train_again", noun="Training the model again"):
     asked: ModelAsked
     seconds: float
 
@@ -82,18 +75,12 @@ class Heads(TypedDict):
     rollout: dict[Which, Rollout]
 
 
-@dataclass(frozen=True)
-class DescribeHeads(Job[Heads]):
-    function = "engine.analysis.attention.heads:heads"
-    noun = "Describing the heads"
+class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the heads"):
     asked: ModelAsked
     sample: SampleAsked
 
 
-@dataclass(frozen=True)
-class ComputePatterns(Job[dict[str, np.ndarray]]):
-    function = "engine.analysis.attention.heads:patterns"
-    noun = "Computing the attention patterns"
+class ComputePatterns(Job[dict[str, np.ndarray]], function=".heads:patterns", noun="Computing the attention patterns"):
     asked: ModelAsked
     sample: SampleAsked
 
@@ -112,10 +99,7 @@ class Changed(TypedDict):
     after: HeadSeen
 
 
-@dataclass(frozen=True)
-class SwitchHeadsOff(Job[Changed]):
-    function = "engine.analysis.attention.changes:without_heads"
-    noun = "Switching heads off"
+class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
     asked: ModelAsked
     sample: SampleAsked
     place: Place
@@ -132,17 +116,11 @@ class EachHeadOff(TypedDict):
     """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
 
 
-@dataclass(frozen=True)
-class SwitchEachHeadOff(Job[EachHeadOff]):
-    function = "engine.analysis.attention.changes:each_head_off"
-    noun = "Switching each head off in turn"
+class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):
     asked: ModelAsked
 
 
-@dataclass(frozen=True)
-class CompareScores(Job[dict[str, HeadSeen]]):
-    function = "engine.analysis.attention.changes:other_scores"
-    noun = "Comparing attention scores"
+class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
     asked: ModelAsked
     sample: SampleAsked
     place: Place
@@ -174,20 +152,17 @@ class Faulty(TypedDict):
     after: FaultySeen
 
 
-@dataclass(frozen=True)
-class SwitchFaultsOn(Job[Faulty]):
-    function = "engine.analysis.attention.checks:faults_seen"
-    noun = "Switching faults on"
+class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
     asked: ModelAsked
     sample: SampleAsked
     place: Place
     faults: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class MeasureEntropyAtFirst(Job[dict[str, list[float]]]):
-    function = "engine.analysis.attention.checks:entropy_at_first"
-    noun = "Measuring the entropy before training"
+class MeasureEntropyAtFirst(
+    Job[dict[str, list[float]]], function=".checks:entropy_at_first", noun="Measuring the entropy before training"
+):
+    pass
 
 
 class Steps(TypedDict):
@@ -226,10 +201,7 @@ class Steps(TypedDict):
     d_model: int
 
 
-@dataclass(frozen=True)
-class TraceSteps(Job[Steps]):
-    function = "engine.analysis.attention.steps:steps"
-    noun = "Computing the steps of one query"
+class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
     asked: ModelAsked
     sample: SampleAsked
     place: Place
@@ -242,20 +214,14 @@ MOST_BYTES = 256 * 2**20
 """The same for the predicted peak of memory."""
 
 
-@dataclass(frozen=True)
-class LookBeforeTraining(Job[list[Event]]):
+class LookBeforeTraining(Job[list[Event]], function=".model:before_training", noun="Computing the untrained model"):
     """The first events of the config's run: Started, the Snapshot of the untrained model, and the Progress of the first step."""
 
-    function = "engine.analysis.attention.model:before_training"
-    noun = "Computing the untrained model"
     config: RunConfig
 
 
-@dataclass(frozen=True)
-class ReadOwnSequence(Job[Snapshot]):
+class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="Reading your sequence"):
     """The snapshot of a model that reads the ``text``, token names separated by spaces. Step 0 is the untrained model."""
 
-    function = "engine.analysis.attention.model:own_sequence_read"
-    noun = "Reading your sequence"
     asked: ModelAsked
     text: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -78,47 +77,38 @@ class FirstPortrait(Portrait, Effect):
     """The portrait of an encoding's first weights."""
 
 
-@dataclass(frozen=True)
-class ComputeMatrices(Job[Matrices]):
-    function = "engine.analysis.encodings.portraits:matrices"
-    noun = "Computing the encoding's matrices"
+class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Computing the encoding's matrices"):
     config: RunConfig
     shown: int
 
 
-@dataclass(frozen=True)
-class ComputePortrait(Job[FirstPortrait]):
-    function = "engine.analysis.encodings.portraits:portrait"
-    noun = "Computing the encoding's picture"
+class ComputePortrait(Job[FirstPortrait], function=".portraits:portrait", noun="Computing the encoding's picture"):
     config: RunConfig
     shown: int
 
 
-@dataclass(frozen=True)
-class ComputePortraitOfSnapshot(Job[Portrait]):
-    function = "engine.analysis.encodings.portraits:portrait_of_snapshot"
-    noun = "Computing the trained encoding's picture"
+class ComputePortraitOfSnapshot(
+    Job[Portrait], function=".portraits:portrait_of_snapshot", noun="Computing the trained encoding's picture"
+):
     folder: str
     config: RunConfig
     step: int
     layer: int
 
 
-@dataclass(frozen=True)
-class FollowSnapshots(Job[dict[str, list[float]]]):
+class FollowSnapshots(
+    Job[dict[str, list[float]]], function=".portraits:along", noun="Following the encoding through the training"
+):
     """``order`` and ``scale`` of the encoding at each of the steps."""
 
-    function = "engine.analysis.encodings.portraits:along"
-    noun = "Following the encoding through the training"
     folder: str
     steps: tuple[int, ...]
     layer: int
 
 
-@dataclass(frozen=True)
-class MeasureFinalScales(Job[dict[str, float]]):
-    function = "engine.analysis.encodings.portraits:final_scales"
-    noun = "Measuring the encoding's final scale"
+class MeasureFinalScales(
+    Job[dict[str, float]], function=".portraits:final_scales", noun="Measuring the encoding's final scale"
+):
     folder: str
     layer: int
 
@@ -140,10 +130,7 @@ class Preview(TypedDict):
     """The number of parameters of the encoding, in all stacks and layers."""
 
 
-@dataclass(frozen=True)
-class ComputePreview(Job[Preview]):
-    function = "engine.analysis.encodings.portraits:preview"
-    noun = "Computing the preview"
+class ComputePreview(Job[Preview], function=".portraits:preview", noun="Computing the preview"):
     config: RunConfig
 
 
@@ -159,22 +146,16 @@ class Timing(TypedDict):
     """Seconds with the encoding, the median."""
 
 
-@dataclass(frozen=True)
-class TimeForward(Job[list[Timing]]):
-    function = "engine.analysis.encodings.forward_time:forward_times"
-    noun = "Measuring the forward time"
+class TimeForward(Job[list[Timing]], function=".forward_time:forward_times", noun="Measuring the forward time"):
     configs: tuple[RunConfig, ...]
 
 
-@dataclass(frozen=True)
-class TimeEncodings(Job[dict[str, Timing]]):
-    function = "engine.analysis.encodings.forward_time:measure_all"
-    noun = "Measuring the forward time of every encoding"
+class TimeEncodings(
+    Job[dict[str, Timing]], function=".forward_time:measure_all", noun="Measuring the forward time of every encoding"
+):
     config: RunConfig
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ReadTimes(Job[dict[str, Timing]]):
-    function = "engine.analysis.encodings.forward_time:known_times"
-    noun = "Reading the measured times"
+class ReadTimes(Job[dict[str, Timing]], function=".forward_time:known_times", noun="Reading the measured times"):
+    pass

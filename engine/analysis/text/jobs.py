@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
@@ -28,10 +27,7 @@ class Counted(TypedDict):
     facts: TextFacts
 
 
-@dataclass(frozen=True)
-class CountWords(Job[Counted]):
-    function = "engine.analysis.text.questions:counting_models"
-    noun = "Counting the words of the text"
+class CountWords(Job[Counted], function=".questions:counting_models", noun="Counting the words of the text"):
     config: RunConfig
 
 
@@ -44,10 +40,9 @@ class Beside(TypedDict):
     """By name: the mean nats of the tokens that follow 1, 2, ... tokens of the window, [length]."""
 
 
-@dataclass(frozen=True)
-class CompareWithCounting(Job[Beside]):
-    function = "engine.analysis.text.questions:beside_counting_models"
-    noun = "Comparing the model with counting"
+class CompareWithCounting(
+    Job[Beside], function=".questions:beside_counting_models", noun="Comparing the model with counting"
+):
     config: RunConfig
     weights: str
 
@@ -65,10 +60,7 @@ class Written(TypedDict):
     """The number of the prompt's tokens that the model reads."""
 
 
-@dataclass(frozen=True)
-class WriteText(Job[Written]):
-    function = "engine.analysis.text.questions:sample"
-    noun = "Writing the text"
+class WriteText(Job[Written], function=".questions:sample", noun="Writing the text"):
     config: RunConfig
     weights: str
     prompt: str
@@ -87,10 +79,7 @@ class SentenceAttention(TypedDict):
     """The number of tokens at the end of the sentence that do not fit into the model's length."""
 
 
-@dataclass(frozen=True)
-class AttendToSentence(Job[SentenceAttention]):
-    function = "engine.analysis.text.questions:attention"
-    noun = "Reading the sentence"
+class AttendToSentence(Job[SentenceAttention], function=".questions:attention", noun="Reading the sentence"):
     config: RunConfig
     weights: str
     sentence: str
