@@ -76,17 +76,17 @@ ARCHITECTURES: dict[str, Architecture] = {
         Architecture("encoder", "Encoder (bidirectional)", "encoder", causal=False),
         Architecture("encoder_decoder", "Encoder-decoder", "encoder_decoder"),
         Architecture(
-            "gru", "GRU (no attention)", "decoder", layer_shapes=_recurrent(3), layers="engine.model.recurrent:Gru"
+            "gru", "GRU (no attention)", "decoder", layer_shapes=_recurrent(3), layers="engine.model.baselines:Gru"
         ),
         Architecture(
-            "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.recurrent:Lstm"
+            "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.baselines:Lstm"
         ),
         Architecture(
             "cnn",
             "Dilated causal CNN (no attention)",
             "decoder",
             layer_shapes=_convolutions,
-            layers="engine.model.convolutions:Convolutions",
+            layers="engine.model.baselines:Convolutions",
             sees=receptive_field,
         ),
     )

@@ -11,7 +11,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.attention import Attention
-from engine.model.dropout import Dropout
+from engine.model.layers import Dropout
 from engine.model.masks import Mask
 
 NOWHERE = PositionalEncoding()

@@ -89,15 +89,10 @@ def _attend(
     positions: Positions,
 ) -> Tensor:
     """The new queries attend to all keys so far, which stand at ``positions``, [batch, new, d_model] -> the same."""
-
-    def split(t: Tensor) -> Tensor:
-        # [batch, new, head * d_head] -> [batch, head, new, d_head]
-        return t.view(*t.shape[:2], attention.n_heads, -1).transpose(1, 2)
-
     here = positions[cache.length :]
-    q, k = encoding.rotate(split(attention.q(x)), here), encoding.rotate_keys(split(attention.k(x)), here)
-    q, k = attention.prepare(q, k)
-    keys, values = cache.extend(layer, k, split(attention.v(x)))
+    q, k, v = (attention.split(part(x)) for part in (attention.q, attention.k, attention.v))
+    q, k = attention.prepare(encoding.rotate(q, here), encoding.rotate_keys(k, here))
+    keys, values = cache.extend(layer, k, v)
     bias = joined_bias(encoding.score_bias(q, keys, here, positions), mask)
     _, _, pattern = attention.pattern(q, keys, bias, mask)
     mixed = pattern @ values

@@ -14,10 +14,9 @@ from torch import Tensor
 from engine.analysis.measurements.cost import cached_step, shortest, step_seconds
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.model.baseline import Baseline
+from engine.model.baselines import Baseline, Recurrent, State
 from engine.model.build import build_model
 from engine.model.masks import forget_masks
-from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
 from engine.sweeps import KINDS
 from engine.sweeps.visit import Machine, Visit

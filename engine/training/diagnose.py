@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.estimate.pieces import pieces
-from engine.model.activations import ActivationCache
-from engine.model.mode import in_mode
+from engine.model.activations import ActivationCache, in_mode
 from engine.tasks.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of

@@ -11,10 +11,9 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig
 from engine.encodings.layer import Positions
 from engine.estimate.layout import keeps_past
-from engine.model.baseline import Baseline
+from engine.model.activations import in_mode
+from engine.model.baselines import Baseline, Recurrent, State
 from engine.model.cached import KeyValueCache, next_logits
-from engine.model.mode import in_mode
-from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
 from engine.runs.events import Measuring
 from engine.training.data import Batch

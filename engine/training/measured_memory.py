@@ -18,8 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from engine.config.run_config import RunConfig
-from engine.model.mode import in_mode
-from engine.model.scores import Pattern
+from engine.model.activations import in_mode
+from engine.model.attention import Pattern
 from engine.settings.costs import Memory
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of

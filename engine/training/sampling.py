@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.model.mode import in_mode
+from engine.model.activations import in_mode
 from engine.text.tokens import UNKNOWN, is_word, joined
 from engine.training.data import text_settings_of
 from engine.training.positions import spread

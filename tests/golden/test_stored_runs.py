@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.model.load import trained_model
+from engine.model.build import trained_model
 from engine.runs.events import ARRAYS, Finished, Snapshot, to_json
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run

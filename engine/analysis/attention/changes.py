@@ -26,8 +26,7 @@ from engine.analysis.attention.model import (
     sample_of,
 )
 from engine.analysis.measurements.head_pruning import gated
-from engine.model.attention import Attention
-from engine.model.scores import PREPARE, Pattern
+from engine.model.attention import PREPARE, Attention, Pattern
 from engine.model.transformer import Transformer
 
 MOST_HEADS = 96

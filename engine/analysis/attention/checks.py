@@ -15,8 +15,8 @@ from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
 from engine.analysis.attention.model import held_out_metrics, model_of, plain, run_with_cache, sample_of
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache
+from engine.model.attention import PREPARE
 from engine.model.block import Residual
-from engine.model.scores import PREPARE
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward

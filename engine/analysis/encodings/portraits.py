@@ -19,7 +19,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
-from engine.model.embedding import positional_encoding
+from engine.model.layers import positional_encoding
 from engine.runs.events import of_layer
 from engine.runs.folder import RunFolder, StoredArrays
 

@@ -12,9 +12,8 @@ from torch.nn.utils import get_total_norm
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.model.activations import ActivationCache
+from engine.model.activations import ActivationCache, in_mode
 from engine.model.build import build_model, parameter_part
-from engine.model.mode import in_mode
 from engine.model.transformer import Transformer
 from engine.training.data import Batch, Data
 from engine.training.evaluation import forward, loss_of

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from engine.model.activations import in_mode
 from engine.model.attention import Attention
-from engine.model.mode import in_mode
 from engine.tasks.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward

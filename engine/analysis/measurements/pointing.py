@@ -8,8 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from engine.model.activations import ActivationCache
-from engine.model.mode import in_mode
+from engine.model.activations import ActivationCache, in_mode
 from engine.tasks.data import task_data
 from engine.training.data import Batch
 from engine.training.evaluation import forward

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.encodings.layer import PositionalEncoding, PositionOutOfRange, cosines
-from engine.model.activations import OnlyThese
-from engine.model.mode import in_mode
+from engine.model.activations import OnlyThese, in_mode
 from engine.training.evaluation import forward
 from engine.training.trained import Trained
 

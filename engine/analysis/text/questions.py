@@ -24,7 +24,7 @@ from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest, replacing
 from engine.foundation.paths import data_folder
 from engine.model.activations import ActivationCache
-from engine.model.load import trained_model
+from engine.model.build import trained_model
 from engine.tasks.text_settings import TextSettings
 from engine.tasks.windows import text_corpus
 from engine.text.kneser_ney import ORDERS, kneser_ney

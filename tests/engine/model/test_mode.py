@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
-from engine.model.mode import in_mode
+from engine.model.activations import in_mode
 
 
 @pytest.mark.parametrize("before", [True, False])
