@@ -1,4 +1,10 @@
-"""Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them."""
+"""Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them.
+
+Randomized positions: the tokens of a sequence stand, in order, anywhere in a range that is longer than the sequence. Source: Ruoss
+et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers, section 3. As there, each training batch
+gets positions of its own. In evaluation every token stands at its mean position in training, so that the same model always gives
+the same answer.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +21,6 @@ from engine.estimate.pieces import DRAWN_AT_ONCE, pieces
 from engine.tasks.data import IGNORE, task_data
 from engine.tasks.spec import TaskSettings
 from engine.tasks.text_settings import TextSettings
-from engine.training.positions import drawn, spread
 
 HELD_OUT_SHARE = 5
 """One of this many distinct sequences is never trained on."""
@@ -223,3 +228,17 @@ def is_held_out(source: Tensor) -> Tensor:
     for shift in (17, 29, 13):  # multiply and fold, so that every token reaches every bit
         mixed = (mixed ^ (mixed >> shift)) * 0x2545F4914F6CDD1D
     return (mixed >> 33) % HELD_OUT_SHARE == 0
+
+
+def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
+    """``length`` different positions below ``limit``, ascending."""
+    positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
+    return tuple(positions)
+
+
+def spread(length: int, limit: int) -> tuple[int, ...]:
+    """The mean of each of the :func:`drawn` positions, rounded down: (i + 1)(limit + 1) / (length + 1) - 1.
+
+    That is the expected i-th smallest of a sample without replacement (David and Nagaraja 2003, Order Statistics, section 3.7).
+    """
+    return tuple((i + 1) * (limit + 1) // (length + 1) - 1 for i in range(length))

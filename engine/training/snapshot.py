@@ -18,7 +18,7 @@ from engine.tasks.data import IGNORE, task_data
 from engine.text.tokens import joined
 from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward
-from engine.training.sampling import continuation, write_on
+from engine.training.writing import continuation, write_on
 
 LARGEST_PATTERNS = 1_000_000
 """The most attention weights in one snapshot; longer sequences are cut at the position that fits."""

@@ -12,8 +12,8 @@ from engine.encodings.layer import PositionalEncoding
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
 from engine.training.data import Data
+from engine.training.result import Trained
 from engine.training.train import prepare
-from engine.training.trained import Trained
 
 Layer = TypeVar("Layer", bound=PositionalEncoding)
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6

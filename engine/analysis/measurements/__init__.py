@@ -17,7 +17,7 @@ from engine.estimate.prediction import Prediction
 
 class Measurement(NamedTuple):
     implementation: str
-    """``module:function``, an :data:`engine.training.trained.Measure`."""
+    """``module:function``, an :data:`engine.training.result.Measure`."""
     work: Work
     """The most that it holds, for the predicted peak of a run that takes it."""
 

@@ -13,13 +13,13 @@ from torch import Tensor, nn
 
 from engine.estimate.prediction import predict
 from engine.model.build import parameter_part
-from engine.model.cached import KeyValueCache, next_logits
+from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory
 from engine.training.optimizers import build_optimizers
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 ENOUGH = 0.05
 """Seconds after which no further repetition is timed, beyond the fewest."""
@@ -172,7 +172,7 @@ def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], KeyValueCach
     def step() -> KeyValueCache:
         layers = range(config.n_layers)
         cache = KeyValueCache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
-        next_logits(model, inputs[:, -1:], cache)
+        cached_logits(model, inputs[:, -1:], cache)
         return cache
 
     return step

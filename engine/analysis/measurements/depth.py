@@ -17,7 +17,7 @@ from engine.model.build import build_model, parameter_part
 from engine.model.transformer import Transformer
 from engine.training.data import Batch, Data
 from engine.training.evaluation import forward, loss_of
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 COLLAPSE_SEQUENCES, DENSE_SEQUENCES = 64, 32
 TINY = 1e-30

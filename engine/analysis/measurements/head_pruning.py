@@ -18,7 +18,7 @@ from engine.model.attention import Attention
 from engine.tasks.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 SAMPLES = 512
 """The number of held-out sequences: half to compute importance, half to measure accuracy."""

@@ -14,7 +14,7 @@ from engine.estimate.layout import length_law, shapes
 from engine.tasks.data import IGNORE
 from engine.training.data import Data
 from engine.training.evaluation import evaluate, predictions
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 SEQUENCES, SHUFFLED_SEQUENCES = 512, 256
 SHUFFLES = 8

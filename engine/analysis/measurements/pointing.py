@@ -12,7 +12,7 @@ from engine.model.activations import ActivationCache, in_mode
 from engine.tasks.data import task_data
 from engine.training.data import Batch
 from engine.training.evaluation import forward
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 SAMPLES = 256
 

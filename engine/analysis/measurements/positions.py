@@ -11,7 +11,7 @@ from torch import Tensor
 from engine.encodings.layer import PositionalEncoding, PositionOutOfRange, cosines
 from engine.model.activations import OnlyThese, in_mode
 from engine.training.evaluation import forward
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 FITTED, JUDGED = 192, 64
 """The number of sequences on which a probe is fitted and on which it is tested."""

@@ -32,8 +32,8 @@ from engine.text.reading import read_text
 from engine.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data, text_settings_of
 from engine.training.evaluation import forward
-from engine.training.sampling import continuation, distribution, next_logits, write_on
 from engine.training.snapshot import patterns_in
+from engine.training.writing import continuation, distribution, next_logits, write_on
 
 ROWS = 256
 """The number of windows that the model reads at once."""

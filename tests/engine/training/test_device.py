@@ -9,8 +9,7 @@ import torch
 
 from engine.config.run_config import parse
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW
-from engine.training.device import choose_device
-from engine.training.randomness import RandomState
+from engine.training.device import RandomState, choose_device
 
 Found = Callable[[str | None], None]
 

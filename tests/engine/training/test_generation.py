@@ -18,8 +18,8 @@ from engine.model.build import build_model
 from engine.runs.events import Finished, Measuring, Progress
 from engine.training.data import Batch, Data
 from engine.training.evaluation import forward
-from engine.training.generation import generation_accuracy, reader
 from engine.training.train import train
+from engine.training.writing import generation_accuracy, reader
 
 N = 5
 

@@ -13,10 +13,9 @@ from engine.estimate.layout import length_law, shapes
 from engine.estimate.memory import predict_memory
 from engine.model.build import build_model
 from engine.runs.events import Finished, Progress
-from engine.training.data import Data
+from engine.training.data import Data, drawn, spread
 from engine.training.evaluation import forward, predictions
 from engine.training.measured_memory import saved_for_backward
-from engine.training.positions import drawn, spread
 from engine.training.train import train
 
 SHORT = {"seq_len": 5, "steps": 4, "batch_size": 8, "d_model": 16}

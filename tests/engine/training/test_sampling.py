@@ -10,8 +10,8 @@ import torch
 from engine.config.run_config import RunConfig, parse
 from engine.text import own
 from engine.text.tokens import UNKNOWN
-from engine.training.sampling import continuation, distribution, next_logits, write_on
 from engine.training.train import prepare
+from engine.training.writing import continuation, distribution, next_logits, write_on
 
 TEXT = "the cat sat on the mat, and the dog sat by the cat.\n" * 60
 LOGITS = torch.tensor([2.0, -1.0, 0.5, 3.0, 2.9])

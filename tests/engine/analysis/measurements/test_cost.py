@@ -14,7 +14,7 @@ from engine.analysis.measurements.cost import shortest
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
-from engine.training.trained import Trained
+from engine.training.result import Trained
 from tests.engine.tiny import as_trained
 
 SMALL = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 4}

@@ -16,7 +16,7 @@ from engine.analysis.measurements.head_pruning import (
     importance,
     removable,
 )
-from engine.training.trained import Trained
+from engine.training.result import Trained
 from tests.engine.tiny import as_trained
 
 

@@ -13,7 +13,7 @@ from engine.analysis.measurements.pointing import (
     rollout,
     share_right,
 )
-from engine.training.trained import Trained
+from engine.training.result import Trained
 from tests.engine.tiny import as_trained
 
 
