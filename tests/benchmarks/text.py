@@ -19,9 +19,9 @@ from engine.analysis.text.jobs import CountWords
 from engine.config.text_recipe import text_config
 from engine.foundation.paths import DATA_VARIABLE
 from engine.runs.events import Progress
-from engine.runs.passing import passed
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
+from engine.runs.summary import passed
 from engine.workers.pool import Pool
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.text.jobs import CompareWithCounting, CountWords
-from engine.runs.passing import passed
 from engine.runs.run import Run
+from engine.runs.summary import passed
 from engine.text import plays
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown

@@ -45,10 +45,18 @@ def test_a_run_that_goes_on_elsewhere_is_not_lost_and_is_read_anew(other: Runs, 
     assert here.get(run.id).state == "stopped"  # type: ignore[union-attr]
 
 
-def test_nothing_of_another_server_is_deleted(other: Runs, tmp_path: Path) -> None:
+def test_nothing_of_another_server_is_deleted_and_what_it_made_counts(other: Runs, tmp_path: Path) -> None:
+    here = Runs(tmp_path / "runs")
+    own = here.create(config(), "me")
+    own.append([Ended(0, "stopped")])
+    assert [run.id for run in here.recent()] == [own.id], (
+        "the folder has been read before the other server's runs are made"
+    )
     live, ended = other.create(config(), "me"), other.create(config(), "me")
     ended.append([Ended(0, "stopped")])
-    here = Runs(tmp_path / "runs")
+    here.prune(Retention(runs=1))
+    assert not own.folder.exists(), "another server's run is newer"
+    assert {run.id for run in here.recent()} == {live.id, ended.id}
     here.prune(NOTHING)
     here.delete(live.id)
     assert other.get(live.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.config.run_config import parse
 from engine.runs.events import Progress
-from engine.runs.passing import passed
+from engine.runs.summary import passed
 
 CONFIG = parse({"task": "shakespeare_words", "seq_len": 16, "batch_size": 32})
 TOKENS = 16 * 32
