@@ -1,4 +1,4 @@
-"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; taps."""
+"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; the cache; taps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from engine.encodings import ENCODINGS
-from engine.model.activations import ActivationCache
+from engine.model.activations import ActivationCache, in_mode
 from engine.model.block import Residual
+from engine.model.cached import KeyValueCache, cached_logits
 from tests.engine.tiny import LENGTH, N_OUTPUTS, given_to, tiny_config, tiny_model, tokens
 
 WIDTH, HEADS, HIDDEN = 16, 4, 24
@@ -143,3 +144,35 @@ def test_low_precision_stays_close(name: str, dtype: str) -> None:
     logits = model(tokens())
     assert logits.dtype == getattr(torch, dtype)
     torch.testing.assert_close(logits.double(), exact(tokens()), atol=0.1, rtol=0.1)
+
+
+@pytest.mark.parametrize("score", ["scaled_dot", "cosine", "additive"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_writing_with_a_cache_gives_the_same_logits(name: str, score: str) -> None:
+    model = tiny_model(pos_encoding=name, attention_score=score, attention_impl="materialised", norm="post").eval()
+    read, cache = tokens(), KeyValueCache()
+    written = torch.cat([cached_logits(model, token, cache) for token in read.split(1, dim=1)], dim=1)
+    assert torch.allclose(written, model(read), atol=1e-10)
+
+
+def test_a_shared_block_has_a_cache_at_every_depth() -> None:
+    model = tiny_model(share_layers=True, n_layers=3, norm="pre").eval()
+    read, cache = tokens(), KeyValueCache()
+    written = torch.cat([cached_logits(model, token, cache) for token in read.split(1, dim=1)], dim=1)
+    assert torch.allclose(written, model(read), atol=1e-10)
+    assert cache.bytes == 2 * 3 * read.numel() * 16 * 8  # keys and values, layers, tokens, width, bytes of a double
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_mode_is_put_back_also_after_an_exception(before: bool, inside: bool) -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout()).train(before)
+
+    def fail() -> None:
+        with in_mode(model, training=inside):
+            assert all(part.training is inside for part in model.modules())
+            raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        fail()
+    assert all(part.training is before for part in model.modules())

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
@@ -30,7 +31,7 @@ from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
 from engine.training import snapshot as snapshots
 from engine.training.optimizers import learning_rate_at
-from engine.training.train import prepare, train
+from engine.training.train import gradient_norm, prepare, train
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
 
@@ -273,3 +274,17 @@ def test_a_prediction_that_is_known_is_not_made_again(monkeypatch: pytest.Monkey
     prediction, expected = predict(config), list(train(config))
     monkeypatch.setattr("engine.training.train.predict", None)
     assert numbers(train(config, prepare(config, prediction), prediction=prediction)) == numbers(expected)
+
+
+def parameter(grad: list[float], dtype: torch.dtype = torch.float32) -> nn.Parameter:
+    made = nn.Parameter(torch.zeros(len(grad), dtype=dtype))
+    made.grad = torch.tensor(grad, dtype=dtype)
+    return made
+
+
+def test_small_gradients_squares_that_overflow_and_what_is_not_finite() -> None:
+    assert gradient_norm([parameter([3.0]), parameter([4.0])]) == pytest.approx(5.0)
+    assert gradient_norm([parameter([3e25, 0.0]), parameter([4e25])]) == pytest.approx(5e25, rel=1e-6)
+    assert gradient_norm([parameter([3e4, 4e4], torch.float16)]) == pytest.approx(5e4, rel=1e-3)
+    for value in (math.inf, math.nan):
+        assert not math.isfinite(gradient_norm([parameter([1.0, value])]))

@@ -1,4 +1,4 @@
-"""Long work beside the steps is done in pieces: the numbers stay, and a caller has its turn in between."""
+"""Long work beside the steps is done in pieces: the numbers stay, and a caller has its turn in between. What is recorded changes none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import continues
 from engine.estimate.pieces import rows_at_once
 from engine.estimate.prediction import TESTED
-from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Started
+from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.training.data import Data
 from engine.training.evaluation import evaluate, evaluate_in_pieces
 from engine.training.train import prepare, train
@@ -89,3 +90,28 @@ def test_the_search_for_a_remedy_pauses_after_each_repeated_step() -> None:
     failed = events[-1]
     assert isinstance(failed, Failed)
     assert sum(isinstance(event, Measuring) for event in events) >= failed.step
+
+
+CONFIG = RunConfig().replace(steps=12, dropout=0.1)
+
+
+def test_watching_less_says_less_and_trains_the_same() -> None:
+    much, little = (list(train(CONFIG, record=record)) for record in (DEFAULT_RECORD, RecordOptions(False, 2, False)))
+    losses = [[event.loss for event in events if isinstance(event, Progress)] for events in (much, little)]
+    assert losses[0] == losses[1]
+    assert not any(isinstance(event, Snapshot) for event in little)
+    assert sum(isinstance(event, Progress) and event.validation is not None for event in little) == 3  # 1, 6 and 12
+    ends = [event for event in (much[-1], little[-1]) if isinstance(event, Finished)]
+    assert ends[0].metrics == ends[1].metrics
+    assert ends[0].memory.peak is not None
+    assert ends[1].memory.peak is None
+
+
+def test_the_last_validation_reads_all_held_out_sequences() -> None:
+    """Whatever is recorded before it: the result of a run does not depend on that."""
+    ends = [
+        [event.validation for event in train(CONFIG, record=record) if isinstance(event, Progress)]
+        for record in (DEFAULT_RECORD, RecordOptions(evaluations=3))
+    ]
+    assert ends[0][-1] == ends[1][-1]
+    assert ends[0][0] != ends[1][0]  # of the first step: on some sequences, and on all

@@ -1,4 +1,4 @@
-"""Portraits of every registered encoding: shapes, the trained length, what tokens change, what runs keep."""
+"""Portraits of every registered encoding, what runs keep of them, and the time of a pass; the numbers behind them where they are known."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 import engine
 from engine.analysis.encodings import spectra
+from engine.analysis.encodings.forward_time import known_times, measure_all
 from engine.analysis.encodings.portraits import (
     CELLS,
     along,
@@ -21,7 +22,7 @@ from engine.analysis.encodings.portraits import (
     portrait,
     portrait_of_snapshot,
 )
-from engine.analysis.measurements.table_structure import structure
+from engine.analysis.measurements.positions import structure
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.runs.folder import RunFolder
@@ -132,3 +133,58 @@ def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:
     save_file(weights, tmp_path / "weights.safetensors")
     assert final_scales(str(tmp_path)) == {"tokens": 2.0, "encoding": 0.5}
     assert final_scales(str(tmp_path), layer=1) == {"tokens": 2.0}
+
+
+def test_a_profile_has_mean_smallest_and_largest_which_are_one_where_offsets_are_all() -> None:
+    offsets = np.arange(-5, 6)
+    at = np.arange(6)
+    matrix = np.cos(0.3 * (at[None, :] - at[:, None]))
+    mean, low, high = spectra.by_offset(np.stack([matrix, 2 * matrix]), offsets)
+    np.testing.assert_allclose(mean[0], np.cos(0.3 * offsets))
+    np.testing.assert_allclose(mean[1], 2 * np.cos(0.3 * offsets))
+    np.testing.assert_allclose(low, high)
+
+    matrix = np.diag([1.0, 2.0], 1)
+    mean, low, high = (part.item() for part in spectra.by_offset(matrix, np.array([1])))
+    assert (mean, low, high) == (1.5, 1.0, 2.0)
+
+
+def test_singular_values_are_numpys() -> None:
+    matrix = np.random.default_rng(0).normal(size=(7, 4))
+    np.testing.assert_allclose(spectra.singular_values(matrix), np.linalg.svd(matrix, compute_uv=False))
+
+
+def test_a_wave_has_its_power_at_its_frequency() -> None:
+    wave = np.sin(2 * np.pi * np.arange(32) * 4 / 32)[:, None]
+    frequencies, power = spectra.fourier(wave + 5.0)
+    assert frequencies[power.argmax()] == pytest.approx(4 / 32)
+    assert power.sum() == pytest.approx(1.0)
+    assert spectra.fourier(np.ones((8, 2)))[1].tolist() == [0.0] * 5
+
+
+def test_components_of_points_on_a_line_are_one_line() -> None:
+    at = np.arange(10.0)
+    rows = at[:, None] * np.array([3.0, 4.0]) + 7.0
+    curves, explained = spectra.components(rows, trained=6)
+    np.testing.assert_allclose(explained, [1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(np.diff(curves[0]), 5.0)  # |(3, 4)|, and beyond the trained rows it goes on
+    assert curves[0][:6].mean() == pytest.approx(0.0)
+
+
+def test_order_is_one_where_likeness_falls_in_a_straight_line_and_none_where_all_are_alike() -> None:
+    at = np.arange(9)
+    near = -np.abs(at[:, None] - at[None, :]).astype(float)
+    assert (spectra.order(near), spectra.order(-near)) == pytest.approx((1.0, -1.0))
+    assert math.isnan(spectra.order(np.ones((5, 5))))
+    assert math.isnan(spectra.order(np.ones((1, 1))))
+
+
+def test_times_are_measured_beside_none_and_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    assert known_times() == {}
+    found = measure_all(parse({"task": "own_position", "seq_len": 8, "d_model": 16, "batch_size": 2}), ["rope"])
+    assert 0 < found["rope"]["low"] <= found["rope"]["ratio"] <= found["rope"]["high"]
+    assert found["rope"]["seconds"] > 0
+    assert known_times() == found
+    (tmp_path / "encoding-times.json").write_text('{"rope": {"ratio": 1}}')
+    assert known_times() == {}
