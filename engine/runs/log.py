@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import nan
-from typing import Protocol, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 
 import numpy as np
 
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder
 
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
 """The numbers that every step has, in the order of a row."""
@@ -58,13 +59,6 @@ class Table:
     """[step, number]: the plain numbers, then those of each measurement."""
 
 
-class Packing(Protocol):
-    """A folder that keeps snapshots' arrays (:class:`engine.runs.folder.RunFolder`)."""
-
-    def pack(self, snapshot: Snapshot) -> bytes | None: ...
-    def unpack(self, packed: bytes) -> Snapshot: ...
-
-
 class EventLog(Sequence[Event]):
     """The events in order; an event's number is its index. Steps are built anew on each access.
 
@@ -72,7 +66,7 @@ class EventLog(Sequence[Event]):
     ``folder``, a snapshot stored there is packed to bytes when the next one comes, and read again on access.
     """
 
-    def __init__(self, events: Iterable[Event] = (), folder: Packing | None = None) -> None:
+    def __init__(self, events: Iterable[Event] = (), folder: RunFolder | None = None) -> None:
         self._folder = folder
         self._values = array("d")
         self._starts = array("q")  # of each step, the place of its row in the values
@@ -113,11 +107,8 @@ class EventLog(Sequence[Event]):
         begin = self._starts[first]  # slices are copies, so the arrays may grow meanwhile
         end = self._starts[last - 1] + self._layouts[self._kinds[last - 1]].width
         values = np.frombuffer(self._values[begin:end])
-        starts, kinds = (
-            np.frombuffer(self._starts[first:last], np.int64) - begin,
-            np.frombuffer(self._kinds[first:last], np.int64),
-        )
-        found = []
+        starts, kinds = (np.frombuffer(one[first:last], np.int64) for one in (self._starts, self._kinds))
+        starts, found = starts - begin, []
         for kind in np.unique(kinds).tolist():
             layout = self._layouts[kind]
             found.append(Table(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))

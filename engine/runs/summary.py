@@ -67,24 +67,20 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
     if mask_shows_answers(config) and not continues(config):
         if not clearly_above(last.get(name, 0.0), started.chance.get(name, 0.0)):
             return []
-        return [
-            Finding(
-                "alarm",
-                f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning.",
-            )
-        ]
+        sentence = (
+            f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning."
+        )
+        return [Finding("alarm", sentence)]
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
     if value is None or chance is None or not clearly_above(value, chance):
         return []
-    found = [
-        Finding(
-            "alarm",
-            f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
-            "know a symbol before it has read it. The mask lets positions see what they should predict.",
-        )
-    ]
+    sentence = (
+        f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
+        "know a symbol before it has read it. The mask lets positions see what they should predict."
+    )
     written = (finished.metrics if finished else {}).get("written_accuracy")
-    return found if written is None else [_false_success(last.get(name, math.nan), written), *found]
+    false_success = [] if written is None else [_false_success(last.get(name, math.nan), written)]
+    return [*false_success, Finding("alarm", sentence)]
 
 
 def _false_success(read: float, written: float) -> Finding:
@@ -96,9 +92,8 @@ def _false_success(read: float, written: float) -> Finding:
     why = f"Only the second number counts: in the first, {COPIES}"
     if written < read - WORSE:
         return Finding("alarm", f"False success. {both} {why}")
-    return Finding(
-        "alarm", f"This success proves nothing. {both} {why} With another seed the second may be much lower."
-    )
+    by_luck = "With another seed the second may be much lower."
+    return Finding("alarm", f"This success proves nothing. {both} {why} {by_luck}")
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:
@@ -108,13 +103,11 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
     at = max(event.step for event in rows if isinstance(event, Progress))
     name, label = _main_metric(config)
     value = (measured[-1].validation or {}).get(name, math.nan)
-    return [
-        Finding(
-            "note",
-            f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
-            f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}.",
-        )
-    ]
+    sentence = (
+        f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
+        f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}."
+    )
+    return [Finding("note", sentence)]
 
 
 def _main_metric(config: RunConfig) -> tuple[str, str]:
@@ -129,40 +122,25 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
-        return [
-            Finding("success", f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}.")
-        ]
+        sentence = f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}."
+        return [Finding("success", sentence)]
     chance = started.chance.get(name, 0.0)
     best = max(accuracy for _, accuracy in values)
+    steps = counted(step, "step")
     if reached is not None:
-        return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
-    if not clearly_above(best, chance, interim_size(config)):
-        return [
-            Finding(
-                "note",
-                f"Not learned in {counted(step, 'step')}: held-out {label} is {value:.2f}, chance is {chance:.2f}.",
-            )
-        ]
-    return [
-        Finding(
-            "note",
-            f"Learned in part: held-out {label} is {value:.2f} after {counted(step, 'step')}; chance is {chance:.2f}.",
-        )
-    ]
+        sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}."
+    elif not clearly_above(best, chance, interim_size(config)):
+        sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.2f}."
+    else:
+        sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.2f}."
+    return [Finding("note", sentence)]
 
 
 def _gap(measured: list[Progress]) -> list[Finding]:
     recent = measured[-5:]
     gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
-    if not gap > GAP:
-        return []
-    return [
-        Finding(
-            "note",
-            f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better.",
-            overfitting=True,
-        )
-    ]
+    sentence = f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
+    return [Finding("note", sentence, overfitting=True)] if gap > GAP else []
 
 
 @dataclass(frozen=True)
