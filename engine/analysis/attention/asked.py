@@ -89,6 +89,8 @@ class Fault:
     explanation: str
 
 
+WIDTHS = (4, 16, 64, 256)
+"""Head widths at which scores, and the entropy of their softmax, are compared before training."""
 MATERIALISED = ("attention_impl", "materialised")
 FAULTS: dict[str, Fault] = {
     "mask_missing": Fault(

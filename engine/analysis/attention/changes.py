@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, places_in, tap_name
-from engine.analysis.attention.heads import entropy
+from engine.analysis.attention.heads import head_seen
 from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention.model import (
     attention_at,
@@ -19,7 +19,7 @@ from engine.analysis.attention.model import (
     encoding_at,
     held_out_metrics,
     model_of,
-    plain,
+    pattern_at,
     positions_at,
     rebuilt,
     run_with_cache,
@@ -41,13 +41,7 @@ def without_heads(
     model, batch = model_of(asked), sample_of(asked.config, sample)
 
     def seen() -> HeadSeen:
-        name = tap_name(asked.config, place.which, place.layer)
-        pattern = run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
-        return {
-            "metrics": held_out_metrics(asked.config, model, written_out=True),
-            "pattern": plain(pattern),
-            "entropy": entropy(pattern.float()).mean().item(),
-        }
+        return head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model, written_out=True))
 
     before = seen()
     with ExitStack() as changed:
@@ -132,11 +126,7 @@ def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[s
             full = (compared if bias is None else compared + bias).masked_fill(blocked, torch.finfo(q.dtype).min / 2)
             axis = attention_at(model, place).pattern.axis
             pattern = full.softmax(axis).masked_fill(blocked, 0.0)[0, place.head]
-            found[score] = {
-                "pattern": plain(pattern),
-                "entropy": entropy(pattern.float()).mean().item(),
-                "metrics": held_out_metrics(config, changed),
-            }
+            found[score] = head_seen(pattern, held_out_metrics(config, changed))
     return found
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, tap_name, with_faults
-from engine.analysis.attention.heads import entropy
+from engine.analysis.attention.asked import WIDTHS, ModelAsked, Place, SampleAsked, with_faults
+from engine.analysis.attention.heads import entropy, head_seen
 from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
-from engine.analysis.attention.model import held_out_metrics, model_of, plain, run_with_cache, sample_of
+from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, sample_of
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache
 from engine.model.attention import PREPARE
@@ -20,9 +20,8 @@ from engine.model.block import Residual
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward
+from engine.training.snapshot import array
 
-WIDTHS = (4, 16, 64, 256)
-"""Head widths at which the standard deviation of the scores is compared."""
 ROUNDING = 1e-3
 """The largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone."""
 MOST_CHANGED = 96
@@ -153,17 +152,10 @@ def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tu
 
     def seen(which: ModelAsked) -> FaultySeen:
         model, batch = model_of(which), sample_of(asked.config, sample)
-        name = tap_name(asked.config, place.which, place.layer)
-        pattern = run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
         with torch.no_grad():
             moved = influence(model, batch)
-        return {
-            "pattern": plain(pattern),
-            "entropy": entropy(pattern.float()).mean().item(),
-            "metrics": held_out_metrics(asked.config, model),
-            "influence": plain(moved),
-            "checks": check_model(model, batch),
-        }
+        head = head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model))
+        return {**head, "influence": array(moved), "checks": check_model(model, batch)}
 
     before = seen(asked)
     return {"before": before, "after": seen(with_faults(asked, faults)) if faults else before}

@@ -24,7 +24,7 @@ from engine.analysis.attention.asked import (
     tap_name,
     weights_of_one_sequence,
 )
-from engine.analysis.attention.jobs import HeadNumbers, Heads, Rollout
+from engine.analysis.attention.jobs import HeadNumbers, Heads, HeadSeen, Rollout
 from engine.analysis.attention.model import (
     blocked_in,
     held_out,
@@ -69,6 +69,11 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
 def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
     """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
     return patterns_in(run_with_cache(model_of(asked), sample_of(asked.config, sample))[1])
+
+
+def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
+    """A head by its pattern [query, key], with the metrics of the whole model."""
+    return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
 
 
 def some_held_out(asked: ModelAsked) -> Batch:

@@ -10,12 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
 import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
 from engine.analysis.attention.jobs import SequenceRead, StepsDone
 from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
@@ -202,6 +201,12 @@ def run_with_cache(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, 
         return forward(model, batch, cache), cache
 
 
+def pattern_at(model: Transformer, batch: Batch, place: Place) -> Tensor:
+    """The head's pattern of the first sequence, [query, key]."""
+    name = tap_name(model.config, place.which, place.layer)
+    return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
+
+
 def stack_of(model: Transformer, place: Place) -> Stack:
     stack = model.source_stack if place.which == "encoder" else model.stack
     assert stack is not None, "asked for the encoder of a model that has none"
@@ -238,10 +243,6 @@ def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], l
 def blocked_in(scores: Tensor) -> Tensor:
     """True for the pairs that a mask has blocked, read from the scores, of the same shape."""
     return scores <= torch.finfo(scores.dtype).min / 4
-
-
-def plain(value: Tensor) -> np.ndarray:
-    return value.detach().float().cpu().numpy()
 
 
 def before_training(config: RunConfig) -> list[Event]:

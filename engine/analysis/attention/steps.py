@@ -20,7 +20,6 @@ from engine.analysis.attention.model import (
     blocked_in,
     encoding_at,
     model_of,
-    plain,
     positions_at,
     run_with_cache,
     sample_of,
@@ -30,7 +29,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.layer import PositionalEncoding, Positions
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
-from engine.training.snapshot import answer_namer
+from engine.training.snapshot import answer_namer, array
 
 
 def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> Steps:
@@ -78,20 +77,20 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> S
     )
 
     def row(t: Tensor) -> np.ndarray:
-        return plain(t[0, head, query])
+        return array(t[0, head, query])
 
     asks = place.which != "encoder"
     answer = answer_namer(config)
     return {
         "queries": queries, "keys": keys, "query": query,
         "position": at[query], "key_positions": list(at if place.which != "cross" else batch.source_positions or range(len(keys))),
-        "q": row(q), "turned_q": row(turned_q), "k": plain(k[0, head]), "turned_k": plain(turned_k[0, head]), "v": plain(v[0, head]),
+        "q": row(q), "turned_q": row(turned_q), "k": array(k[0, head]), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
         "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(compared), "bias": row(added),
         "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,
-        "weight": row(pattern), "pattern": plain(pattern[0, head]),
-        "weighted": plain(pattern[0, head, query, :, None] * v[0, head]),
+        "weight": row(pattern), "pattern": array(pattern[0, head]),
+        "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
         "value_term": None if term is None else row(term), "mixed": row(mixed),
-        "projected": plain(projected), "bias_out": plain(attention.out.bias), "out": plain(out[0, query]), "gap": gap,
+        "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
         "rotates": _acts(config, place) == "rotation",
         "predicted": answer(int(logits[0, query].argmax())) if asks else "",
         "target": answer(int(batch.targets[0, query])) if asks and batch.targets[0, query] >= 0 else "",

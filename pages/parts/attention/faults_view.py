@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.attention.asked import FAULTS, why_not
+from engine.analysis.attention.asked import FAULTS, WIDTHS, why_not
 from engine.analysis.attention.jobs import CheckResult, FaultySeen, MeasureEntropyAtFirst, SwitchFaultsOn
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.change_view import show_metrics
@@ -12,7 +12,6 @@ from pages.parts.attention.state import CELLS, SETTINGS, LookedAt, name_of_head
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import Line, difference_picture, influence_picture, lines_picture, pattern_picture
 
-WIDTHS = (4, 16, 64, 256)
 HEIGHT = 340
 WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": ["4", "16", "64", "256"]}
 
