@@ -79,19 +79,16 @@ class Data:
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
         self._undrawn = self._drawn_sets()
 
-    def _set_sizes(self) -> dict[int, int]:
-        """The number of sequences of a fixed training set by length, spread evenly; empty for fresh data."""
-        if self.config.dataset_size is None or self.corpus is not None:
-            return {}
-        return {n: max(1, self.config.dataset_size // len(self._lengths)) for n in self._lengths}
-
     def draw_sets(self) -> Iterator[None]:
         """Draws what is not drawn yet of a fixed training set; yields after each piece of a large one, so that a caller can do
         other work in between. The first training batch draws the rest."""
         return self._undrawn
 
     def _drawn_sets(self) -> Iterator[None]:
-        for n, count in self._set_sizes().items():
+        if self.config.dataset_size is None or self.corpus is not None:  # fresh data
+            return
+        count = max(1, self.config.dataset_size // len(self._lengths))  # spread evenly over the lengths
+        for n in self._lengths:
             if count * n <= DRAWN_AT_ONCE:
                 self._sets[n] = self._pairs(count, n)
                 continue
@@ -102,10 +99,7 @@ class Data:
             self._sets[n] = source, answer
 
     def holds_out(self, n: int) -> bool:
-        return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
-
-    def _can_hold_out(self, n: int, own: TaskSettings) -> bool:
-        return own.distinct(n) >= FEWEST_DISTINCT
+        return self.corpus is not None or self.config.task_settings.distinct(n) >= FEWEST_DISTINCT
 
     def chance(self) -> float:
         """The accuracy of the best constant guess."""
@@ -186,7 +180,7 @@ class Data:
 
     def _draw(self, size: int, n: int, own: TaskSettings, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """Sequences of the training side or of the held-out side, [size, n]. The side depends on the sequence alone."""
-        if not self._can_hold_out(n, own):
+        if own.distinct(n) < FEWEST_DISTINCT:
             return self.task.draw(size, n, own, generator)
         kept: list[Tensor] = []
         surplus = 2 * HELD_OUT_SHARE if held_out else 1.5

@@ -25,7 +25,7 @@ from engine.model.attention import Attention
 from engine.model.block import NOWHERE
 from engine.model.transformer import Stack, Transformer
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
-from engine.runs.record_options import RecordOptions
+from engine.runs.record_options import LEAST_RECORD
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
 from engine.tasks.text_settings import TextSettings
@@ -39,7 +39,6 @@ MAX_KEPT = 6
 """The number of models that a worker keeps in memory."""
 KEPT_FILES = 64
 """The number of weight files of models trained again that stay on disk."""
-QUIET = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
 
 
 @lru_cache(maxsize=MAX_KEPT)
@@ -88,7 +87,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
         return StepsDone(step=steps, steps=steps)
     if asked not in _trainings:
         model = prepare(asked.config)
-        _trainings[asked] = Training(model, train(asked.config, model, QUIET))  # type: ignore[arg-type]
+        _trainings[asked] = Training(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
         while len(_trainings) > MAX_KEPT:
             _trainings.popitem(last=False)
     training = _trainings[asked]

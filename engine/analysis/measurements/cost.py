@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import deepcopy
 from time import perf_counter
 
@@ -17,7 +17,7 @@ from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
-from engine.training.measured_memory import measure_memory
+from engine.training.measured_memory import measure_memory, state_bytes
 from engine.training.optimizers import build_optimizers
 from engine.training.result import Trained
 
@@ -60,19 +60,20 @@ def step_seconds(
     """Seconds of a training step and of a pass without gradient. Trains ``model``, but leaves the random state."""
     device = batch.inputs.device
 
-    def train_step() -> None:
-        model.zero_grad()
-        loss_of(forward(model, batch).float(), batch.targets).backward()  # type: ignore[no-untyped-call]
-        for optimizer in optimizers:
-            optimizer.step()
-
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         model.train()
-        train = shortest(train_step, device, patience)
+        train = shortest(lambda: take_step(model, optimizers, batch), device, patience)
         model.eval()
         with torch.no_grad():
             inference = shortest(lambda: forward(model, batch), device, patience)
     return train, inference
+
+
+def take_step(model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch) -> None:
+    model.zero_grad()
+    loss_of(forward(model, batch).float(), batch.targets).backward()  # type: ignore[no-untyped-call]
+    for optimizer in optimizers:
+        optimizer.step()
 
 
 def shortest(work: Callable[[], object], device: torch.device, patience: float = math.inf) -> float:
@@ -122,26 +123,10 @@ def count_by_part(model: nn.Module) -> Counter[str]:
 def _bytes_after_a_step(trained: Trained) -> dict[str, float]:
     model = deepcopy(trained.model)
     optimizers = build_optimizers(trained.config, model)
-    batch = trained.data.validation_batch(size=2).to(trained.device)
-    model.zero_grad()
-    model.eval()
-    loss_of(forward(model, batch).float(), batch.targets).backward()  # type: ignore[no-untyped-call]
-    for optimizer in optimizers:
-        optimizer.step()
-    kept = [value for optimizer in optimizers for state in optimizer.state.values() for value in state.values()]
-    weights = _bytes(model.parameters())
-    gradients = _bytes(parameter.grad for parameter in model.parameters() if parameter.grad is not None)
-    states = _bytes(value for value in kept if isinstance(value, Tensor))
-    return {
-        "weight_bytes": weights,
-        "gradient_bytes": gradients,
-        "optimizer_bytes": states,
-        "numbers_per_parameter": (weights + gradients + states) / weights,
-    }
-
-
-def _bytes(tensors: Iterable[torch.Tensor]) -> float:
-    return float(sum(tensor.numel() * tensor.element_size() for tensor in tensors))
+    take_step(model.eval(), optimizers, trained.data.validation_batch(size=2).to(trained.device))
+    sizes = tuple(map(float, state_bytes(model, optimizers)))
+    named = zip(("weight_bytes", "gradient_bytes", "optimizer_bytes"), sizes, strict=True)
+    return {**dict(named), "numbers_per_parameter": sum(sizes) / sizes[0]}
 
 
 def kv_cache(trained: Trained) -> dict[str, float]:
