@@ -111,29 +111,28 @@ def tied(**settings: object) -> RunConfig:
 
 
 @pytest.mark.parametrize("family", ["decoder", "gru", "cnn"])
-def test_the_head_is_the_embedding_and_is_counted_once(family: str) -> None:
+def test_a_tied_head_is_the_embedding_and_is_counted_once(family: str) -> None:
     config = tied(family=family)
     model = build_model(config, **shapes(config).of_model)
     assert model.head.weight is model.embedding.weight
     assert model.embedding.weight.std().item() == pytest.approx(0.1, rel=0.3), (
         "as the config says, not as a head begins"
     )
-    assert sum(count_parameters(config, **shapes(config).of_model).values()) == sum(
-        p.numel() for p in model.parameters()
-    )
+    counted = sum(count_parameters(config, **shapes(config).of_model).values())
+    assert counted == sum(p.numel() for p in model.parameters())
     stepped = [p for o in build_optimizers(config, model) for group in o.param_groups for p in group["params"]]
     assert sum(p is model.embedding.weight for p in stepped) == 1
 
 
-def test_without_it_first_weights_are_as_ever() -> None:
+def test_tied_and_not_first_weights_are_alike_and_memory_and_arithmetic_are_predicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     config = parse({"d_model": 16})
     a, b = (build_model(c, **shapes(c).of_model) for c in (config, config.replace(tie_embeddings=True)))
     same = dict(a.named_parameters())
     assert all(torch.equal(same[name], value) for name, value in b.named_parameters())
     assert set(same) - {name for name, _ in b.named_parameters()} == {"head.weight"}
 
-
-def test_memory_and_arithmetic_are_predicted() -> None:
     config = tied(batch_size=4, seq_len=9, n_heads=2)
     sizes = {"n_tokens": 10, "n_outputs": 10, "max_positions": 30}
     free = predict_memory(config.replace(tie_embeddings=False), length=9, **sizes)
@@ -141,17 +140,13 @@ def test_memory_and_arithmetic_are_predicted() -> None:
     assert free.parameters - bound.parameters == 4 * 10 * 16
     assert (free.saved, free.scores) == (bound.saved, bound.scores)
     assert predict(config).flops_per_step == predict(config.replace(tie_embeddings=False)).flops_per_step
-
-
-def test_what_is_saved_for_backward_is_measured_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "tests.engine.estimate.test_memory.SIZES", {"n_tokens": 11, "n_outputs": 11, "max_positions": 30}
-    )
+    sizes = {"n_tokens": 11, "n_outputs": 11, "max_positions": 30}
+    monkeypatch.setattr("tests.engine.estimate.test_memory.SIZES", sizes)
     for impl in ("fused", "materialised"):
-        assert_predicted(tied(batch_size=4, seq_len=9, n_heads=2, vocab_size=11, attention_impl=impl))
+        assert_predicted(config.replace(vocab_size=11, attention_impl=impl))
 
 
-def test_weights_come_back_tied(tmp_path: Path) -> None:
+def test_tied_weights_come_back_tied(tmp_path: Path) -> None:
     config = tied()
     model = build_model(config, **shapes(config).of_model)
     with torch.no_grad():

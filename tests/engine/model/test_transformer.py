@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -146,21 +147,24 @@ def test_low_precision_stays_close(name: str, dtype: str) -> None:
     torch.testing.assert_close(logits.double(), exact(tokens()), atol=0.1, rtol=0.1)
 
 
-@pytest.mark.parametrize("score", ["scaled_dot", "cosine", "additive"])
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_writing_with_a_cache_gives_the_same_logits(name: str, score: str) -> None:
-    model = tiny_model(pos_encoding=name, attention_score=score, attention_impl="materialised", norm="post").eval()
+SCORED = [(name, score) for name in ENCODINGS for score in ("scaled_dot", "cosine", "additive")]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"pos_encoding": name, "attention_score": score, "norm": "post"} for name, score in SCORED),
+        {"share_layers": True, "n_layers": 3, "norm": "pre"},  # a shared block has a cache at every depth
+    ],
+    ids=str,
+)
+def test_writing_with_a_cache_gives_the_same_logits(settings: dict[str, Any]) -> None:
+    model = tiny_model(**settings, attention_impl="materialised").eval()
     read, cache = tokens(), KeyValueCache()
     written = torch.cat([cached_logits(model, token, cache) for token in read.split(1, dim=1)], dim=1)
     assert torch.allclose(written, model(read), atol=1e-10)
-
-
-def test_a_shared_block_has_a_cache_at_every_depth() -> None:
-    model = tiny_model(share_layers=True, n_layers=3, norm="pre").eval()
-    read, cache = tokens(), KeyValueCache()
-    written = torch.cat([cached_logits(model, token, cache) for token in read.split(1, dim=1)], dim=1)
-    assert torch.allclose(written, model(read), atol=1e-10)
-    assert cache.bytes == 2 * 3 * read.numel() * 16 * 8  # keys and values, layers, tokens, width, bytes of a double
+    depth = model.config.n_layers
+    assert cache.bytes == 2 * depth * read.numel() * 16 * 8  # keys and values, layers, tokens, width, bytes of a double
 
 
 @pytest.mark.parametrize("before", [True, False])

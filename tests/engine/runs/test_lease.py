@@ -128,18 +128,17 @@ def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
     assert not here.elsewhere(server)
 
 
-def test_a_process_id_that_is_used_again_is_another_process(other: Runs, tmp_path: Path) -> None:
-    file = tmp_path / "servers" / f"{other.lease.id}.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "began": psutil.Process().create_time() - 1000}))
-    assert ServerLease(tmp_path / "servers").others() == []
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"id": "x", "pid": "y"}', "\x00"])
-def test_a_damaged_file_is_nobody(content: str, tmp_path: Path) -> None:
-    (tmp_path / "damaged.json").write_text(content)
-    lease = ServerLease(tmp_path)
-    assert lease.others() == []
-    lease.tidy()
+def test_a_process_id_that_is_used_again_is_another_process_and_a_damaged_file_is_nobody(
+    other: Runs, tmp_path: Path
+) -> None:
+    here, file = ServerLease(tmp_path / "servers"), tmp_path / "servers" / f"{other.lease.id}.json"
+    whole = file.read_text()
+    file.write_text(json.dumps({**json.loads(whole), "began": psutil.Process().create_time() - 1000}))
+    assert here.others() == []
+    for content in ("", "[]", "{}", '{"id": "x", "pid": "y"}', "\x00"):
+        file.write_text(content)
+        assert here.others() == []
+        here.tidy()
 
 
 def test_the_pool_takes_it_and_gives_it_back(tmp_path: Path) -> None:
