@@ -60,7 +60,7 @@ def test_the_steps_recombine_with_every_encoding(name: str) -> None:
         assert s["scaled"] + s["bias"] == pytest.approx(s["score"], abs=1e-5)
 
 
-def test_what_the_encoding_added_is_its_bias_or_its_rotation() -> None:
+def test_what_the_encoding_added_is_its_bias_or_its_rotation_and_a_query_that_is_not_there_is_named() -> None:
     assert np.abs(taken(Place("self", 0, 0), pos_encoding="nope")["by_encoding"]).max() == 0.0
     alibi = taken(Place("self", 0, 0), pos_encoding="alibi")
     assert alibi["by_encoding"] == pytest.approx(alibi["bias"], abs=1e-5)
@@ -69,8 +69,5 @@ def test_what_the_encoding_added_is_its_bias_or_its_rotation() -> None:
     assert rope["by_encoding"][rope["query"]] == pytest.approx(0.0, abs=1e-5), "no distance, no turn"
     learned = taken(Place("self", 1, 0), pos_encoding="learned")
     assert np.abs(learned["by_encoding"]).max() > 0.01
-
-
-def test_a_query_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match=r"query is 9; allowed is a whole number from 0 to 8\."):
         taken(Place("self", 0, 0), query=9)

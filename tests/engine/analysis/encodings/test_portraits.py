@@ -99,7 +99,7 @@ def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
     assert long["order"] == pytest.approx(short["order"])
 
 
-def test_a_snapshot_is_read_as_it_was_kept() -> None:
+def test_a_snapshot_is_read_as_it_was_kept_and_each_layer_by_itself(tmp_path: Path) -> None:
     recorded = RunFolder(RECORDED).read_config()[1]
     first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, recorded.steps))
     assert first["matrix"].shape == last["matrix"].shape == (2 * recorded.seq_len - 1, recorded.d_model)
@@ -109,8 +109,6 @@ def test_a_snapshot_is_read_as_it_was_kept() -> None:
     with pytest.raises(ValueError, match="step is 7; no picture"):
         portrait_of_snapshot(str(RECORDED), recorded, 7)
 
-
-def test_each_layer_of_a_snapshot_is_looked_at_by_itself(tmp_path: Path) -> None:
     own = config("shaw", n_layers=2)
     drawn = {
         name: np.random.default_rng(place).normal(size=(33, 4)) for place, name in enumerate(("matrix", "matrix.1"))
@@ -149,12 +147,10 @@ def test_a_profile_has_mean_smallest_and_largest_which_are_one_where_offsets_are
     assert (mean, low, high) == (1.5, 1.0, 2.0)
 
 
-def test_singular_values_are_numpys() -> None:
+def test_singular_values_are_numpys_and_a_wave_has_its_power_at_its_frequency() -> None:
     matrix = np.random.default_rng(0).normal(size=(7, 4))
     np.testing.assert_allclose(spectra.singular_values(matrix), np.linalg.svd(matrix, compute_uv=False))
 
-
-def test_a_wave_has_its_power_at_its_frequency() -> None:
     wave = np.sin(2 * np.pi * np.arange(32) * 4 / 32)[:, None]
     frequencies, power = spectra.fourier(wave + 5.0)
     assert frequencies[power.argmax()] == pytest.approx(4 / 32)
