@@ -55,7 +55,7 @@ class Baseline(nn.Module):
         return logits
 
 
-State: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
+RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
 """The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""
 
 
@@ -74,11 +74,11 @@ class Recurrent(nn.Module):
         return self.resume(x, (None,) * len(self.layers), cache)[0]
 
     def resume(
-        self, x: Tensor, states: Sequence[State], cache: ActivationCache | None = None
-    ) -> tuple[Tensor, list[State]]:
+        self, x: Tensor, states: Sequence[RecurrentState], cache: ActivationCache | None = None
+    ) -> tuple[Tensor, list[RecurrentState]]:
         """The output after earlier tokens, after which the layers were in ``states`` (None: there are none); and the
         states after these tokens."""
-        left: list[State] = []
+        left: list[RecurrentState] = []
         for layer_number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             x, state = layer(x, state)
             x = self.dropout(x)

@@ -42,7 +42,9 @@ class KeyValueCache:
 
 
 @torch.no_grad()
-def cached_logits(model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None) -> Tensor:
+def cached_logits(
+    model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None
+) -> Tensor:
     """The logits after further tokens, [batch, new] -> [batch, new, n_outputs]; of a decoder in evaluation mode.
 
     The tokens read so far, the new ones among them, stand at ``positions``, else at 0, 1, 2 ... Into an empty cache any

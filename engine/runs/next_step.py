@@ -38,11 +38,11 @@ def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
         return None
     if config.mask_fault != "none":
         return NextStep("With a right mask the score means something again.", {"mask_fault": "none"}, "missing-mask")
-    findings = run_summary(config, rows)
-    if any(finding.overfitting for finding in findings):
+    remarks = run_summary(config, rows)
+    if any(remark.overfitting for remark in remarks):
         changes = {} if config.dropout else {"dropout": 0.1}
         return NextStep("Dropout may close the gap.", changes, "overfitting-depth")
-    learned = any(finding.kind == "success" for finding in findings)
+    learned = any(remark.kind == "success" for remark in remarks)
     return _after_success(config) if learned else _after_no_success(config)
 
 

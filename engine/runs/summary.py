@@ -25,19 +25,19 @@ GAP = 0.2
 
 
 @dataclass(frozen=True)
-class Finding:
+class Remark:
     kind: Literal["success", "alarm", "note"]
     sentence: str
     overfitting: bool = False
     """Whether it says that the validation loss is above the training loss."""
 
 
-def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
-    """The findings of a run so far, the most important first."""
+def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
+    """The remarks of a run so far, the most important first."""
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)
     if failed is not None:
-        return [Finding("alarm", failed.reason)]
+        return [Remark("alarm", failed.reason)]
     started = next((event for event in rows if isinstance(event, Started)), None)
     measured = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
     if started is None or not measured:
@@ -60,8 +60,8 @@ def above_chance(chance: float, sequences: int = VALIDATION_SIZE) -> float:
     return chance + 5 * math.sqrt(chance * (1 - chance) / sequences)
 
 
-def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
-    """The finding that the mask shows the answers: a decoder cannot know the question's symbols before it reads them."""
+def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Remark]:
+    """The remark that the mask shows the answers: a decoder cannot know the question's symbols before it reads them."""
     last = measured[-1].validation or {}
     name, label = _main_metric(config)
     if mask_shows_answers(config) and not continues(config):
@@ -70,7 +70,7 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
         sentence = (
             f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning."
         )
-        return [Finding("alarm", sentence)]
+        return [Remark("alarm", sentence)]
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
     if value is None or chance is None or not clearly_above(value, chance):
         return []
@@ -80,10 +80,10 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
     )
     written = (finished.metrics if finished else {}).get("written_accuracy")
     false_success = [] if written is None else [_false_success(last.get(name, math.nan), written)]
-    return [*false_success, Finding("alarm", sentence)]
+    return [*false_success, Remark("alarm", sentence)]
 
 
-def _false_success(read: float, written: float) -> Finding:
+def _false_success(read: float, written: float) -> Remark:
     """The second-half accuracy while reading the right answer and while writing its own, and what the two mean."""
     both = (
         f"Second-half accuracy is {read:.2f} while the model reads the right answer, and {written:.2f} when it must "
@@ -91,12 +91,12 @@ def _false_success(read: float, written: float) -> Finding:
     )
     why = f"Only the second number counts: in the first, {COPIES}"
     if written < read - WORSE:
-        return Finding("alarm", f"False success. {both} {why}")
+        return Remark("alarm", f"False success. {both} {why}")
     by_luck = "With another seed the second may be much lower."
-    return Finding("alarm", f"This success proves nothing. {both} {why} {by_luck}")
+    return Remark("alarm", f"This success proves nothing. {both} {why} {by_luck}")
 
 
-def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:
+def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
     """The last validation of a run that is paused, was stopped or was lost; it may lie many steps back."""
     ended = next((event for event in rows if isinstance(event, Ended)), None)
     what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
@@ -107,7 +107,7 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
         f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
         f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}."
     )
-    return [Finding("note", sentence)]
+    return [Remark("note", sentence)]
 
 
 def _main_metric(config: RunConfig) -> tuple[str, str]:
@@ -116,14 +116,14 @@ def _main_metric(config: RunConfig) -> tuple[str, str]:
     return name, name.replace("_", "-").replace("-accuracy", " accuracy")
 
 
-def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Finding]:
+def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Remark]:
     name, label = _main_metric(config)
     values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
         sentence = f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}."
-        return [Finding("success", sentence)]
+        return [Remark("success", sentence)]
     chance = started.chance.get(name, 0.0)
     best = max(accuracy for _, accuracy in values)
     steps = counted(step, "step")
@@ -133,14 +133,14 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
         sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.2f}."
     else:
         sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.2f}."
-    return [Finding("note", sentence)]
+    return [Remark("note", sentence)]
 
 
-def _gap(measured: list[Progress]) -> list[Finding]:
+def _gap(measured: list[Progress]) -> list[Remark]:
     recent = measured[-5:]
     gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
     sentence = f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
-    return [Finding("note", sentence, overfitting=True)] if gap > GAP else []
+    return [Remark("note", sentence, overfitting=True)] if gap > GAP else []
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.analysis.measurements.cost import cached_step, shortest, step_seconds
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.model.baselines import Baseline, Recurrent, State
+from engine.model.baselines import Baseline, Recurrent, RecurrentState
 from engine.model.build import build_model
 from engine.model.masks import forget_masks
 from engine.model.transformer import Transformer
@@ -87,7 +87,7 @@ def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], in
 
 def _recurrent_step(model: Baseline, body: Recurrent, token: Tensor) -> Callable[[], int]:
     @torch.no_grad()
-    def step(states: Sequence[State]) -> list[State]:
+    def step(states: Sequence[RecurrentState]) -> list[RecurrentState]:
         x, left = body.resume(model.embedding(token), states)  # [batch, 1, d_model]
         model.head(x)
         return left

@@ -16,7 +16,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.layer import Positions
 from engine.estimate.layout import keeps_past, shapes
 from engine.model.activations import in_mode
-from engine.model.baselines import Baseline, Recurrent, State
+from engine.model.baselines import Baseline, Recurrent, RecurrentState
 from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.transformer import Transformer
 from engine.runs.events import Measuring
@@ -70,7 +70,7 @@ def _with_keys_and_values(model: Transformer, batch: Batch) -> Read:
 
 
 def _with_states(model: Baseline, body: Recurrent) -> Read:
-    states: list[State] = [None] * len(body.layers)
+    states: list[RecurrentState] = [None] * len(body.layers)
     known = 0
 
     def read(tokens: Tensor) -> Tensor:

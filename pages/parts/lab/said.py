@@ -9,7 +9,7 @@ from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.runs.next_step import NextStep, next_step
 from engine.runs.run import Run
-from engine.runs.summary import Finding, run_summary
+from engine.runs.summary import Remark, run_summary
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.lab.controls import submit
@@ -55,8 +55,8 @@ def _say_end(run: Run) -> None:
         st.caption(_marked(finding))
 
 
-def _marked(finding: Finding) -> str:
-    return f"{MARKS[finding.kind]} {in_markdown(finding.sentence)}"
+def _marked(remark: Remark) -> str:
+    return f"{MARKS[remark.kind]} {in_markdown(remark.sentence)}"
 
 
 def _show_next(run: Run, step: NextStep) -> None:
