@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable
 
@@ -22,10 +21,8 @@ from engine.runs.events import (
     Progress,
     Snapshot,
     Started,
-    from_json,
     layers_kept,
     of_layer,
-    to_json,
 )
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
@@ -229,15 +226,6 @@ def test_the_schedule_rises_and_falls() -> None:
     assert rates[9] == 1.0
     assert rates[9:] == sorted(rates[9:], reverse=True)
     assert 0 < rates[-1] < 0.01
-
-
-def test_events_survive_json() -> None:
-    for event in train(RunConfig(steps=2)):
-        again = from_json(to_json(event))
-        if isinstance(event, Snapshot):
-            assert again == dataclasses.replace(event, patterns={}, more_patterns={}, encoding={})
-        else:
-            assert again == event
 
 
 def test_a_prediction_that_is_known_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
