@@ -22,6 +22,9 @@ from engine.model.activations import ActivationCache, record
 from engine.model.block import ACTIVATIONS, Residual
 from engine.model.layers import Dropout, token_embedding
 
+RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
+"""The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""
+
 
 class Baseline(nn.Module):
     """Tokens in, one row of logits for each position out, called as :class:`engine.model.transformer.Transformer` is."""
@@ -53,10 +56,6 @@ class Baseline(nn.Module):
         logits: Tensor = self.head(self.body(x, cache))
         record(cache, "logits", logits)
         return logits
-
-
-RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
-"""The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""
 
 
 class Recurrent(nn.Module):

@@ -23,6 +23,11 @@ from engine.training.evaluation import forward, loss_of
 
 Found = tuple[int | None, str]
 """The layer, from 0, or None outside the layers; and the name of the tensor."""
+Train = Callable[..., Iterable[Event]]
+LONGEST_TRIAL = 60
+"""The highest failing step up to which remedies are tried; each trial trains again up to that step."""
+REPEATED = RecordOptions(remedy=False, snapshots=False)
+"""What is recorded while steps are repeated."""
 
 
 def first_non_finite(model: nn.Module, batch: Batch) -> Found:
@@ -75,16 +80,6 @@ def _first_of(values: ActivationCache) -> Found | None:
 
 def _layer_of(name: str) -> int | None:
     return next((int(part) for part in name.split(".") if part.isdigit()), None)
-
-
-Train = Callable[..., Iterable[Event]]
-
-LONGEST_TRIAL = 60
-"""The highest failing step up to which remedies are tried; each trial trains again up to that step."""
-
-
-REPEATED = RecordOptions(remedy=False, snapshots=False)
-"""What is recorded while steps are repeated."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ cross-attention."""
 LARGEST = 50_000_000
 """The most attention weights of one sequence, over all layers and heads, that a worker computes for a page."""
 FOLDER = "trained_again"
+WIDTHS = (4, 16, 64, 256)
+"""Head widths at which scores, and the entropy of their softmax, are compared before training."""
+MATERIALISED = ("attention_impl", "materialised")
 
 
 @dataclass(frozen=True)
@@ -89,9 +92,6 @@ class Fault:
     explanation: str
 
 
-WIDTHS = (4, 16, 64, 256)
-"""Head widths at which scores, and the entropy of their softmax, are compared before training."""
-MATERIALISED = ("attention_impl", "materialised")
 FAULTS: dict[str, Fault] = {
     "mask_missing": Fault(
         "Mask missing", "mask", (("mask_fault", "missing"),),

@@ -41,6 +41,12 @@ from engine.training.snapshot import array, patterns_in
 
 SEQUENCES = 64
 """The number of held-out sequences over which a head's numbers are averaged; fewer of long sequences."""
+NAMED = 0.5
+"""The lowest score at which a head is named by its best kind: half of the way from chance to certainty."""
+FEWEST_QUERIES = 2
+"""The fewest queries at which a kind must be able to show; with fewer it has no score."""
+FURTHEST_BACK = 64
+NONE = "none of these"
 
 
 def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
@@ -114,14 +120,6 @@ def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[Which, Rollout
         patterns = torch.stack([cache[name].float().mean(dim=1) for name in names])  # [layer, batch, query, key]
         flows[which] = {"flow": array(flow_through(patterns)[:, 0]), "mean": array(patterns[:, 0])}
     return flows
-
-
-NAMED = 0.5
-"""The lowest score at which a head is named by its best kind: half of the way from chance to certainty."""
-FEWEST_QUERIES = 2
-"""The fewest queries at which a kind must be able to show; with fewer it has no score."""
-FURTHEST_BACK = 64
-NONE = "none of these"
 
 
 @dataclass(frozen=True)

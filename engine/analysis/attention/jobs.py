@@ -11,6 +11,11 @@ from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
 
+MOST_FLOPS = 2e10
+"""FLOPs of a training step above which a model is not looked at before training: the answer must come while a control moves."""
+MOST_BYTES = 256 * 2**20
+"""The same limit for the predicted peak of memory."""
+
 
 class SequenceRead(TypedDict):
     queries: dict[Which, list[str]]
@@ -206,12 +211,6 @@ class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps 
     sample: SampleAsked
     place: Place
     query: int
-
-
-MOST_FLOPS = 2e10
-"""FLOPs of a training step above which a model is not looked at before training: the answer must come while a control moves."""
-MOST_BYTES = 256 * 2**20
-"""The same for the predicted peak of memory."""
 
 
 class LookBeforeTraining(Job[list[Event]], function=".model:before_training", noun="Computing the untrained model"):

@@ -24,6 +24,7 @@ from engine.model.build import build_model
 PAIRS, FEWEST = 15, 3
 ENOUGH = 2.0
 """Seconds for one encoding after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
+FILE = "encoding-times.json"
 
 
 @torch.inference_mode()
@@ -65,6 +66,3 @@ def known_times() -> dict[str, Timing]:
         return {name: Timing(**{key: float(row[key]) for key in Timing.__annotations__}) for name, row in rows.items()}  # type: ignore[typeddict-item]
     except (OSError, ValueError, TypeError, AttributeError, KeyError):
         return {}
-
-
-FILE = "encoding-times.json"

@@ -27,6 +27,11 @@ PROBED = 16
 """The number of positions at which the dependence on the tokens is tested."""
 BEYOND = 2
 """The length of a preview as a multiple of the trained length, where the encoding has rows there."""
+Array = np.ndarray
+CELLS = 16_000
+"""The most cells of one matrix; redrawing more is noticeably slow."""
+POINTS = 250
+"""The most points of a line; a figure is some 300 pixels wide."""
 
 
 def matrices(config: RunConfig, shown: int) -> Matrices:
@@ -128,14 +133,6 @@ def effect(config: RunConfig, encoding: PositionalEncoding) -> Effect:
         added_scale=added[0].square().mean().sqrt().item(),
         token_scale=config.token_init_std,
     )
-
-
-Array = np.ndarray
-
-CELLS = 16_000
-"""The most cells of one matrix; redrawing more is noticeably slow."""
-POINTS = 250
-"""The most points of a line; a figure is some 300 pixels wide."""
 
 
 def portrait_of(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Portrait:

@@ -9,6 +9,11 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 
+LONGEST = 400
+"""The most tokens written by one call."""
+LONGEST_PROMPT = 10_000
+"""The most characters of a prompt; a model reads the last tokens that fit into its length."""
+
 
 class TextFacts(TypedDict):
     """Facts about a text, as numbers of tokens."""
@@ -83,9 +88,3 @@ class AttendToSentence(Job[SentenceAttention], function=".questions:attention", 
     config: RunConfig
     weights: str
     sentence: str
-
-
-LONGEST = 400
-"""The most tokens written by one call."""
-LONGEST_PROMPT = 10_000
-"""The most characters of a prompt; a model reads the last tokens that fit into its length."""

@@ -39,6 +39,10 @@ ROWS = 256
 """The number of windows that the model reads at once."""
 LIKELIEST = 12
 """The number of next tokens that are named."""
+MAX_KEPT = 40
+"""The number of scored texts kept on disk, the newest."""
+Nats = dict[str, np.ndarray]
+"""-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
 
 
 def counting_models(config: RunConfig) -> Counted:
@@ -141,13 +145,6 @@ def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
         raise ValueError(f"temperature is {temperature:g}; allowed is a number from 0 to 10.")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k is {top_k}; allowed is a whole number from 1, or none.")
-
-
-MAX_KEPT = 40
-"""The number of scored texts kept on disk, the newest."""
-
-Nats = dict[str, np.ndarray]
-"""-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
 
 
 def has_baselines(config: RunConfig) -> bool:
