@@ -87,9 +87,8 @@ def test_a_mask_that_shows_the_next_token_makes_no_success_of_a_task_that_asks_f
     assert not any(finding.kind == "success" for finding in found)
 
 
-def test_the_same_config_gives_the_same_numbers_another_seed_does_not_and_looking_changes_none() -> None:
+def test_the_same_config_gives_the_same_numbers_looked_at_or_interleaved_and_another_seed_does_not() -> None:
     expected = numbers(train(SHORT))
-    assert expected == numbers(train(SHORT))
     assert expected != numbers(train(SHORT.replace(seed=1)))
 
     run, looked = train(SHORT), []
@@ -102,19 +101,13 @@ def test_the_same_config_gives_the_same_numbers_another_seed_does_not_and_lookin
         event = next(run, None)
     assert numbers(looked) == expected
 
-
-def test_interleaved_runs_do_not_disturb_one_another_nor_the_world() -> None:
     torch.manual_seed(5)
     outside = torch.rand(3)
     torch.manual_seed(5)
     other = SHORT.replace(seed=9, dropout=0.3)
-    first: list[Event] = []
-    second: list[Event] = []
-    for one, two in zip(train(SHORT), train(other), strict=True):
-        first.append(one)
-        second.append(two)
+    first, second = zip(*zip(train(SHORT), train(other), strict=True), strict=True)
     assert torch.rand(3).equal(outside)
-    assert numbers(first) == numbers(train(SHORT))
+    assert numbers(first) == expected
     assert numbers(second) == numbers(train(other))
 
 
