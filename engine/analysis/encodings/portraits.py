@@ -152,17 +152,11 @@ def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, 
         dot = (vectors @ vectors.T).astype(np.float32)
     if only_before:  # no query sees the keys above the diagonal
         tiles, alike = np.tril(tiles) if kind == "bias" else tiles, np.tril(alike)
-    return Matrices(
-        kind=kind,
-        matrix=tiles,
-        matrix_at=tiles_at + _first_row(config, matrix),
-        similarity=alike,
-        dot=dot,
-        similarity_at=alike_at,
-        only_before=only_before,
-        trained=min(trained, rows),
-        rows=rows,
-    )
+    return {
+        "kind": kind, "matrix": tiles, "matrix_at": tiles_at + _first_row(config, matrix),
+        "similarity": alike, "dot": dot, "similarity_at": alike_at,
+        "only_before": only_before, "trained": min(trained, rows), "rows": rows,
+    }  # fmt: skip
 
 
 def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines:
@@ -179,19 +173,12 @@ def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines
         curves, explained = spectra.components(vectors, fitted)
     curves_at = np.arange(0, curves.shape[-1], max(1, -(-curves.shape[-1] // POINTS)))
     frequencies, power = spectra.fourier(spectrum_of)
-    return Lines(
-        offsets=offsets,
-        profile=profile,
-        low=low,
-        high=high,
-        singular=spectra.singular_values(spectrum_of),
-        frequencies=frequencies,
-        power=power,
-        components=curves[..., curves_at],
-        components_at=curves_at + _first_row(config, matrix),
-        explained=explained,
-        order=spectra.order(similarity[:trained, :trained]),
-    )
+    return {
+        "offsets": offsets, "profile": profile, "low": low, "high": high,
+        "singular": spectra.singular_values(spectrum_of), "frequencies": frequencies, "power": power,
+        "components": curves[..., curves_at], "components_at": curves_at + _first_row(config, matrix),
+        "explained": explained, "order": spectra.order(similarity[:trained, :trained]),
+    }  # fmt: skip
 
 
 def kind_of(config: RunConfig, matrix: Array) -> Kind:
