@@ -27,7 +27,6 @@ from engine.runs.events import (
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
 from engine.training import snapshot as snapshots
-from engine.training.optimizers import learning_rate_at
 from engine.training.train import gradient_norm, prepare, train
 
 SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
@@ -210,15 +209,6 @@ def test_every_optimizer_takes_steps_in_every_precision(optimizer: str, dtype: s
     last = ending(RunConfig(steps=2).replace(optimizer=optimizer, dtype=dtype))
     assert isinstance(last, Finished)
     assert math.isfinite(last.metrics["loss"])
-
-
-def test_the_schedule_rises_and_falls() -> None:
-    config = RunConfig(steps=100, warmup_steps=10, schedule="cosine", learning_rate=1.0)
-    rates = [learning_rate_at(config, step) for step in range(1, 101)]
-    assert rates[0] == 0.1
-    assert rates[9] == 1.0
-    assert rates[9:] == sorted(rates[9:], reverse=True)
-    assert 0 < rates[-1] < 0.01
 
 
 def test_a_prediction_that_is_known_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,23 +15,22 @@ from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues, keeps_past, shapes
-from engine.model.build import build_model
 from engine.runs.events import Finished, Measuring, Progress
 from engine.text import own
 from engine.text.tokens import UNKNOWN
-from engine.training.data import Batch, Data
+from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.train import prepare, train
 from engine.training.writing import continuation, distribution, generation_accuracy, next_logits, reader, write_on
+from tests.engine.tiny import as_trained
 
 N = 5
 
 
 def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
     """A config, its untrained model and a batch, in double precision, so that no near tie is decided by rounding."""
-    config = parse({"seq_len": N, "d_model": 16, "n_heads": 2, "n_layers": 2, **settings})
-    model = build_model(config, **shapes(config).of_model).double().eval()
-    return config, model, Data(config).validation_batch(size=8)
+    case = as_trained(**{"seq_len": N, "d_model": 16, "n_heads": 2, "n_layers": 2, **settings})
+    return case.config, case.model.double().eval(), case.data.validation_batch(size=8)
 
 
 def returned(work: Generator[Measuring, None, float]) -> tuple[float, int]:
