@@ -22,6 +22,7 @@ class LoopbackCluster:
     """A running scheduler, and the workers that were added."""
 
     address: str
+    scheduler: subprocess.Popen[bytes]
     folder: Path
     environment: Mapping[str, str]
     security: Security
@@ -52,7 +53,7 @@ def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True, port: 
     scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment, ROOT)
     own = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
     own |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
-    cluster = LoopbackCluster(address, folder, environment, Security(**own) if tls else Security())
+    cluster = LoopbackCluster(address, scheduler, folder, environment, Security(**own) if tls else Security())
     try:
         sign_of(scheduler, log, lambda: "Scheduler at:" in log.read_text())
         for _ in range(workers):

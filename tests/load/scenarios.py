@@ -18,7 +18,7 @@ import psutil
 from tests.load.board import Board
 from tests.load.session import Session, opened, visitor
 from tests.load.table import Figures, percentile
-from tests.load.watch import Watch, watching
+from tests.load.watch import watching
 
 EVERY = 3.0
 """Seconds from one move of a control to the next; a late answer delays none of the following."""
@@ -49,8 +49,7 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
         runs = await asyncio.gather(
             *(train_and_move(tab, place / len(tabs), deadline) for place, tab in enumerate(tabs))
         )
-        watch.look()
-        return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | taken(watch)
+        return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.look()
 
 
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
@@ -59,18 +58,15 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
     others = [page for page, _ in zip(cycle(MOVED), range(sessions - len(issues)), strict=False)]
     async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
-        begun, moving = tabs[: len(issues)], tabs[len(issues) :]
-        await asyncio.gather(*(tab.press("Run") for tab in begun))
-        follow = [
-            move_until(tab, ("More on this issue",), place / sessions, deadline) for place, tab in enumerate(begun)
-        ]
-        move = [
-            move_until(tab, labels, (place + len(begun)) / sessions, deadline)
-            for place, (tab, (_, labels)) in enumerate(zip(moving, others, strict=True))
-        ]
-        await asyncio.gather(*follow, *move)
-        watch.look()
-        return moves_of(tabs) | taken(watch)
+        await asyncio.gather(*(tab.press("Run") for tab in tabs[: len(issues)]))
+        labels = [*(("More on this issue",) for _ in issues), *(labels for _, labels in others)]
+        await asyncio.gather(
+            *(
+                move_until(tab, each, place / sessions, deadline)
+                for place, (tab, each) in enumerate(zip(tabs, labels, strict=True))
+            )
+        )
+        return moves_of(tabs) | watch.look()
 
 
 @asynccontextmanager
@@ -130,14 +126,12 @@ def moves_of(tabs: Sequence[Session]) -> Figures:
 
 def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
     moves = [
-        seconds
-        for tab in tabs
-        for wanted, seconds in zip(tab.began["move"], tab.took["move"], strict=True)
-        if wanted > after
+        (began, seconds) for tab in tabs for began, seconds in zip(tab.began["move"], tab.took["move"], strict=True)
     ]
+    settled = [seconds for began, seconds in moves if began > after]
     return {
-        f"interactions after {SETTLED:.0f} seconds": len(moves),
-        f"interaction after {SETTLED:.0f} seconds, p95 (s)": percentile(moves, 0.95),
+        f"interactions after {SETTLED:.0f} seconds": len(settled),
+        f"interaction after {SETTLED:.0f} seconds, p95 (s)": percentile(settled, 0.95),
     }
 
 
@@ -157,18 +151,6 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
         "runs without an end": len(runs) - len(ended),
         "runs lost or failed": sum(board.state != "finished" for board in ended),
         "streams given up for polling": sum(board.polled for board in seen),
-    }
-
-
-def taken(watch: Watch) -> Figures:
-    return {
-        "seconds": watch.seconds,
-        "page process (cores)": watch.page_share,
-        "page process (MiB)": watch.page_memory,
-        "workers": watch.workers,
-        "workers (cores)": watch.worker_share,
-        "workers (MiB)": watch.worker_memory,
-        "the sessions' own process (cores)": watch.load_share,
     }
 
 

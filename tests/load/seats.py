@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
@@ -45,8 +45,6 @@ class Plan:
     scheduler: float
     app: float
     """Of each app process."""
-    memory: int
-    """Bytes of each worker: every app process starts a process of its own there."""
     together: float
     """Seconds until all runs have ended where everybody presses Train at the same moment."""
 
@@ -54,6 +52,37 @@ class Plan:
     def fits(self) -> bool:
         """Whether one scheduler is enough."""
         return self.scheduler <= FULL
+
+    @property
+    def memory(self) -> float:
+        """MiB of each worker: every app process starts a process of its own there."""
+        return self.app_processes * (SHARED_BYTES + WORKER_BYTES) / 2**20
+
+    @property
+    def figures(self) -> Figures:
+        """Where all share one scheduler."""
+        return {
+            "workers (one core each)": self.workers,
+            "app processes": self.app_processes,
+            "messages a second": self.messages,
+            "scheduler (cores)": self.scheduler,
+            "each app process (cores)": self.app,
+            "each worker (MiB)": self.memory,
+            "all press Train at once: the last has ended after (s)": self.together,
+        }
+
+    def figures_of_each(self, groups: int) -> Figures:
+        """Where it is the plan of each of so many groups."""
+        return {
+            "app processes, each with a scheduler": groups,
+            "seats of each": self.seats,
+            "workers of each": self.workers,
+            "workers in all": groups * self.workers,
+            "messages a second through each scheduler": self.messages,
+            "each scheduler (cores)": self.scheduler,
+            "each app process (cores)": self.app,
+            "each worker (MiB)": self.memory,
+        }
 
 
 def plan(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Plan:
@@ -69,8 +98,7 @@ def plan(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Plan:
     messages = told + looks * processes
     return Plan(
         seats, workers, processes, messages, messages * costs.scheduler,
-        shared / processes + looks * costs.app if processes else float("inf"),
-        processes * (SHARED_BYTES + WORKER_BYTES), seats * costs.run / workers,
+        shared / processes + looks * costs.app if processes else float("inf"), seats * costs.run / workers,
     )  # fmt: skip
 
 
@@ -96,49 +124,9 @@ def _largest(holds: Callable[[int], bool]) -> int:
     return low
 
 
-@dataclass(frozen=True)
-class Groups:
-    """So many app processes, each with a scheduler and workers of its own, so that no worker holds processes of several apps."""
-
-    number: int
-    of_each: Plan
-
-
-def in_groups(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Groups:
-    """The fewest groups for these seats."""
+def in_groups(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> tuple[int, Plan]:
+    """The fewest groups for these seats, and the plan of each: app processes with a scheduler and workers of their own, so that no
+    worker holds processes of several apps."""
     _, most = first_full(costs, runs_a_minute)
     number = ceil(seats / max(1, most))
-    return Groups(number, plan(ceil(seats / number), costs, runs_a_minute))
-
-
-def figures_of(plans: Iterable[Plan]) -> dict[str, Figures]:
-    """A column for each number of seats."""
-    return {
-        f"{one.seats:,} seats": {
-            "workers (one core each)": one.workers,
-            "app processes": one.app_processes,
-            "messages a second": one.messages,
-            "scheduler (cores)": one.scheduler,
-            "each app process (cores)": one.app,
-            "each worker (MiB)": one.memory / 2**20,
-            "all press Train at once: the last has ended after (s)": one.together,
-        }
-        for one in plans
-    }
-
-
-def group_figures_of(groups: Mapping[int, Groups]) -> dict[str, Figures]:
-    """A column for each number of seats."""
-    return {
-        f"{seats:,} seats": {
-            "app processes, each with a scheduler": one.number,
-            "seats of each": one.of_each.seats,
-            "workers of each": one.of_each.workers,
-            "workers in all": one.number * one.of_each.workers,
-            "messages a second through each scheduler": one.of_each.messages,
-            "each scheduler (cores)": one.of_each.scheduler,
-            "each app process (cores)": one.of_each.app,
-            "each worker (MiB)": one.of_each.memory / 2**20,
-        }
-        for seats, one in groups.items()
-    }
+    return number, plan(ceil(seats / number), costs, runs_a_minute)

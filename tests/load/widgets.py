@@ -10,16 +10,8 @@ from typing import Any
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 KINDS = (
-    "number_input",
-    "slider",
-    "selectbox",
-    "radio",
-    "text_input",
-    "text_area",
-    "checkbox",
-    "button_group",
-    "multiselect",
-)
+    "number_input", "slider", "selectbox", "radio", "text_input", "text_area", "checkbox", "button_group", "multiselect",
+)  # fmt: skip
 """The kinds of elements that keep a value here; others keep none, as if the page had not drawn them."""
 
 
