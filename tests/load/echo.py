@@ -40,7 +40,7 @@ OPERATION = "attention_lab_echo"
 LONGEST = 1.0
 """Seconds that a call waits for something to tell, as at a real worker."""
 STEPS = 40
-"""The steps in one message: the default run takes about four hundred a second, and sends ten messages."""
+"""The steps in one message: the default run takes about four hundred per second, and sends ten messages."""
 HEARD = 0.9
 """The share of the messages from which on they count as all heard."""
 SETTLE = 2.0
@@ -66,7 +66,7 @@ class Echo(WorkerPlugin):
         self._task.cancel()
 
     async def _called(self, rate: float | None = None) -> list[list[Any]]:
-        """With a rate: tell so many messages a second from now on. Without: give those that there are."""
+        """With a rate: tell so many messages per second from now on. Without: give those that there are."""
         if rate is not None:
             self._rate = rate
             return []
@@ -95,7 +95,7 @@ async def measured(
     address: str, scheduler: psutil.Process, simulating: Sequence[psutil.Process], workers: int, rates: Sequence[float],
     seconds: float, *, directly: bool,
 ) -> list[Figures]:  # fmt: skip
-    """A row of figures for each rate, in messages a second of each worker; the first is without any message. ``directly``: without
+    """A row of figures for each rate, in messages per second of each worker; the first is without any message. ``directly``: without
     the scheduler between, as the app does where it reaches the workers."""
     latencies: list[float] = []  # of the messages that were heard at this rate
     own = psutil.Process()
@@ -216,7 +216,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=100)
     parser.add_argument(
-        "--rates", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0, 20.0], help="messages a second of each worker"
+        "--rates", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0, 20.0], help="messages per second of each worker"
     )
     parser.add_argument("--seconds", type=float, default=10.0, help="for each rate")
     parser.add_argument("--seats", type=int, nargs="+", default=[30, 300, 3000])

@@ -1,4 +1,4 @@
-"""What the simulated sessions do at once, and the figures of it.
+"""The things that simulated sessions do at once, and the figures of them.
 
 lab      every session trains the default task at the same moment, follows its run and moves a control every 3 s
 mixed    five sessions run an issue each; the others move controls on the lab, Attention, Encodings and Text
@@ -11,11 +11,11 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from itertools import cycle
+from itertools import cycle, repeat
 
 import psutil
 
-from tests.load.board import Board
+from tests.load.page import Board
 from tests.load.session import Session, opened, visitor
 from tests.load.table import Figures, percentile
 from tests.load.watch import watching
@@ -45,10 +45,7 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
     queries = [("lab", f"steps={steps}&seed={seed}") for seed in range(sessions)]
     async with open_tabs(address, queries) as tabs, watching(server) as watch:
         began = time.perf_counter()
-        deadline = began + seconds
-        runs = await asyncio.gather(
-            *(train_and_move(tab, place / len(tabs), deadline) for place, tab in enumerate(tabs))
-        )
+        runs = await asyncio.gather(*map(train_and_move, tabs, phases_of(tabs), repeat(began + seconds)))
         return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.look()
 
 
@@ -60,13 +57,13 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
         deadline = time.perf_counter() + seconds
         await asyncio.gather(*(tab.press("Run") for tab in tabs[: len(issues)]))
         labels = [*(("More on this issue",) for _ in issues), *(labels for _, labels in others)]
-        await asyncio.gather(
-            *(
-                move_until(tab, each, place / sessions, deadline)
-                for place, (tab, each) in enumerate(zip(tabs, labels, strict=True))
-            )
-        )
+        await asyncio.gather(*map(move_until, tabs, labels, phases_of(tabs), repeat(deadline)))
         return moves_of(tabs) | watch.look()
+
+
+def phases_of(tabs: Sequence[Session]) -> list[float]:
+    """The share of the time between two moves after which each begins, so that they do not move all at once."""
+    return [place / len(tabs) for place in range(len(tabs))]
 
 
 @asynccontextmanager
@@ -125,9 +122,7 @@ def moves_of(tabs: Sequence[Session]) -> Figures:
 
 
 def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
-    moves = [
-        (began, seconds) for tab in tabs for began, seconds in zip(tab.began["move"], tab.took["move"], strict=True)
-    ]
+    moves = [move for tab in tabs for move in zip(tab.began["move"], tab.took["move"], strict=True)]
     settled = [seconds for began, seconds in moves if began > after]
     return {
         f"interactions after {SETTLED:.0f} seconds": len(settled),
@@ -161,6 +156,4 @@ async def warm_up(address: str) -> None:
             if page == "lab":
                 await tab.press("Train")
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(120):
-                        while tab.board is None or not tab.board.ended:
-                            await asyncio.sleep(0.1)
+                    await asyncio.wait_for(tab.until_ended(), 120)

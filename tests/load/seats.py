@@ -1,7 +1,8 @@
-"""How many workers and app processes a number of seats needs, from measured costs, and which part is full first."""
+"""The number of workers and app processes for a number of seats, from measured costs, and the part that is full first."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
@@ -10,18 +11,18 @@ from engine.workers.hosting.host import SHARED_BYTES, WORKER_BYTES
 from tests.load.table import Figures
 
 BATCHES = 10.0
-"""The messages a second of a run that trains: its events are sent every tenth of a second."""
+"""The messages per second of a run that trains: its events are sent every tenth of a second."""
 AROUND = 4.0
 """The messages of a run beside those: its start, its first point, its files and its end."""
 LOOKS = 1.0
-"""The messages a second of a worker that has nothing to tell."""
+"""The messages per second of a worker that has nothing to tell."""
 FULL = 0.7
 """The share of a core above which waiting times grow fast."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What one of each takes, in seconds of a core."""
+    """The cost of one of each, in seconds of a core."""
 
     run: float
     """A run, on its worker."""
@@ -35,13 +36,13 @@ class Costs:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the seats need, and how full each part then is, as a share of one core."""
+    """The needs of so many seats, and how full each part then is, as a share of one core."""
 
     seats: int
     workers: int
     app_processes: int
     messages: float
-    """Through the scheduler, a second."""
+    """Through the scheduler, per second."""
     scheduler: float
     app: float
     """Of each app process."""
@@ -60,7 +61,7 @@ class Plan:
 
     @property
     def figures(self) -> Figures:
-        """Where all share one scheduler."""
+        """A column of the table in which all share one scheduler."""
         return {
             "workers (one core each)": self.workers,
             "app processes": self.app_processes,
@@ -72,7 +73,7 @@ class Plan:
         }
 
     def figures_of_each(self, groups: int) -> Figures:
-        """Where it is the plan of each of so many groups."""
+        """A column of the table in which it is the plan of each of so many groups."""
         return {
             "app processes, each with a scheduler": groups,
             "seats of each": self.seats,
@@ -105,23 +106,17 @@ def plan(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Plan:
 def first_full(costs: Costs, runs_a_minute: float = 1.0) -> tuple[str, int]:
     """The first part of which one is not enough as the seats grow, workers apart (one takes no more than a core's runs), and the
     largest number of seats that it serves."""
+
+    def most_with(holds: Callable[[Plan], bool]) -> int:
+        """The largest number of seats up to which it holds; 0 where it holds for none."""
+        return bisect_left(range(1, 2**24), True, key=lambda seats: not holds(plan(seats, costs, runs_a_minute)))
+
     most = {
-        "the app's process": _largest(lambda seats: plan(seats, costs, runs_a_minute).app_processes == 1),
-        "the scheduler": _largest(lambda seats: plan(seats, costs, runs_a_minute).fits),
+        "the app's process": most_with(lambda found: found.app_processes == 1),
+        "the scheduler": most_with(lambda found: found.fits),
     }
     name = min(most, key=lambda part: most[part])
     return name, most[name]
-
-
-def _largest(holds: Callable[[int], bool]) -> int:
-    """The largest number, a power of two at most, up to which it holds; 0 where it holds for none."""
-    low, high = 0, 1
-    while high < 2**24 and holds(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
 
 
 def in_groups(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> tuple[int, Plan]:

@@ -26,12 +26,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def test_a_session_trains_a_run_sees_its_end_and_the_page_hears_of_it(address: str) -> None:
     async with visitor() as http, opened(http, address, "lab", "steps=100&seed=3") as tab:
         await tab.press("Train")
-        while tab.board is None or not (tab.board.ended and tab.took["board"]):
+        shown = await tab.until_ended()
+        while not tab.took["board"]:
             await asyncio.sleep(0.05)
-        assert (tab.board.state, tab.board.step) == ("finished", 100)
-        assert f"run={tab.board.run}" in tab.query
-        assert tab.board.points
-        assert not tab.board.polled
+        assert (shown.state, shown.step) == ("finished", 100)
+        assert f"run={shown.run}" in tab.query
+        assert shown.points
+        assert not shown.polled
+        assert tab.errors == 0
+
+
+async def test_a_moved_control_is_moved_on_the_page_and_the_run_stays(address: str) -> None:
+    async with visitor() as http, opened(http, address, "lab", "steps=20") as tab:
+        await tab.press("Train")
         shown = tab.board
         await tab.move("Depth")
         assert "n_layers=2" in tab.query
@@ -39,17 +46,14 @@ async def test_a_session_trains_a_run_sees_its_end_and_the_page_hears_of_it(addr
         await tab.move("Depth")
         assert "n_layers" not in tab.query
         assert len(tab.took["move"]) == 2
-        assert tab.errors == 0
 
 
 async def test_a_page_is_polled_where_the_stream_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.load.session.messages", refused)
     async with visitor() as http, opened(http, address, "lab", "steps=100") as tab:
         await tab.press("Train")
-        while tab.board is None or not tab.board.ended:
-            await asyncio.sleep(0.05)
-        assert tab.board.polled
-        assert tab.board.state == "finished"
+        board = await tab.until_ended()
+        assert (board.polled, board.state) == (True, "finished")
 
 
 def test_ordinary_use_tells_the_size_of_the_host_by_time() -> None:
@@ -69,9 +73,7 @@ async def refused(http, address, run, after):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize(("scenario", "sessions", "minutes"), [("lab", 2, 3.0), ("mixed", 9, 0.3), ("attack", 2, 3.0)])
-def test_a_small_scenario_comes_back_with_its_figures_and_leaves_no_process(
-    scenario: str, sessions: int, minutes: float
-) -> None:
+def test_a_small_scenario_has_its_figures_and_leaves_no_process(scenario: str, sessions: int, minutes: float) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     given = argparse.Namespace(
         scenario=scenario, sessions=sessions, steps=100, minutes=minutes, attacks=["16 paused runs"]

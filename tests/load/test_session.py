@@ -10,8 +10,7 @@ from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.proto.Selectbox_pb2 import Selectbox
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.load.board import Board
-from tests.load.widgets import drawn, move
+from tests.load.page import Board, drawn, move
 
 
 def news(last: int, step: int, state: str = "running") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the server and the load itself take while a scenario goes: processor time and memory, from the operating system."""
+"""Processor time and memory of the server and of the load itself while a scenario goes, from the operating system."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Watch:
     def __init__(self, server: psutil.Process) -> None:
         self._server, self._own, self._began = server, psutil.Process(), time.perf_counter()
         self._taken: dict[int, tuple[float, float]] = {}
-        """The processor seconds of each process at its first and at its last look. One that has ended counts with the last."""
+        """The processor seconds of each process before the first look and at its last, with which one that has ended counts."""
         self._most: Figures = {}
         self.look()
 
@@ -35,7 +35,8 @@ class Watch:
         for process in (self._server, self._own, *workers):
             with suppress(psutil.NoSuchProcess):
                 now = processor_seconds(process)
-                self._taken[process.pid] = self._taken.get(process.pid, (now, now))[0], now
+                before = 0.0 if self._most else now  # a process that comes later began later
+                self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
                 held[process.pid] = process.memory_info().rss / MIB
         seconds = max(time.perf_counter() - self._began, 1e-9)
         cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
@@ -59,26 +60,18 @@ class Watch:
 
 async def at_rest(server: psutil.Process) -> None:
     """Wait until the server's processes compute nothing: all workers are there, and the machine's speed has been measured."""
-    while True:
-        before = _taken_by(server)
+    cores = 1.0
+    while cores > RESTS:
+        watch = Watch(server)
         await asyncio.sleep(QUIET)
-        if _taken_by(server) - before < QUIET * RESTS:
-            return
+        seen = watch.look()
+        cores = seen["page process (cores)"] + seen["workers (cores)"]
 
 
 def processor_seconds(process: psutil.Process) -> float:
     """The processor time that a process has taken since it began."""
     times = process.cpu_times()
     return float(times.user + times.system)
-
-
-def _taken_by(server: psutil.Process) -> float:
-    """The processor seconds that the server and its children have taken."""
-    seconds = 0.0
-    for process in (server, *server.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):
-            seconds += processor_seconds(process)
-    return seconds
 
 
 @asynccontextmanager
