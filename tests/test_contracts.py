@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.serving import ROOT
+
 FORBIDDEN = {
     "Engine: a room imports only from those below it": [("engine/settings/base.py", "engine.config.presets")],
     "The engine knows no screen": [

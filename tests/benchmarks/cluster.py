@@ -110,7 +110,7 @@ def event_ways(pool: Pool) -> list[float]:
 
 
 def train(config: RunConfig, *given: object, state: State | None = None) -> Generator[Event, str | None, None]:
-    """A stand-in for the training, of a hundred steps a second, whose loss is the time at which a step was made."""
+    """A stand-in for the training, of a hundred steps per second, whose loss is the time at which a step was made."""
     yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
     for step in range(1, config.steps + 1):
         time.sleep(0.01)

@@ -16,10 +16,7 @@ ISSUE = Issue(
         Arm("ALiBi", "comparison", {"pos_encoding": "alibi"}),
         Arm("no encoding", "comparison", {"pos_encoding": "nope"}),
     ),
-    claims=worded(
-        __file__,
-        Claim("alibi", difference("ALiBi", "no encoding", "accuracy"), "accuracy", 0.1),
-    ),
+    claims=worded(__file__, Claim("alibi", difference("ALiBi", "no encoding", "accuracy"), "accuracy", 0.1)),
     key_figure=KeyFigure(
         claim="alibi",
         sample="reads 7 2 9 4, must write · 7 2 9",
