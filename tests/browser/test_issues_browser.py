@@ -12,7 +12,7 @@ from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, WIDE, Open, button, has_count, nothing_is_cut_off
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
-CLAIMS = [claim for claim in MASK.claims if not claim.extended]
+CLAIMS = list(MASK.claims_of())
 
 
 def plot(page: Any, panel: str) -> Any:

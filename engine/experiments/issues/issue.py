@@ -8,6 +8,7 @@ from typing import Literal
 
 from engine.experiments.experiment import Experiment
 from engine.experiments.key_figure import KeyFigure
+from engine.foundation.tables import Text
 
 Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
@@ -28,13 +29,13 @@ class Published:
     """Numbers from a paper, shown beside ours."""
 
     source: str
-    what: str
+    what: Text
     """The metric, model and data."""
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[float, ...]]
     ours: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """By row, the (arm, metric) shown beside each column; an empty arm name means none."""
-    differs: str = ""
+    differs: Text = ""
     """The differences between their experiment and ours."""
 
 

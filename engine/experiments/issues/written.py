@@ -1,64 +1,78 @@
-"""The text of an issue: a Markdown file beside its module, with the same headings for every issue."""
+"""A documented issue from its module, which has the experiment, and the Markdown file beside it, which has all words.
+
+Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: the first screen as ``[key_figure]``, each
+row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypeVar
 
-from engine.experiments.experiment import Claim
-from engine.experiments.issues.issue import Source
+from pydantic import TypeAdapter
 
+from engine.experiments.experiment import Arm, Claim
+from engine.experiments.issues.issue import Issue, Published, Source
+from engine.experiments.key_figure import KeyFigure
+
+FRONT = re.compile(r"\+\+\+\n(.+)^\+\+\+\n\n# ([^\n]+)\n(.+?)^## (.+)", re.DOTALL | re.MULTILINE)
+"""The TOML, the title, the summary, and the sections."""
 HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measured", "Sources")
-CLAIM = re.compile(r"`([\w-]+)`: (.+?)(?: \*(.+)\*)?")
-"""The id of a claim, its sentence, and in italics the condition of the test."""
+CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
+"""The id of a claim, its subject where that is not the issue itself, its unit, its sentence, and in italics the condition of the test."""
 LINK = re.compile(r"\[(.+)\]\((\S+)\)")
+Made = TypeVar("Made")
 
 
-class Written(TypedDict):
-    """The fields of an :class:`engine.experiments.issues.issue.Issue` that are text."""
-
-    title: str
-    summary: str
-    mechanism: str
-    remedies: tuple[str, ...]
-    notes: tuple[str, ...]
-    sources: tuple[Source, ...]
-
-
-def written(module: str) -> Written:
-    """The text beside a module, given as its ``__file__``. Raises ValueError with one sentence for a file of another form."""
-    path, title, summary, texts = _read(module)
-    return {
-        "title": title.removeprefix("# "),
-        "summary": _one_line(summary),
-        "mechanism": texts["Why it happens"],
-        "remedies": _items(texts["What helps"]),
-        "notes": _items(texts["How it is measured"]),
-        "sources": tuple(Source(*_link(path, item)) for item in _items(texts["Sources"])),
-    }
-
-
-def worded(module: str, *claims: Claim) -> tuple[Claim, ...]:
-    """The claims with the sentences and conditions beside the module. Raises ValueError where one has none, or one too many is there."""
-    path, _, _, texts = _read(module)
-    found = [CLAIM.fullmatch(item) for item in _items(texts["What is claimed"])]
-    words = {one[1]: (one[2], one[3] or "") for one in found if one}
-    if None in found or list(words) != [claim.id for claim in claims]:
-        raise ValueError(f"{path.name} must word the claims {', '.join(claim.id for claim in claims)}, in this order.")
-    return tuple(replace(claim, sentence=words[claim.id][0], condition=words[claim.id][1]) for claim in claims)
-
-
-def _read(module: str) -> tuple[Path, str, str, dict[str, str]]:
-    """The file beside a module, its title, its summary, and its sections by heading."""
+def read_issue(module: str, *, base: Mapping[str, Any], arms: tuple[Arm, ...], claims: Sequence[Claim], **more: Any) -> Issue:
+    """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``: further fields of the
+    experiment. Raises ValueError with one sentence for a file of another form, and where it does not word exactly these claims."""
     path = Path(module).with_suffix(".md")
-    top, *sections = re.split(r"^## ", path.read_text("utf-8"), flags=re.MULTILINE)
-    title, _, summary = top.partition("\n")
-    texts = {heading: text for heading, _, text in (section.partition("\n") for section in sections)}
-    if not title.startswith("# ") or tuple(texts) != HEADINGS:
-        raise ValueError(f"{path.name} must have a title and then the headings {', '.join(HEADINGS)}, in this order.")
-    return path, title, summary, texts
+    found = FRONT.fullmatch(path.read_text("utf-8"))
+    sections = [section.partition("\n") for section in re.split(r"^## ", found[4], flags=re.MULTILINE)] if found else []
+    texts = {heading: text for heading, _, text in sections}
+    if found is None or tuple(texts) != HEADINGS:
+        raise ValueError(
+            f"{path.name} must have TOML between lines of +++, a title, and then the headings {', '.join(HEADINGS)}, in this order."
+        )
+    data = tomllib.loads(found[1])
+    return Issue(
+        slug=path.stem.replace("_", "-"),
+        group=path.parent.name,  # type: ignore[arg-type]
+        title=found[2],
+        summary=_one_line(found[3]),
+        mechanism=texts["Why it happens"],
+        remedies=_items(texts["What helps"]),
+        notes=_items(texts["How it is measured"]),
+        sources=tuple(_source(path, item) for item in _items(texts["Sources"])),
+        key_figure=_made(path, data["key_figure"], KeyFigure),
+        published=tuple(_made(path, table, Published) for table in data.get("published", ())),
+        base=base,
+        arms=arms,
+        claims=_worded(path, _items(texts["What is claimed"]), claims),
+        **more,
+    )
+
+
+def _made(path: Path, table: dict[str, Any], row: type[Made]) -> Made:
+    if unknown := table.keys() - {field.name for field in fields(row)}:  # type: ignore[arg-type]
+        raise ValueError(f"{path.name}: a {row.__name__} has no {', '.join(sorted(unknown))}.")
+    return TypeAdapter(row).validate_python(table)
+
+
+def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    found = [CLAIM.fullmatch(item) for item in items]
+    names = [claim.id for claim in claims]
+    if [one and one[1] for one in found] != names:
+        raise ValueError(f"{path.name} must word the claims {', '.join(names)}, in this order, each with its unit.")
+    return tuple(
+        replace(claim, about=one[2] or "issue", unit=one[3], sentence=one[4], condition=one[5] or "")
+        for claim, one in zip(claims, filter(None, found), strict=True)
+    )
 
 
 def _items(text: str) -> tuple[str, ...]:
@@ -70,8 +84,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _link(path: Path, item: str) -> tuple[str, str]:
+def _source(path: Path, item: str) -> Source:
     found = LINK.fullmatch(item)
     if found is None:
         raise ValueError(f"{path.name}: the source “{item}” is not a link.")
-    return found[1], found[2]
+    return Source(found[1], found[2])

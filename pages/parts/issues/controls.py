@@ -34,7 +34,7 @@ def extended() -> bool:
 
 def settings(issue: Issue, disabled: bool) -> None:
     """Seeds and arms, behind a button that says how many seeds are set."""
-    slow = any(arm.extended for arm in issue.arms) or any(claim.extended for claim in issue.claims)
+    slow = any(arm.extended for arm in issue.arms)
     with st.popover(counted(asked(issue).seeds, "seed"), icon=":material/tune:", disabled=disabled):
         SETTINGS.widget("seeds", disabled=disabled)
         SETTINGS.widget("first_seed", disabled=disabled)

@@ -29,7 +29,8 @@ def prediction_of(issue: Issue) -> Prediction:
 
 def ask_prediction(issue: Issue, extended: bool) -> None:
     """A row for each claim with its three possible findings."""
-    asked = [(place, claim) for place, claim in enumerate(issue.claims) if extended or not claim.extended]
+    claims = issue.claims_of(extended)
+    asked = [(place, claim) for place, claim in enumerate(issue.claims) if claim in claims]
     sentences = with_terms(*(sentence_of(claim) for _, claim in asked))
     for (place, _), sentence in zip(asked, sentences, strict=True):
         with st.container(border=True, gap="xsmall"):

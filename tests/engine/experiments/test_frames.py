@@ -39,7 +39,7 @@ def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
 
 
 def test_too_few_seeds_leave_empty_cells() -> None:
-    never = Claim("never", above("long", "nothing"), "nats", 1.0, sentence="Nothing has this.")
+    never = Claim("never", above("long", "nothing"), 1.0, sentence="Nothing has this.")
     issue = fake_issue(claims=(*fake_issue().claims, never))
     trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
     frame = effects_frame(report(issue, trials, range(1)))
@@ -61,7 +61,6 @@ def test_an_effect_that_is_no_difference_has_no_two_numbers() -> None:
     ratio = Claim(
         "ratio",
         lambda values: values("short", "loss") / values("long", "loss"),
-        "",
         1.0,
         sentence="One is the double of the other.",
     )

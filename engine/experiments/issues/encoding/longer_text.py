@@ -48,37 +48,8 @@ def rise_beyond(name: str, other: str) -> Callable[[Values], np.ndarray]:
 
 
 CLAIMS = (
-    Claim(
-        "text-yarn",
-        difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]),
-        "nats at twice the trained length",
-        0.02,
-        "less",
-        about="remedy",
-        extended=True,
-    ),
-    Claim(
-        "text-sinusoidal",
-        rise_beyond("sinusoidal", "ALiBi"),
-        "nats, rise from length 32 to 128, sinusoids minus ALiBi",
-        0.1,
-        about="condition",
-        extended=True,
-    ),
-    Claim(
-        "text-alibi",
-        rise("text, ALiBi", FAR, AT[1.0]),
-        "nats, rise from length 32 to 128",
-        0.05,
-        about="condition",
-        extended=True,
-    ),
-    Claim(
-        "text-rope",
-        rise_beyond("RoPE", "sinusoidal"),
-        "nats, rise from length 32 to 128, RoPE minus sinusoids",
-        0.1,
-        about="condition",
-        extended=True,
-    ),
+    Claim("text-yarn", difference("text, RoPE, YaRN", "text, RoPE", AT[2.0]), 0.02, "less"),
+    Claim("text-sinusoidal", rise_beyond("sinusoidal", "ALiBi"), 0.1),
+    Claim("text-alibi", rise("text, ALiBi", FAR, AT[1.0]), 0.05),
+    Claim("text-rope", rise_beyond("RoPE", "sinusoidal"), 0.1),
 )

@@ -1,4 +1,4 @@
-"""The text of an issue as it is read from its Markdown file."""
+"""An issue as it is read from its module and the Markdown file beside it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,34 @@ from pathlib import Path
 import pytest
 
 from engine.experiments.experiment import Claim, difference
-from engine.experiments.issues.issue import Source
-from engine.experiments.issues.written import HEADINGS, worded, written
+from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.written import HEADINGS, read_issue
+from engine.experiments.key_figure import KeyFigure, Row
 
-TEXT = """# A title
+TEXT = """+++
+[key_figure]
+claim = "first"
+sample = "reads 1"
+question = \"\"\"
+More over
+two lines?\"\"\"
+quantity = "Loss"
+subject = "the loss"
+change = "With it"
+rows = [["before", "b", "loss"], ["after", "a", "loss"]]
+remedy = "Do it."
+
+[[published]]
+source = "Somebody 2020"
+what = "Losses."
+columns = ["8"]
+[published.rows]
+"a" = [0.5]
+[published.ours]
+"a" = [["a", "loss"]]
++++
+
+# A title
 
 Two lines
 of a summary.
@@ -32,9 +56,9 @@ $$x = 1$$
 
 ## What is claimed
 
-- `first`: It is more. *at 8
+- `first` in `nats (a: b)`: It is more. *at 8
   layers*
-- `second`: It is less.
+- `second` (condition) in `nats`: It is less.
 
 ## How it is measured
 
@@ -42,44 +66,53 @@ $$x = 1$$
 
 - [Somebody 2020, A paper (section 3)](https://example.org/a)
 """
+FIRST, SECOND = (Claim(name, difference("a", "b", "loss"), 0.1) for name in ("first", "second"))
 
 
-def text_of(folder: Path, text: str) -> str:
-    (folder / "one.md").write_text(text)
-    return str(folder / "one.py")
+def issue_of(folder: Path, text: str, *claims: Claim) -> Issue:
+    (folder / "depth").mkdir(exist_ok=True)
+    module = folder / "depth" / "one_more.py"
+    module.with_suffix(".md").write_text(text)
+    return read_issue(str(module), base={"steps": 1}, arms=(), claims=claims, x_label="Layers")
 
 
 def test_each_heading_gives_its_part(tmp_path: Path) -> None:
-    assert written(text_of(tmp_path, TEXT)) == {
-        "title": "A title",
-        "summary": "Two lines of a summary.",
-        "mechanism": "\nA formula $x_1$:\n$$x = 1$$\n\n- and a list\n\n",
-        "remedies": ("A remedy over two lines.", "Another."),
-        "notes": (),
-        "sources": (Source("Somebody 2020, A paper (section 3)", "https://example.org/a"),),
-    }
-
-
-def test_each_claim_has_its_sentence_and_condition(tmp_path: Path) -> None:
-    module = text_of(tmp_path, TEXT)
-    first, second = (Claim(name, difference("a", "b", "loss"), "nats", 0.1) for name in ("first", "second"))
-    assert [(claim.sentence, claim.condition) for claim in worded(module, first, second)] == [
-        ("It is more.", "at 8 layers"), ("It is less.", ""),
+    issue = issue_of(tmp_path, TEXT, FIRST, SECOND)
+    assert (issue.slug, issue.group, issue.base, issue.x_label) == ("one-more", "depth", {"steps": 1}, "Layers")
+    assert (issue.title, issue.summary) == ("A title", "Two lines of a summary.")
+    assert issue.mechanism == "\nA formula $x_1$:\n$$x = 1$$\n\n- and a list\n\n"
+    assert (issue.remedies, issue.notes) == (("A remedy over two lines.", "Another."), ())
+    assert issue.sources == (Source("Somebody 2020, A paper (section 3)", "https://example.org/a"),)
+    assert issue.key_figure == KeyFigure(
+        claim="first", sample="reads 1", question="More over two lines?", quantity="Loss", subject="the loss", change="With it",
+        rows=(Row("before", "b", "loss"), Row("after", "a", "loss")), remedy="Do it.",
+    )  # fmt: skip
+    (table,) = issue.published
+    assert (table.rows, table.ours) == ({"a": (0.5,)}, {"a": (("a", "loss"),)})
+    words = [(claim.id, claim.about, claim.unit, claim.sentence, claim.condition) for claim in issue.claims]
+    assert words == [
+        ("first", "issue", "nats (a: b)", "It is more.", "at 8 layers"), ("second", "condition", "nats", "It is less.", ""),
     ]  # fmt: skip
-    for others in ((first,), (second, first), (first, second, replace(first, id="third"))):
+
+
+def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> None:
+    for others in ((FIRST,), (SECOND, FIRST), (FIRST, SECOND, replace(FIRST, id="third"))):
         with pytest.raises(ValueError, match="must word the claims"):
-            worded(module, *others)
+            issue_of(tmp_path, TEXT, *others)
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (TEXT.replace("# A title\n", "", 1), "one.md must have a title"),
+        (TEXT.replace("# A title\n", "", 1), "one_more.md must have TOML between lines of +++, a title"),
+        (TEXT.removeprefix("+++"), "TOML between lines of +++"),
         (TEXT.replace("## Sources", "## Books"), ", ".join(HEADINGS)),
         (TEXT.replace("## What helps", "Words"), "in this order"),
         (TEXT.replace("[Somebody", "Somebody"), "the source “Somebody 2020"),
+        (TEXT.replace(" in `nats`", ""), "each with its unit"),
+        (TEXT.replace("remedy = ", "rmedy = "), "one_more.md: a KeyFigure has no rmedy."),
     ],
 )
 def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
-        written(text_of(tmp_path, wrong))
+        issue_of(tmp_path, wrong, FIRST, SECOND)
