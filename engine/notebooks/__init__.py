@@ -1,6 +1,6 @@
 """The classic exercises as notebooks, one plain Python file each, which is shown, run and downloaded.
 
-To add one: write ``engine/notebooks/lessons/<name>.py`` in the percent format and add one row here.
+To add one: write ``docs/notebooks/<name>.py`` in the percent format and add one row here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from pathlib import Path
 
 from engine.notebooks.cells import Cell, Step, read_cells, steps_of
 
-LESSONS = Path(__file__).parent / "lessons"
+FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
+"""The notebooks. They are read and run cell by cell, never imported."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,12 @@ class Notebook:
     """The knowledge gained, in one sentence."""
     minutes: int
     """The time to read and run it."""
+    plays: tuple[str, ...] = ()
+    """The groups of plays that a download carries; in the app a notebook reads all plays."""
 
     @property
     def file(self) -> Path:
-        return LESSONS / f"{self.slug.replace('-', '_')}.py"
+        return FOLDER / f"{self.slug.replace('-', '_')}.py"
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -53,6 +56,7 @@ NOTEBOOKS: dict[str, Notebook] = {
         Notebook(
             "first-principles", "A transformer from first principles",
             "Every part of a transformer, each tested against PyTorch's own; a sequence reversed, and a small language model.", 30,
+            ("comedies", "tragedies"),
         ),
     )
 }  # fmt: skip

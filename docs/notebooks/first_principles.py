@@ -742,10 +742,10 @@ figure.update_layout(
 # %% [markdown]
 # ## Shakespeare, word by word
 #
-# The same model on text. The plays come with the app, in its folder named `shakespeare`. They are split at the
-# borders of words, so that what stands between two words (a space, a comma, a line end) is a token too. The
-# commonest 1999 tokens get a number; every other one is number 0, *unknown*. Two plays are held out: the model
-# never trains on them.
+# The same model on text: all plays in the app, the comedies and tragedies in the notebook that you download. They
+# are split at the borders of words, so that what stands between two words (a space, a comma, a line end) is a token
+# too. The commonest 1999 tokens get a number; every other one is number 0, *unknown*. Two plays are held out: the
+# model never trains on them.
 
 # %%
 VOCABULARY, HELD_OUT = 2000, ("macbeth", "as-you-like-it")
