@@ -11,7 +11,7 @@ from engine.experiments.evidence.shipped import FOLDER
 from engine.experiments.evidence.table import markdown, write_evidence, write_readme
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report, report
-from engine.experiments.statistics import LOWEST_P, Finding, agreed
+from engine.experiments.statistics import LOWEST_P
 from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue
 
@@ -94,17 +94,3 @@ def test_an_issue_measured_again_takes_the_place_of_the_first_time(tmp_path: Pat
     write_evidence([found(0, 0.5)], tmp_path)
     first, _ = rows(tmp_path)
     assert "**Holds**" in first
-
-
-@pytest.mark.parametrize(
-    ("findings", "expected"),
-    [
-        (["holds", "holds"], "holds"),
-        (["holds", "undecided"], "undecided"),
-        (["none", "opposite"], "undecided"),
-        (["none", None], "none"),
-        ([None], "undecided"),
-    ],
-)
-def test_findings_agree_or_are_undecided(findings: list[Finding | None], expected: Finding) -> None:
-    assert agreed(findings) == expected
