@@ -51,26 +51,22 @@ def kept(experiment: Experiment) -> dict[str, object]:
     return {"find": partial(trial_cache.find, experiment), "save": partial(trial_cache.save, experiment)}
 
 
-def test_a_trial_is_trained_once_for_all_who_wait_for_it(pool: Pool, submitted: list[RunRequest]) -> None:
+def test_a_trial_is_trained_once_for_all_who_wait_for_it_or_come_to_it_later(
+    pool: Pool, submitted: list[RunRequest]
+) -> None:
     issue = fake_issue(seeds=4, base={"steps": 9, "learning_rate": 0.01})
+    late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
+    assert late.reused == ()
     runs = together(pool, issue, 5, **kept(issue))
     assert all(run.wait(600) for run in runs)
     assert [run.state for run in runs] == ["finished"] * 5
+    assert late.start().wait(600)
     assert len(submitted) == runs[0].total == 8
-    assert all(numbers(run) == numbers(runs[0]) for run in runs)
-    assert [run.report.claims for run in runs] == [runs[0].report.claims] * 5
+    assert (len(late.reused), late.done) == (8, 1)
+    assert all(numbers(run) == numbers(runs[0]) for run in (*runs, late))
+    assert [run.report.claims for run in (*runs, late)] == [runs[0].report.claims] * 6
     assert not pool.runs.live()
     assert list(pool.runs.folder.glob("*/config.json")) == []
-
-
-def test_what_another_has_trained_since_the_beginning_is_taken_over(pool: Pool, submitted: list[RunRequest]) -> None:
-    issue = fake_issue(seeds=2)
-    late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
-    assert late.reused == ()
-    assert ExperimentRun(issue, pool, **kept(issue)).start().wait(600)  # type: ignore[arg-type]
-    assert late.start().wait(600)
-    assert (len(submitted), len(late.reused), late.done) == (4, 4, 1)
-    assert late.report.claims[0].weighed.seeds == 2
 
 
 def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(pool: Pool) -> None:
