@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from engine.config.link import from_query
 from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
-from engine.experiments.story.step import Observed, Question
+from engine.experiments.story.questions import Observed, Question
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server

@@ -28,7 +28,9 @@ LINK = re.compile(r"\[(.+)\]\((\S+)\)")
 Made = TypeVar("Made")
 
 
-def read_issue(module: str, *, base: Mapping[str, Any], arms: tuple[Arm, ...], claims: Sequence[Claim], **more: Any) -> Issue:
+def read_issue(
+    module: str, *, base: Mapping[str, Any], arms: tuple[Arm, ...], claims: Sequence[Claim], **more: Any
+) -> Issue:
     """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``: further fields of the
     experiment. Raises ValueError with one sentence for a file of another form, and where it does not word exactly these claims."""
     path = Path(module).with_suffix(".md")

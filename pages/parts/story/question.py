@@ -7,9 +7,9 @@ from base64 import b64encode
 import numpy as np
 import streamlit as st
 
-from engine.experiments.story.questions import percent
+from engine.experiments.story.questions import Observed, Question, percent
 from engine.experiments.story.readings import score_of
-from engine.experiments.story.step import Observed, Question, Step
+from engine.experiments.story.steps import Step
 from engine.runs.run import Run
 from pages.parts.app.server import find
 from pages.parts.charts.colors import POSITIVE

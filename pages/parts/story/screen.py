@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.config.link import to_query
 from engine.experiments.story import STEPS
-from engine.experiments.story.step import Step
+from engine.experiments.story.steps import Step
 from engine.runs.run import Run
 from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal

@@ -10,17 +10,9 @@ import pytest
 
 from engine.estimate.layout import metric_names
 from engine.experiments.story import STEPS
-from engine.experiments.story.questions import (
-    EQUAL_SYMBOLS,
-    HEADS_AT_THE_MIRROR,
-    HOW_MANY_RIGHT,
-    LAYER_AT_THE_MIRROR,
-    PICTURE_OF_THE_WEIGHTS,
-    WHEN_MOST_ARE_RIGHT,
-    percent,
-)
+from engine.experiments.story.questions import MOST, PICTURES, QUESTIONS, percent
 from engine.experiments.story.readings import equal_symbols, heads_of
-from engine.experiments.story.step import Observed, Question, Step
+from engine.experiments.story.steps import Step
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 from engine.settings.costs import Memory
@@ -68,13 +60,6 @@ def events_of(
     return EventLog(events)
 
 
-def seen(question: Question, events: EventLog) -> Observed:
-    """What a run answers to a question that it can answer."""
-    observed = question.observe(ENCODER, events)
-    assert observed is not None
-    return observed
-
-
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
 def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(step: Step) -> None:
     for config in map(step.config, step.values):
@@ -94,16 +79,16 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(ste
     ("question", "events", "answer", "said"),
     [
         *(
-            (HOW_MANY_RIGHT, events_of(accuracy), answer, f"{percent(accuracy)} of the answers are right; guessing gives 10 %")
+            ("how-many-right", events_of(accuracy), answer, f"{percent(accuracy)} of the answers are right; guessing gives 10 %")
             for accuracy, answer in (
                 (0.0, "chance"), (CHANCE, "chance"), (0.12, "chance"), (0.3, "some"), (0.989, "some"), (0.99, "nearly all"),
                 (1.0, "nearly all"),
             )
         ),
-        (EQUAL_SYMBOLS, events_of(0.3, samples=SAMPLES), "not always", "**1 of 2**"),
-        (EQUAL_SYMBOLS, events_of(0.3, samples=SAMPLES[:1]), "always", "**1 of 1**"),
+        ("equal-symbols", events_of(0.3, samples=SAMPLES), "not always", "**1 of 2**"),
+        ("equal-symbols", events_of(0.3, samples=SAMPLES[:1]), "always", "**1 of 1**"),
         *(
-            (HEADS_AT_THE_MIRROR, events_of(1.0, pattern=mirrored(heads)), answer, said)
+            ("heads-at-the-mirror", events_of(1.0, pattern=mirrored(heads)), answer, said)
             for heads, answer, said in (
                 ([True], "every", "The head has"), ([False], "none", "The head has"),
                 ([True, False, False, True], "part", "**2 of 4** heads"), ([True] * 4, "every", "**4 of 4** heads"),
@@ -111,7 +96,7 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(ste
         ),
         *(
             (
-                LAYER_AT_THE_MIRROR,
+                "layer-at-the-mirror",
                 events_of(1.0, pattern=np.concatenate([mirrored([first, False]), mirrored([second, False])])),
                 answer,
                 f"layer 1 at **{8 * first} of 8** positions; layer 2 at **{8 * second} of 8** positions",
@@ -120,22 +105,23 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(ste
                 (False, False, "none"), (False, True, "later"), (True, False, "first"), (True, True, "first"),
             )
         ),
-        (PICTURE_OF_THE_WEIGHTS, events_of(0.3, pattern=mirrored([True, False])), "mirrored", "30 % of the answers"),
-        (PICTURE_OF_THE_WEIGHTS, events_of(0.3, pattern=mirrored([False])), "one distance", ""),
-        (PICTURE_OF_THE_WEIGHTS, events_of(0.3, pattern=np.roll(mirrored([False]), 2, axis=-1)), "one distance", ""),
-        (PICTURE_OF_THE_WEIGHTS, events_of(0.3, pattern=SPREAD), "spread", ""),
+        ("picture-of-the-weights", events_of(0.3, pattern=mirrored([True, False])), "mirrored", "30 % of the answers"),
+        ("picture-of-the-weights", events_of(0.3, pattern=mirrored([False])), "one distance", ""),
+        ("picture-of-the-weights", events_of(0.3, pattern=np.roll(mirrored([False]), 2, axis=-1)), "one distance", ""),
+        ("picture-of-the-weights", events_of(0.3, pattern=SPREAD), "spread", ""),
         *(  # each picture that is shown would be answered by its own name
-            (PICTURE_OF_THE_WEIGHTS, events_of(0.3, pattern=weights[None, None]), name, "")
-            for name, weights in PICTURE_OF_THE_WEIGHTS.pictures.items()
+            ("picture-of-the-weights", events_of(0.3, pattern=weights[None, None]), name, "")
+            for name, weights in PICTURES.items()
         ),
-        (WHEN_MOST_ARE_RIGHT, events_of(1.0, measured=[(50, 0.89), (100, 0.9)]), "early", "step **100 of 200**"),
-        (WHEN_MOST_ARE_RIGHT, events_of(0.5, measured=[(50, 0.1), (101, 0.95)]), "late", "step **101 of 200**"),
-        (WHEN_MOST_ARE_RIGHT, events_of(0.9), "late", ""),
-        (WHEN_MOST_ARE_RIGHT, events_of(0.899, measured=[(100, 0.89)]), "never", ""),
+        ("when-most-are-right", events_of(1.0, measured=[(50, 0.89), (100, 0.9)]), "early", "step **100 of 200**"),
+        ("when-most-are-right", events_of(0.5, measured=[(50, 0.1), (101, 0.95)]), "late", "step **101 of 200**"),
+        ("when-most-are-right", events_of(0.9), "late", ""),
+        ("when-most-are-right", events_of(0.899, measured=[(100, 0.89)]), "never", ""),
     ],
 )  # fmt: skip
-def test_the_answer_is_read_from_the_run(question: Question, events: EventLog, answer: str, said: str) -> None:
-    observed = seen(question, events)
+def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer: str, said: str) -> None:
+    observed = QUESTIONS[question].observe(ENCODER, events)
+    assert observed is not None
     assert observed.answer == answer
     assert said in observed.sentence
 
@@ -159,6 +145,7 @@ def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.104, 0.5, 0.984, 0.99, 0.9996, 1.0])
 def test_a_share_is_never_rounded_to_all(share: float) -> None:
+    assert percent(MOST) in QUESTIONS["when-most-are-right"].text
     said = float(percent(share).removesuffix(" %")) / 100
     assert math.isclose(said, share, abs_tol=0.005)
     assert (said == 1.0) == (share == 1.0)

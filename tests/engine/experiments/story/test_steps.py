@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.experiments.story import STEPS
-from engine.experiments.story.step import Step
+from engine.experiments.story.questions import QUESTIONS
+from engine.experiments.story.steps import Step
 from engine.settings.fields import to_text
 from engine.tasks import TASKS
 
@@ -13,7 +14,8 @@ MOST_WORDS = 60
 
 
 def test_there_are_six_about_one_task_and_each_has_a_title_and_a_question_of_its_own_and_the_sample_is_right() -> None:
-    assert len({step.title for step in STEPS}) == len({step.question.text for step in STEPS}) == len(STEPS) == 6
+    assert len({step.title for step in STEPS}) == len(STEPS) == 6
+    assert sorted(step.asks for step in STEPS) == sorted(QUESTIONS)
     assert {step.config(step.first).task for step in STEPS} == {"reverse"}
     digits = [word.strip(".,:") for word in STEPS[0].sentences[0].split() if word.strip(".,:").isdigit()]
     length = STEPS[0].config(STEPS[0].first).seq_len
