@@ -72,7 +72,7 @@ def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[
     if [one and one[1] for one in found] != names:
         raise ValueError(f"{path.name} must word the claims {', '.join(names)}, in this order, each with its unit.")
     return tuple(
-        replace(claim, about=one[2] or "issue", unit=one[3], sentence=one[4], condition=one[5] or "")
+        replace(claim, about=one[2] or "issue", unit=one[3], sentence=one[4], condition=one[5] or "")  # type: ignore[arg-type]
         for claim, one in zip(claims, filter(None, found), strict=True)
     )
 
