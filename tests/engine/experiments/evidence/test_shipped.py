@@ -10,8 +10,10 @@ from engine.experiments.issues import ISSUES
 
 
 def test_what_was_measured_are_the_claims_and_arms_of_today() -> None:
-    for slug, issue in ISSUES.items():
-        reports = shipped_reports(issue)
+    measured_ones = {slug: shipped_reports(issue) for slug, issue in ISSUES.items() if shipped_reports(issue)}
+    assert len(measured_ones) >= 19
+    for slug, reports in measured_ones.items():
+        issue = ISSUES[slug]
         assert [found.seeds for found in reports] == [list(range(8)), list(range(100, 108))]
         for found in reports:
             assert {trial.arm for trial in found.trials} <= {arm.name for arm in found.arms}
