@@ -131,7 +131,7 @@ def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]
 
 def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
     return Row(
-        encoding, (longer, *(cell(wanted.name, "not measured") for wanted in PROPERTIES[1:])), parameters, 0.05, None
+        encoding, (longer, *(cell(wanted.slug, "not measured") for wanted in PROPERTIES[1:])), parameters, 0.05, None
     )
 
 

@@ -93,7 +93,7 @@ def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]
 
 
 def row_in_words(row: Row, needs: Sequence[str]) -> str:
-    labels = {wanted.name: wanted.label.lower() for wanted in PROPERTIES}
+    labels = {wanted.slug: wanted.label.lower() for wanted in PROPERTIES}
     parts = [f"{labels[need]} {cell_in_words(cell)}" for need in needs if (cell := row.cell(need)) is not None]
     if "parameters" in needs:
         parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")
