@@ -9,17 +9,9 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.written import read_issue
 
 BASE: dict[str, Any] = {
-    "task": "dyck",
-    "seq_len": 16,
-    "d_model": 24,
-    "n_heads": 2,
-    "n_layers": 2,
-    "d_ff": 96,
-    "pos_encoding": "learned",
-    "learning_rate": 0.005,
-    "steps": 180,
-    "device": "cpu",
-}
+    "task": "dyck", "seq_len": 16, "d_model": 24, "n_heads": 2, "n_layers": 2, "d_ff": 96, "pos_encoding": "learned",
+    "learning_rate": 0.005, "steps": 180, "device": "cpu",
+}  # fmt: skip
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
 """The layers of each baseline; the CNN needs four to read 16 positions."""
 LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}

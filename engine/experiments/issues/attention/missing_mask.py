@@ -6,17 +6,13 @@ from engine.experiments.issues.written import read_issue
 CHANCE = 1 / 10
 FIRST, SECOND, WRITTEN = "first_half_accuracy", "second_half_accuracy", "written_accuracy"
 
+BASE = {
+    "task": "reverse", "seq_len": 6, "n_layers": 1, "n_heads": 1, "d_model": 32, "learning_rate": 0.01, "steps": 150,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "reverse",
-        "seq_len": 6,
-        "n_layers": 1,
-        "n_heads": 1,
-        "d_model": 32,
-        "learning_rate": 0.01,
-        "steps": 150,
-    },
+    base=BASE,
     arms=(
         Arm("no mask", "fault", {"mask_fault": "missing"}, FIRST),
         Arm("transposed mask", "fault", {"mask_fault": "transposed"}, FIRST),

@@ -8,18 +8,14 @@ LEAK, CLEAN = "overlapping, split at random", "side by side, split at random"
 OVER = {"windows": "overlapping", "stride": 8}
 APART = {"windows": "non_overlapping"}
 
+BASE = {
+    "task": "shakespeare_chars", "text_tokens": 4096, "seq_len": 32, "n_layers": 1, "n_heads": 4, "d_model": 32,
+    "learning_rate": 0.005, "steps": 250,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "shakespeare_chars",
-        "text_tokens": 4096,
-        "seq_len": 32,
-        "n_layers": 1,
-        "n_heads": 4,
-        "d_model": 32,
-        "learning_rate": 0.005,
-        "steps": 250,
-    },
+    base=BASE,
     arms=(
         Arm(SAME_TEXT, "fault", OVER, "gap", ("other_text",), line="same text", x=8),
         Arm(SIDE, "control", APART, "gap", line="same text", x=32),

@@ -35,20 +35,14 @@ DEEP, WIDE, SHARED = _along("depth", DEPTHS), _along("width", WIDTHS), _along("s
 TOKENS = _along("tokens", (64, 128, 256, 512))
 BLOCKS, TIME = "parameters.blocks", "train_ms"
 
+BASE = {
+    "task": "k_back", "k": 1, "seq_len": 32, "pos_encoding": "sinusoidal", "n_heads": 4, "d_model": WIDTH,
+    "n_layers": DEPTH, "batch_size": 16, "steps": 1, "device": "cpu",
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "k_back",
-        "k": 1,
-        "seq_len": 32,
-        "pos_encoding": "sinusoidal",
-        "n_heads": 4,
-        "d_model": WIDTH,
-        "n_layers": DEPTH,
-        "batch_size": 16,
-        "steps": 1,
-        "device": "cpu",
-    },
+    base=BASE,
     arms=(
         *(_arm("depth", {"n_layers": n}, n) for n in DEPTHS),
         *(_arm("width", {"d_model": n}, n) for n in WIDTHS),

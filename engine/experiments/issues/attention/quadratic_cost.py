@@ -14,17 +14,9 @@ from engine.experiments.issues.written import read_issue
 LENGTHS = (128, 256, 512)
 LONGEST = LENGTHS[-1]
 BASE: dict[str, Any] = {
-    "task": "k_back",
-    "k": 1,
-    "pos_encoding": "sinusoidal",
-    "d_model": 24,
-    "n_heads": 4,
-    "n_layers": 1,
-    "attention_impl": "fused",
-    "batch_size": 2,
-    "steps": 1,
-    "device": "cpu",
-}
+    "task": "k_back", "k": 1, "pos_encoding": "sinusoidal", "d_model": 24, "n_heads": 4, "n_layers": 1,
+    "attention_impl": "fused", "batch_size": 2, "steps": 1, "device": "cpu",
+}  # fmt: skip
 PARAMETERS = n_parameters(parse(BASE))
 
 

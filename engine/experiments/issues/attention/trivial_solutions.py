@@ -6,19 +6,14 @@ from engine.experiments.issues.written import read_issue
 BALANCED = "decorrelated_accuracy"
 MEASURED = ("decorrelated",)
 
+BASE = {
+    "task": "cue_majority", "family": "encoder", "seq_len": 12, "d_model": 32, "n_layers": 1, "n_heads": 2,
+    "learning_rate": 0.003, "steps": 200, "dataset_size": 1024,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "cue_majority",
-        "family": "encoder",
-        "seq_len": 12,
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 2,
-        "learning_rate": 0.003,
-        "steps": 200,
-        "dataset_size": 1024,
-    },
+    base=BASE,
     arms=(
         Arm("cue says nothing", "control", {"cue_agreement": 0.5}, BALANCED, MEASURED, line="cue as it is", x=0.5),
         Arm("cue right 9 of 10", "fault", {"cue_agreement": 0.9}, BALANCED, MEASURED, line="cue as it is", x=0.9),

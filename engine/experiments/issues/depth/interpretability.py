@@ -6,20 +6,14 @@ from engine.experiments.issues.written import read_issue
 SHALLOW, DEEP = "1 layer", "6 layers"
 
 
+BASE = {
+    "task": "lookup", "family": "encoder", "pos_encoding": "nope", "n_keys": 8, "vocab_size": 8, "seq_len": 9,
+    "d_model": 32, "n_heads": 4, "learning_rate": 0.003, "steps": 300,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "lookup",
-        "family": "encoder",
-        "pos_encoding": "nope",
-        "n_keys": 8,
-        "vocab_size": 8,
-        "seq_len": 9,
-        "d_model": 32,
-        "n_heads": 4,
-        "learning_rate": 0.003,
-        "steps": 300,
-    },
+    base=BASE,
     arms=(
         Arm(
             DEEP,

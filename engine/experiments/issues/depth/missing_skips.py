@@ -28,19 +28,14 @@ def _along_training(values: Values) -> np.ndarray:
     )
 
 
+BASE = {
+    "task": "k_back", "k": 1, "seq_len": 12, "n_layers": 8, "n_heads": 2, "d_model": 16, "activation": "relu",
+    "learning_rate": 0.003, "steps": 150,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "k_back",
-        "k": 1,
-        "seq_len": 12,
-        "n_layers": 8,
-        "n_heads": 2,
-        "d_model": 16,
-        "activation": "relu",
-        "learning_rate": 0.003,
-        "steps": 150,
-    },
+    base=BASE,
     curves=("grad.0.q", "grad.7.q", "grad.7.v"),
     arms=(
         Arm(WITHOUT, "fault", NO_SKIPS, line="no skips", x=8),

@@ -42,24 +42,15 @@ def _not_finite(name: str, arm: str, other: str) -> Claim:
     return Claim(name, difference(arm, other, "finite"), 0.5, "less")
 
 
+BASE = {
+    "task": "k_back", "k": 1, "vocab_size": SYMBOLS, "seq_len": 12, "n_layers": 8, "n_heads": 2, "d_model": 16,
+    "activation": "relu", "norm": "none", "optimizer": "sgd", "learning_rate": 0.1, "warmup_steps": 0,
+    "grad_clip": None, "steps": 100,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "k_back",
-        "k": 1,
-        "vocab_size": SYMBOLS,
-        "seq_len": 12,
-        "n_layers": 8,
-        "n_heads": 2,
-        "d_model": 16,
-        "activation": "relu",
-        "norm": "none",
-        "optimizer": "sgd",
-        "learning_rate": 0.1,
-        "warmup_steps": 0,
-        "grad_clip": None,
-        "steps": 100,
-    },
+    base=BASE,
     arms=(
         Arm(NONE, "fault", {}, "finite"),
         Arm(PRE, "control", {"norm": "pre"}, "finite"),

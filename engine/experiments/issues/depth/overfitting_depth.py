@@ -21,19 +21,14 @@ def _line(n: int, depth: int, role: str = "comparison", extended: bool = False) 
     return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)  # type: ignore[arg-type]
 
 
+BASE = {
+    "task": "markov", "vocab_size": 6, "dirichlet_alpha": 0.2, "seq_len": 16, "d_model": 16, "n_heads": 2,
+    "learning_rate": 0.01, "batch_size": 64, "steps": 100,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "markov",
-        "vocab_size": 6,
-        "dirichlet_alpha": 0.2,
-        "seq_len": 16,
-        "d_model": 16,
-        "n_heads": 2,
-        "learning_rate": 0.01,
-        "batch_size": 64,
-        "steps": 100,
-    },
+    base=BASE,
     arms=(
         _line(FEW, 6, "fault"),
         _line(FEW, 1, "control"),

@@ -18,18 +18,14 @@ TWICE_AS_WIDE = {"d_model": 32, "n_heads": 4}
 BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "learning_rate": 0.01}
 DIFFERENCE = ("dense_difference",)
 
+BASE = {
+    "task": "markov", "seq_len": 16, "n_layers": 4, "n_heads": 2, "d_model": 16, "learning_rate": 0.02,
+    "batch_size": 64, "steps": 120,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "markov",
-        "seq_len": 16,
-        "n_layers": 4,
-        "n_heads": 2,
-        "d_model": 16,
-        "learning_rate": 0.02,
-        "batch_size": 64,
-        "steps": 120,
-    },
+    base=BASE,
     arms=(
         Arm(OWN, "comparison", SOURCE, "loss", DIFFERENCE),
         Arm(SHARED, "comparison", {**SOURCE, **SHARE}, "loss", DIFFERENCE),

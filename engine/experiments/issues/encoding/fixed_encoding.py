@@ -19,19 +19,14 @@ def _arm(
     return Arm(name, role, {**task, **settings, "pos_encoding": encoding}, extended=extended)
 
 
+BASE = {
+    "family": "encoder", "vocab_size": 8, "seq_len": 16, "d_model": 32, "n_layers": 1, "n_heads": 4,
+    "learning_rate": 0.005, "schedule": "cosine", "steps": 300,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "family": "encoder",
-        "vocab_size": 8,
-        "seq_len": 16,
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 4,
-        "learning_rate": 0.005,
-        "schedule": "cosine",
-        "steps": 300,
-    },
+    base=BASE,
     arms=(
         _arm("sinusoidal", "fault", "sinusoidal"),
         _arm("learned table", "remedy", "learned"),

@@ -44,20 +44,14 @@ def _relative_over_rope(values: Values) -> np.ndarray:
     return np.asarray(others.min(axis=0) - values("copy, RoPE", COPY_FAR))
 
 
+BASE = {
+    "task": "k_back", "seq_len": TRAINED, "min_seq_len": 5, "test_lengths": (12, 18, 24, 48), "d_model": 32,
+    "n_layers": 1, "n_heads": 4, "learning_rate": 0.01, "schedule": "cosine", "steps": 300,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "k_back",
-        "seq_len": TRAINED,
-        "min_seq_len": 5,
-        "test_lengths": (12, 18, 24, 48),
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 4,
-        "learning_rate": 0.01,
-        "schedule": "cosine",
-        "steps": 300,
-    },
+    base=BASE,
     arms=(
         _arm("sinusoidal", "fault", "sinusoidal"),
         _arm("sinusoidal, trained to 48", "control", "sinusoidal", seq_len=48),

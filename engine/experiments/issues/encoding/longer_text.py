@@ -13,18 +13,9 @@ AT = {1.0: "loss@32", 2.0: "loss@64", 4.0: "loss@128"}
 """The metric by length, relative to the trained one: nats per character on other plays."""
 FAR = AT[4.0]
 TEXT = {
-    "task": "shakespeare_chars",
-    "plays": 4,
-    "seq_len": TRAINED,
-    "min_seq_len": None,
-    "test_lengths": (32, 64, 128),
-    "d_model": 32,
-    "n_layers": 2,
-    "n_heads": 4,
-    "learning_rate": 0.004,
-    "schedule": "cosine",
-    "steps": 1000,
-}
+    "task": "shakespeare_chars", "plays": 4, "seq_len": TRAINED, "min_seq_len": None, "test_lengths": (32, 64, 128),
+    "d_model": 32, "n_layers": 2, "n_heads": 4, "learning_rate": 0.004, "schedule": "cosine", "steps": 1000,
+}  # fmt: skip
 ENCODINGS: dict[str, dict[str, object]] = {
     "ALiBi": {"pos_encoding": "alibi"},
     "T5 bias": {"pos_encoding": "t5_bias"},

@@ -42,20 +42,14 @@ def _own(name: str, *, extended: bool = False, **settings: object) -> Arm:
     return Arm(f"own position, {name}", "comparison", given, extended=extended)
 
 
+BASE = {
+    "task": "reverse", "family": "encoder", "seq_len": LENGTH, "vocab_size": SYMBOLS, "d_model": 32, "n_layers": 1,
+    "n_heads": 1, "learning_rate": 0.01, "schedule": "cosine", "steps": 150,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "reverse",
-        "family": "encoder",
-        "seq_len": LENGTH,
-        "vocab_size": SYMBOLS,
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 1,
-        "learning_rate": 0.01,
-        "schedule": "cosine",
-        "steps": 150,
-    },
+    base=BASE,
     arms=(
         _reverse("no encoding", "fault", "nope"),
         _reverse("learned table", "control", "learned"),

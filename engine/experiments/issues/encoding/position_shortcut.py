@@ -13,19 +13,14 @@ def _arm(name: str, role: str, encoding: str, rho: float, extended: bool = False
     return Arm(name, role, settings, LACKING, MEASURED, extended=extended, line=line, x=rho)  # type: ignore[arg-type]
 
 
+BASE = {
+    "task": "key_token", "family": "encoder", "seq_len": 16, "d_model": 32, "n_layers": 2, "n_heads": 4,
+    "learning_rate": 0.005, "schedule": "cosine", "steps": 150,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "key_token",
-        "family": "encoder",
-        "seq_len": 16,
-        "d_model": 32,
-        "n_layers": 2,
-        "n_heads": 4,
-        "learning_rate": 0.005,
-        "schedule": "cosine",
-        "steps": 150,
-    },
+    base=BASE,
     arms=(
         _arm("learned, ρ .25", "control", "learned", 0.25),
         _arm("learned, ρ .9", "fault", "learned", 0.9),

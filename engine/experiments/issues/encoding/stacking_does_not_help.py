@@ -16,20 +16,14 @@ def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:
     )
 
 
+BASE = {
+    "task": "k_back", "k": 2, "seq_len": 64, "batch_size": 8, "d_model": 32, "n_heads": 4, "learning_rate": 0.003,
+    "schedule": "cosine", "steps": 200, "pos_encoding": "sinusoidal",
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "k_back",
-        "k": 2,
-        "seq_len": 64,
-        "batch_size": 8,
-        "d_model": 32,
-        "n_heads": 4,
-        "learning_rate": 0.003,
-        "schedule": "cosine",
-        "steps": 200,
-        "pos_encoding": "sinusoidal",
-    },
+    base=BASE,
     arms=(
         _sinusoidal(4, "fault"),
         _sinusoidal(2, "comparison"),

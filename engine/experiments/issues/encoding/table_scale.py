@@ -16,21 +16,14 @@ def _three_back(name: str, **settings: object) -> Arm:
     return Arm(name, "comparison", {"k": 3, **settings}, "accuracy", MEASURED)
 
 
+BASE = {
+    "task": "k_back", "seq_len": 24, "d_model": 32, "n_layers": 1, "n_heads": 2, "pos_encoding": "learned",
+    "token_init_std": 1.0, "learning_rate": 0.005, "schedule": "cosine", "batch_size": 16, "steps": 250,
+}  # fmt: skip
+
 ISSUE = read_issue(
     __file__,
-    base={
-        "task": "k_back",
-        "seq_len": 24,
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 2,
-        "pos_encoding": "learned",
-        "token_init_std": 1.0,
-        "learning_rate": 0.005,
-        "schedule": "cosine",
-        "batch_size": 16,
-        "steps": 250,
-    },
+    base=BASE,
     arms=(
         _previous("previous token, table 0", 0.0),
         _previous("previous token, table .02", 0.02),
