@@ -14,17 +14,8 @@ MEASURED = ("training_state", "step_time", "kv_cache")
 
 
 def _arm(line: str, settings: dict[str, Any], x: int, *, extended: bool = False) -> Arm:
-    return Arm(
-        f"{line} {x}",
-        "comparison",
-        settings,
-        "parameters.blocks",
-        MEASURED,
-        extended=extended,
-        alone=True,
-        line=line,
-        x=float(x),
-    )
+    name, size = f"{line} {x}", float(x)
+    return Arm(name, "comparison", settings, BLOCKS, MEASURED, extended, alone=True, line=line, x=size)
 
 
 def _along(line: str, sizes: tuple[int, ...]) -> dict[float, str]:

@@ -32,15 +32,15 @@ def _name(line: str, length: int) -> str:
 def _line(
     line: str, role: Role, settings: Mapping[str, Any], lengths: tuple[int, ...] = LENGTHS, *, extended: bool = False
 ) -> tuple[Arm, ...]:
-    measurements = ("saved_bytes", "step_time")
+    measured = ("saved_bytes", "step_time")
     return tuple(
         Arm(
             _name(line, n),
             role,
             {**settings, "seq_len": n},
-            "saved_bytes",
-            measurements,
-            extended=extended,
+            MEMORY,
+            measured,
+            extended,
             alone=True,
             line=line,
             x=float(n),

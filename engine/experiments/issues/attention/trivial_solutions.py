@@ -1,10 +1,15 @@
 """trivial-solutions: does a model learn the rule if one token gives the answer away?"""
 
-from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.written import read_issue
 
 BALANCED = "decorrelated_accuracy"
 MEASURED = ("decorrelated",)
+
+
+def _arm(name: str, agreement: float, role: Role = "comparison", *, extended: bool = False, **settings: object) -> Arm:
+    return Arm(name, role, {"cue_agreement": agreement, **settings}, BALANCED, MEASURED, extended)
+
 
 BASE = {
     "task": "cue_majority", "family": "encoder", "seq_len": 12, "d_model": 32, "n_layers": 1, "n_heads": 2,
@@ -18,24 +23,10 @@ ISSUE = read_issue(
         Arm("cue says nothing", "control", {"cue_agreement": 0.5}, BALANCED, MEASURED, line="cue as it is", x=0.5),
         Arm("cue right 9 of 10", "fault", {"cue_agreement": 0.9}, BALANCED, MEASURED, line="cue as it is", x=0.9),
         Arm("cue always right", "fault", {"cue_agreement": 1.0}, BALANCED, MEASURED, line="cue as it is", x=1.0),
-        Arm("cue randomised", "remedy", {"cue_agreement": 0.9, "cue_randomised": 1.0}, BALANCED, MEASURED),
-        Arm("cue blanked half the time", "remedy", {"cue_agreement": 0.9, "cue_blanked": 0.5}, BALANCED, MEASURED),
-        Arm(
-            "cue always right, blanked half the time",
-            "comparison",
-            {"cue_agreement": 1.0, "cue_blanked": 0.5},
-            BALANCED,
-            MEASURED,
-            extended=True,
-        ),
-        Arm(
-            "cue always right, fresh sequences",
-            "comparison",
-            {"cue_agreement": 1.0, "dataset_size": None},
-            BALANCED,
-            MEASURED,
-            extended=True,
-        ),
+        _arm("cue randomised", 0.9, "remedy", cue_randomised=1.0),
+        _arm("cue blanked half the time", 0.9, "remedy", cue_blanked=0.5),
+        _arm("cue always right, blanked half the time", 1.0, extended=True, cue_blanked=0.5),
+        _arm("cue always right, fresh sequences", 1.0, extended=True, dataset_size=None),
     ),
     claims=(
         Claim("nearly-always-right", difference("cue says nothing", "cue right 9 of 10", BALANCED), 0.1),

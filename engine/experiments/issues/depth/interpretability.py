@@ -1,9 +1,16 @@
 """interpretability: with depth, which explanations still point at the token that the answer came from?"""
 
-from engine.experiments.experiment import Arm, Claim, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, difference, rise
 from engine.experiments.issues.written import read_issue
+from engine.foundation.formatting import counted
 
 SHALLOW, DEEP = "1 layer", "6 layers"
+MEASURED = ("pointing", "head_pruning")
+
+
+def _arm(layers: int, role: Role, *, extended: bool = False) -> Arm:
+    settings, line = {"n_layers": layers}, "last layer's attention"
+    return Arm(counted(layers, "layer"), role, settings, "pointing.last", MEASURED, extended, line=line, x=layers)
 
 
 BASE = {
@@ -15,37 +22,9 @@ ISSUE = read_issue(
     __file__,
     base=BASE,
     arms=(
-        Arm(
-            DEEP,
-            "fault",
-            {"n_layers": 6},
-            "pointing.last",
-            ("pointing", "head_pruning"),
-            line="last layer's attention",
-            x=6,
-        ),
-        Arm(
-            SHALLOW,
-            "control",
-            {"n_layers": 1},
-            "pointing.last",
-            ("pointing", "head_pruning"),
-            line="last layer's attention",
-            x=1,
-        ),
-        *(
-            Arm(
-                f"{n} layers",
-                "comparison",
-                {"n_layers": n},
-                "pointing.last",
-                ("pointing", "head_pruning"),
-                line="last layer's attention",
-                x=n,
-                extended=True,
-            )
-            for n in (2, 3, 4)
-        ),
+        _arm(6, "fault"),
+        _arm(1, "control"),
+        *(_arm(layers, "comparison", extended=True) for layers in (2, 3, 4)),
     ),
     claims=(
         Claim("last-layer", difference(DEEP, SHALLOW, "pointing.last"), 0.2, "less"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, above, difference
 from engine.experiments.issues.written import read_issue
+from engine.foundation.formatting import counted
 
 CHANCE = 1 / 10
 WITHOUT, WITH = "8 layers, no skips", "8 layers, skips"
@@ -33,6 +34,18 @@ BASE = {
     "learning_rate": 0.003, "steps": 150,
 }  # fmt: skip
 
+
+def _trained(layers: int) -> Arm:
+    settings = {**NO_SKIPS, "n_layers": layers}
+    return Arm(f"{counted(layers, 'layer')}, no skips", "comparison", settings, line="no skips", x=layers)
+
+
+def _untrained(layers: int) -> Arm:
+    name, line = f"{layers} layers, no skips, before training", "residual before training"
+    settings = {**NO_SKIPS, "n_layers": layers, "steps": 1}
+    return Arm(name, "comparison", settings, "init_token_residual", LOOKS, extended=True, line=line, x=layers)
+
+
 ISSUE = read_issue(
     __file__,
     base=BASE,
@@ -40,34 +53,13 @@ ISSUE = read_issue(
     arms=(
         Arm(WITHOUT, "fault", NO_SKIPS, line="no skips", x=8),
         Arm(WITH, "control", {}, line="skips", x=8),
-        *(
-            Arm(
-                f"{n} layer{'s' if n > 1 else ''}, no skips",
-                "comparison",
-                {**NO_SKIPS, "n_layers": n},
-                line="no skips",
-                x=n,
-            )
-            for n in (1, 2, 4)
-        ),
+        *(_trained(layers) for layers in (1, 2, 4)),
         Arm("1 layer, skips", "comparison", {"n_layers": 1}, line="skips", x=1),
         Arm(BARE, "fault", {**NO_SKIPS, **AT_START}, "init_token_residual", LOOKS),
         Arm(BARE_SKIPS, "control", AT_START, "init_token_residual", LOOKS),
         Arm(TEXTBOOK, "fault", {**NO_SKIPS, **AT_START, "norm": "none"}, "first_grad.first", LOOKS),
         Arm("4 layers, skips", "comparison", {"n_layers": 4}, line="skips", x=4, extended=True),
-        *(
-            Arm(
-                f"{n} layers, no skips, before training",
-                "comparison",
-                {**NO_SKIPS, "n_layers": n, "steps": 1},
-                "init_token_residual",
-                LOOKS,
-                extended=True,
-                line="residual before training",
-                x=n,
-            )
-            for n in (2, 4, 8, 16)
-        ),
+        *(_untrained(layers) for layers in (2, 4, 8, 16)),
     ),
     claims=(
         Claim("accuracy", difference(WITHOUT, WITH, "accuracy"), 0.3, "less"),

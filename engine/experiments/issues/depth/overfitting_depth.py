@@ -1,6 +1,6 @@
 """overfitting-depth: do more layers learn the training sequences by heart?"""
 
-from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.written import read_issue
 
 FEW, MANY = 128, 1024
@@ -15,10 +15,10 @@ def _deep(**settings: object) -> dict[str, object]:
     return {"n_layers": 6, "dataset_size": FEW, **settings}
 
 
-def _line(n: int, depth: int, role: str = "comparison", extended: bool = False) -> Arm:
+def _line(n: int, depth: int, role: Role = "comparison", extended: bool = False) -> Arm:
     name = f"{depth} layer{'s' if depth > 1 else ''}, {n} sequences"
     settings = {"n_layers": depth, "dataset_size": n}
-    return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)  # type: ignore[arg-type]
+    return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)
 
 
 BASE = {

@@ -1,6 +1,6 @@
 """learned-needs-data: a learned encoding needs vast data. Which: sequences, or visits to each position?"""
 
-from engine.experiments.experiment import Arm, Claim, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.written import read_issue
 
 OFTEN, RARELY = "accuracy_seen_3000_to_10000", "accuracy_seen_30_to_100"
@@ -12,19 +12,14 @@ SIZES = {32: "32", 128: "128", 512: "512", 4096: "4,096"}
 IN_CORE = 128
 
 
-def _lengths(name: str, role: str, encoding: str, extended: bool = False) -> Arm:
-    return Arm(name, role, {"pos_encoding": encoding, **MOSTLY_SHORT}, "accuracy", BANDS, extended=extended)  # type: ignore[arg-type]
+def _lengths(name: str, role: Role, encoding: str, extended: bool = False) -> Arm:
+    return Arm(name, role, {"pos_encoding": encoding, **MOSTLY_SHORT}, "accuracy", BANDS, extended=extended)
 
 
 def _few(label: str, encoding: str, size: int) -> Arm:
-    return Arm(
-        f"{label}, {SIZES[size]} sequences",
-        "comparison",
-        {"pos_encoding": encoding, **FEW, "dataset_size": size},
-        extended=size != IN_CORE,
-        line=f"{label}, so many sequences",
-        x=size,
-    )
+    settings = {"pos_encoding": encoding, **FEW, "dataset_size": size}
+    name, line = f"{label}, {SIZES[size]} sequences", f"{label}, so many sequences"
+    return Arm(name, "comparison", settings, extended=size != IN_CORE, line=line, x=size)
 
 
 ISSUE = read_issue(

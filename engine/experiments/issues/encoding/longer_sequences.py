@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experiments.experiment import Arm, Claim, Values, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, Values, difference, rise
 from engine.experiments.issues.encoding import longer_text
 from engine.experiments.issues.written import read_issue
 
@@ -22,9 +22,9 @@ COPY_AT = {1.0: "second_half_accuracy@8", 1.5: "second_half_accuracy@12", 2.0: "
 COPY_FAR = COPY_AT[1.5]
 
 
-def _arm(name: str, role: str, encoding: str, **settings: object) -> Arm:
+def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     given = {"k": 3, "pos_encoding": encoding, **settings}
-    return Arm(name, role, given, FAR, points=POINTS)  # type: ignore[arg-type]
+    return Arm(name, role, given, FAR, points=POINTS)
 
 
 def _copy(name: str, encoding: str, **settings: object) -> Arm:

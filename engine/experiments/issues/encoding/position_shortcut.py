@@ -1,16 +1,16 @@
 """position-shortcut: a model that can answer by position need not read the data."""
 
-from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.experiment import Arm, Claim, Role, above, difference
 from engine.experiments.issues.written import read_issue
 
 LACKING = "decorrelated_accuracy"
 MEASURED = ("decorrelated", "shuffle_meters")
 
 
-def _arm(name: str, role: str, encoding: str, rho: float, extended: bool = False, **more: object) -> Arm:
+def _arm(name: str, role: Role, encoding: str, rho: float, extended: bool = False, **more: object) -> Arm:
     settings = {"pos_encoding": encoding, "shortcut": rho, **more}
     line = name.rpartition(", ρ")[0]
-    return Arm(name, role, settings, LACKING, MEASURED, extended=extended, line=line, x=rho)  # type: ignore[arg-type]
+    return Arm(name, role, settings, LACKING, MEASURED, extended=extended, line=line, x=rho)
 
 
 BASE = {

@@ -1,19 +1,15 @@
 """stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
 
-from engine.experiments.experiment import Arm, Claim, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, difference, rise
 from engine.experiments.issues.written import read_issue
 
+MEASURED = ("position_probe", "neighbour_cosine")
 
-def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:
+
+def _sinusoidal(layers: int, role: Role, *, extended: bool = False) -> Arm:
     points = tuple((float(layer), f"position_probe.{layer}") for layer in range(layers + 1))
-    return Arm(
-        "one sinusoidal layer" if layers == 1 else f"{layers} sinusoidal layers",
-        role,  # type: ignore[arg-type]
-        {"n_layers": layers},
-        measurements=("position_probe", "neighbour_cosine"),
-        extended=extended,
-        points=points,
-    )
+    name = "one sinusoidal layer" if layers == 1 else f"{layers} sinusoidal layers"
+    return Arm(name, role, {"n_layers": layers}, measurements=MEASURED, extended=extended, points=points)
 
 
 BASE = {
