@@ -6,7 +6,7 @@ from typing import Any
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 BASE: dict[str, Any] = {
     "task": "dyck", "seq_len": 16, "d_model": 24, "n_heads": 2, "n_layers": 2, "d_ff": 96, "pos_encoding": "learned",

@@ -1,7 +1,7 @@
 """heads: d_k = d_model / h. What splitting the width costs, and what it buys."""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
 ONE = {"lookups": 1, "n_keys": 16, "seq_len": 17, "vocab_size": 8, "learning_rate": 0.005, "steps": 250}

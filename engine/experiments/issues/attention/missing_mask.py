@@ -1,7 +1,7 @@
 """missing-mask: check the mask on a toy task. The second half can be known, the first half cannot."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 CHANCE = 1 / 10
 FIRST, SECOND, WRITTEN = "first_half_accuracy", "second_half_accuracy", "written_accuracy"

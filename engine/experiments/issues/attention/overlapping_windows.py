@@ -1,7 +1,7 @@
 """overlapping-windows: windows that share text, within the training text and across the split."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
 LEAK, CLEAN = "overlapping, split at random", "side by side, split at random"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.issues.issue import read_issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
-from engine.experiments.issues.written import read_issue
 
 DEPTHS = (1, 2, 4, 8)
 WIDTHS = (16, 32, 64, 128)

@@ -8,8 +8,8 @@ import numpy as np
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, Values
+from engine.experiments.issues.issue import read_issue
 from engine.experiments.issues.scaling import exponent, log2_ratio, minus
-from engine.experiments.issues.written import read_issue
 
 LENGTHS = (128, 256, 512)
 LONGEST = LENGTHS[-1]

@@ -1,7 +1,7 @@
 """trivial-solutions: does a model learn the rule if one token gives the answer away?"""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 BALANCED = "decorrelated_accuracy"
 MEASURED = ("decorrelated",)

@@ -1,7 +1,7 @@
 """interpretability: with depth, which explanations still point at the token that the answer came from?"""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference, rise
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
 SHALLOW, DEEP = "1 layer", "6 layers"

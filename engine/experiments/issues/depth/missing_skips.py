@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
 CHANCE = 1 / 10

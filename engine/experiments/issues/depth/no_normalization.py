@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 SYMBOLS = 10
 NONE, WARM_UP, CLIP, SCALED = (

@@ -1,7 +1,7 @@
 """overfitting-depth: do more layers learn the training sequences by heart?"""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 FEW, MANY = 128, 1024
 DEEP, SHALLOW = f"6 layers, {FEW} sequences", f"1 layer, {FEW} sequences"

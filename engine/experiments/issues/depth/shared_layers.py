@@ -1,7 +1,7 @@
 """shared-layers: are the MLPs different in each block, and what does it cost to use one block at every depth?"""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 OWN, SHARED, WIDE, ONCE = (
     "own block at each depth",

@@ -1,7 +1,7 @@
 """learned-needs-data: a learned encoding needs vast data. Which: sequences, or visits to each position?"""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 OFTEN, RARELY = "accuracy_seen_3000_to_10000", "accuracy_seen_30_to_100"
 BANDS = ("accuracy_by_position",)

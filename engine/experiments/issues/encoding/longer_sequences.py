@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, Values, difference, rise
 from engine.experiments.issues.encoding import longer_text
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 TRAINED = 12
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}

@@ -7,7 +7,7 @@ from math import factorial
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 LENGTH, SYMBOLS = 12, 10
 PLACES = 16

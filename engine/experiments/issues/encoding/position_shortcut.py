@@ -1,7 +1,7 @@
 """position-shortcut: a model that can answer by position need not read the data."""
 
 from engine.experiments.experiment import Arm, Claim, Role, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 LACKING = "decorrelated_accuracy"
 MEASURED = ("decorrelated", "shuffle_meters")

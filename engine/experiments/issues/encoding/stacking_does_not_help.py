@@ -1,7 +1,7 @@
 """stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference, rise
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 MEASURED = ("position_probe", "neighbour_cosine")
 

@@ -1,7 +1,7 @@
 """table-scale: what a learned table shows depends on how it began, and so may what the model learns."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 CHANCE = 1 / 10
 STRUCTURE = "table_structure"

@@ -1,7 +1,7 @@
 """which-neighbour: a bias that falls with distance against no encoding, where the symbol before is asked for."""
 
 from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.written import read_issue
+from engine.experiments.issues.issue import read_issue
 
 ISSUE = read_issue(
     __file__,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.experiments.experiment import Claim, difference
-from engine.experiments.issues.issue import Issue, Source
-from engine.experiments.issues.written import HEADINGS, read_issue
+from engine.experiments.issues.issue import HEADINGS, Issue, Source, read_issue
 from engine.experiments.key_figure import KeyFigure, Row
 
 TEXT = """+++
