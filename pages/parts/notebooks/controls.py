@@ -108,7 +108,7 @@ def _show_buttons(notebook: Notebook, play: Play | None) -> None:
             key="notebooks.clear", help="Put the outputs away; the next run starts from the first step.",
         )  # fmt: skip
         st.download_button(
-            "Jupyter notebook", to_ipynb(notebook), f"{notebook.slug}.ipynb", "application/x-ipynb+json",
+            "Jupyter notebook", lambda: to_ipynb(notebook), f"{notebook.slug}.ipynb", "application/x-ipynb+json",
             icon=":material/download:", key="notebooks.download", on_click="ignore",
             help="The same cells as an .ipynb file, which runs by itself.",
         )  # fmt: skip
