@@ -26,12 +26,16 @@ FORBIDDEN = {
         ("pages/lab.py", "engine.model.transformer"),
         ("engine/cli/issue.py", "engine.training.train"),
         ("engine/settings/base.py", "torch"),
-        ("engine/encodings/alibi/spec.py", "torch"),
-        ("engine/tasks/copy/spec.py", "engine.tasks.copy.data"),
         ("engine/experiments/experiment.py", "engine.training.train"),
         ("engine/workers/pool.py", "engine.analysis.attention_heads"),
         ("engine/runs/folder.py", "safetensors.torch"),
         ("engine/runs/store.py", "engine.tasks.reverse.data"),
+    ],
+    "Specifications of encodings and tasks import no torch": [
+        ("engine/encodings/alibi/__init__.py", "torch"),
+        ("engine/encodings/rope/__init__.py", "engine.encodings.base.rotation"),
+        ("engine/tasks/copy/__init__.py", "engine.tasks.copy.data"),
+        ("engine/tasks/shakespeare_words/__init__.py", "engine.tasks.text.data"),
     ],
     "No page imports another page's script or folder": [
         ("pages/parts/text/controls.py", "pages.parts.lab.controls"),

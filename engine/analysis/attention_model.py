@@ -19,7 +19,7 @@ from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, file
 from engine.analysis.attention_jobs import SequenceRead, StepsDone
 from engine.analysis.measurements.untrained import untrained
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.foundation.files import keep_newest, replacing
 from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
@@ -29,7 +29,7 @@ from engine.runs.events import Event, Failed, Progress
 from engine.runs.record_options import RecordOptions
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
-from engine.tasks.text_settings import TextSettings
+from engine.tasks.text import TextSettings
 from engine.text.reading import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of

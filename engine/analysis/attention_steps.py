@@ -27,7 +27,7 @@ from engine.analysis.attention_model import (
     tokens_at,
 )
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.snapshot import answer_namer

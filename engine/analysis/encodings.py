@@ -17,7 +17,7 @@ from engine.analysis import spectra
 from engine.analysis.encoding_jobs import Effect, FirstPortrait, Matrices, Portrait, Preview
 from engine.analysis.portrait import Array, portrait_of, thinned_matrices
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, matrices_of
+from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import shapes
 from engine.model.build import build_model
 from engine.model.embedding import positional_encoding

@@ -17,8 +17,8 @@ from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest, replacing
 from engine.foundation.paths import data_folder
-from engine.tasks.text_settings import TextSettings
-from engine.tasks.windows import text_corpus
+from engine.tasks.text import TextSettings
+from engine.tasks.text.data import text_corpus
 from engine.text.kneser_ney import ORDERS, kneser_ney
 from engine.training.data import Data, text_settings_of
 

@@ -6,10 +6,10 @@ from pydantic import SerializeAsAny
 
 from engine.architectures import ARCHITECTURES, Architecture
 from engine.encodings import ENCODINGS
-from engine.encodings.spec import EncodingSettings, EncodingSpec
+from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.fields import Value
-from engine.tasks.spec import TaskSettings
+from engine.tasks.base import TaskSettings
 
 
 class ComposedConfig(BaseConfig):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.encodings.spec import EncodingSettings
+from engine.encodings.base import EncodingSettings
 from engine.settings.costs import BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4

@@ -51,7 +51,7 @@ def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tu
 @dataclass(frozen=True)
 class Speed:
     """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where what an encoding looks up
-    and sums counts as FLOPs (:attr:`engine.encodings.spec.EncodingSpec.pair_flops`)."""
+    and sums counts as FLOPs (:attr:`engine.encodings.base.EncodingSpec.pair_flops`)."""
 
     overhead: Seconds
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import continues, shapes
 from engine.tasks import TASKS
-from engine.tasks.spec import READER
+from engine.tasks.base import READER
 
 WarningRule = Callable[[RunConfig], str | None]
 

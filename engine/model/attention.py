@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.masks import Mask
 from engine.model.scores import PREPARE, Pattern

@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import Positions
+from engine.encodings.base.layer import Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.dropout import Dropout
 from engine.model.embedding import token_embedding

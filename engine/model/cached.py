@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.attention import Attention, joined_bias
 from engine.model.block import NOWHERE, Block
 from engine.model.masks import Mask, causal_mask

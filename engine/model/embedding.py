@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding
+from engine.encodings.base.layer import PositionalEncoding
 
 
 def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import Positions
+from engine.encodings.base.layer import Positions
 from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
 from engine.estimate.pieces import DRAWN_AT_ONCE, pieces
-from engine.tasks.data import IGNORE, task_data
-from engine.tasks.spec import TaskSettings
-from engine.tasks.text_settings import TextSettings
+from engine.tasks.base import TaskSettings
+from engine.tasks.base.data import IGNORE, task_data
+from engine.tasks.text import TextSettings
 from engine.training.positions import drawn, spread
 
 HELD_OUT_SHARE = 5

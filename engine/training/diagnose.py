@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from engine.estimate.pieces import pieces
 from engine.model.activations import ActivationCache
 from engine.model.mode import in_mode
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import Positions
+from engine.encodings.base.layer import Positions
 from engine.estimate.layout import keeps_past
 from engine.model.baseline import Baseline
 from engine.model.cached import KeyValueCache, next_logits

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 
 from torch import optim
 
-from engine.encodings.layer import PositionOutOfRange
+from engine.encodings.base.layer import PositionOutOfRange
 from engine.estimate.layout import continues, generation_size, writes_answer
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.estimate.prediction import TESTED, Prediction

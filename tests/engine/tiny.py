@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig, parse
-from engine.encodings.layer import PositionalEncoding
+from engine.encodings.base.layer import PositionalEncoding
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
 

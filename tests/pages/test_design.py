@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query as lab_config
 from engine.config.link import to_query as lab_query
+from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
-from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import BASE, Comparison, comparison, design_config
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.fields import to_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from engine.tasks import BY_GROUP, TASKS
-from engine.tasks.spec import GROUPS
+from engine.tasks.base import GROUPS
 from tests.pages.looking import Open
 
 

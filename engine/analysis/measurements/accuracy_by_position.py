@@ -10,7 +10,7 @@ from bisect import bisect_right
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import length_law, shapes
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.evaluation import predictions
 from engine.training.trained import Trained
 

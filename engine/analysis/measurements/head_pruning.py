@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from engine.model.attention import Attention
 from engine.model.mode import in_mode
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
 from engine.training.trained import Trained

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import torch
 
-from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
+from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange
 from engine.training.trained import Trained
 
 LENGTHS = (8, 64, 512)

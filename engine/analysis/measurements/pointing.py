@@ -7,7 +7,7 @@ from torch import Tensor
 
 from engine.analysis.measurements import explanations
 from engine.model.mode import in_mode
-from engine.tasks.data import task_data
+from engine.tasks.base.data import task_data
 from engine.training.trained import Trained
 
 SAMPLES = 256

@@ -12,8 +12,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import Positions
-from engine.tasks.data import IGNORE
+from engine.encodings.base.layer import Positions
+from engine.tasks.base.data import IGNORE
 from engine.training.evaluation import predictions
 from engine.training.trained import Trained
 

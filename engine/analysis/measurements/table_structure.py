@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import cosines
+from engine.encodings.base.layer import cosines
 from engine.training.trained import Trained
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.alibi.spec import AlibiSettings
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, offsets
+from engine.encodings.alibi import AlibiSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, offsets
 from engine.settings.base import BaseConfig
 
 

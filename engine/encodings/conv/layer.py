@@ -10,9 +10,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.conv.spec import ConvSettings
-from engine.encodings.layer import PositionalEncoding, Positions
-from engine.encodings.modules import DepthwiseConvolution
+from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.encodings.base.modules import DepthwiseConvolution
+from engine.encodings.conv import ConvSettings
 from engine.settings.base import BaseConfig
 
 

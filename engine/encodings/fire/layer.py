@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from engine.encodings.fire.spec import FireSettings
-from engine.encodings.layer import PositionalEncoding, Positions, bias_matrices, index_of, offsets
-from engine.encodings.modules import Dense, at_least_single
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, index_of, offsets
+from engine.encodings.base.modules import Dense, at_least_single
+from engine.encodings.fire import FireSettings
 from engine.settings.base import BaseConfig
 
 

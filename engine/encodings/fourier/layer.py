@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from engine.encodings.fourier.spec import FourierSettings
-from engine.encodings.layer import PositionalEncoding, Positions, index_of, row_matrices
-from engine.encodings.modules import Dense, at_least_single, root_mean_square
+from engine.encodings.base.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.base.modules import Dense, at_least_single, root_mean_square
+from engine.encodings.fourier import FourierSettings
 from engine.settings.base import BaseConfig
 
 

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from engine.encodings.kerple.spec import KerpleSettings
-from engine.encodings.layer import PositionalEncoding, Positions, bias_matrices, offsets
-from engine.encodings.modules import at_least_single
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, offsets
+from engine.encodings.base.modules import at_least_single
+from engine.encodings.kerple import KerpleSettings
 from engine.settings.base import BaseConfig
 
 SMALLEST = 0.01

@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.layer import PositionalEncoding, PositionOutOfRange, Positions, cosines, index_of
-from engine.encodings.learned.spec import LearnedSettings
+from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, Positions, cosines, index_of
+from engine.encodings.learned import LearnedSettings
 from engine.settings.base import BaseConfig
 
 

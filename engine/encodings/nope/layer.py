@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding
-from engine.encodings.nope.spec import NopeSettings
+from engine.encodings.base.layer import PositionalEncoding
+from engine.encodings.nope import NopeSettings
 from engine.settings.base import BaseConfig
 
 

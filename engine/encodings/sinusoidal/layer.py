@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, cosines, index_of
-from engine.encodings.sinusoidal.spec import SinusoidalSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, cosines, index_of
+from engine.encodings.sinusoidal import SinusoidalSettings
 from engine.settings.base import BaseConfig
 
 

@@ -11,8 +11,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, offsets
-from engine.encodings.t5_bias.spec import T5BiasSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, offsets
+from engine.encodings.t5_bias import T5BiasSettings
 from engine.settings.base import BaseConfig
 
 

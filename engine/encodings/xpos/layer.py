@@ -13,9 +13,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, index_of, offsets
-from engine.encodings.rotation import Layout, Rotation, angles, rotated
-from engine.encodings.xpos.spec import XposSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, index_of, offsets
+from engine.encodings.base.rotation import Layout, Rotation, angles, rotated
+from engine.encodings.xpos import XposSettings
 from engine.settings.base import BaseConfig
 
 CPU = torch.device("cpu")

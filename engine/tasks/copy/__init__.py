@@ -1,1 +1,16 @@
-"""The task of writing a sequence again."""
+"""Copy: 3 1 4 → 3 1 4. A decoder reads ``3 1 4 3 1 4``."""
+
+from __future__ import annotations
+
+from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
+
+SPEC = TaskSpec(
+    "copy",
+    "Copy",
+    "Write the sequence again.",
+    "3 1 4 → 3 1 4",
+    SymbolSettings,
+    TRANSDUCER,
+    group="rewrite",
+    order_matters=True,
+)

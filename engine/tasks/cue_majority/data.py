@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.tasks.cue_majority.spec import CueMajoritySettings
-from engine.tasks.data import IGNORE, TaskData, uniform_symbols
+from engine.tasks.base.data import IGNORE, TaskData, uniform_symbols
+from engine.tasks.cue_majority import CueMajoritySettings
 
 LOW, HIGH, BLANK = range(3)
 """The cues, numbered from just above the symbols."""

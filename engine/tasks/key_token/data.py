@@ -7,8 +7,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.key_token.spec import KeyTokenSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.key_token import KeyTokenSettings
 
 
 @lru_cache(maxsize=16)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.lookup.spec import LookupSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.lookup import LookupSettings
 
 
 def draw(batch: int, length: int, own: LookupSettings, generator: torch.Generator) -> Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.parity.spec import ParitySettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.parity import ParitySettings
 
 
 def answer(source: Tensor, own: ParitySettings) -> Tensor:

@@ -7,8 +7,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from engine.tasks.data import TaskData
-from engine.tasks.permutation.spec import PermutationSettings
+from engine.tasks.base.data import TaskData
+from engine.tasks.permutation import PermutationSettings
 
 
 @lru_cache(maxsize=64)

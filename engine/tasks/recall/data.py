@@ -7,8 +7,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.recall.spec import RecallSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.recall import RecallSettings
 
 
 def n_pairs(length: int) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.encodings import ENCODINGS
-from engine.encodings.designed.spec import DesignedSettings
-from engine.encodings.designed.words import in_words
+from engine.encodings.designed import DesignedSettings
 from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS
 from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
@@ -83,7 +82,7 @@ def _heading(experiment: Experiment) -> None:
     parts = experiment.config(experiment.arms[0]).encoding_settings
     assert isinstance(parts, DesignedSettings)
     changed = "" if parts == design() else " :orange[:material/edit: The parts above have changed since.]"
-    st.markdown(f"**In this run:** {in_words(parts)}{changed}")
+    st.markdown(f"**In this run:** {parts.in_words}{changed}")
 
 
 def _begin() -> None:

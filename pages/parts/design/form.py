@@ -9,8 +9,8 @@ import streamlit as st
 
 from engine.config.link import to_query as lab_query
 from engine.config.options import as_options
+from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
-from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from pages.parts.design.state import PARTS, SETTINGS, design, parts
@@ -55,12 +55,10 @@ def show_guide() -> None:
         "lab, in links, on the command line and in the tests, like every other encoding."
     )
     code = written(design())
-    st.markdown(
-        "1. A folder of its own, `engine/encodings/my_encoding/`, with an empty `__init__.py` and the torch module in `layer.py`:"
-    )
+    st.markdown("1. A folder of its own, `engine/encodings/my_encoding/`, with the torch module in `layer.py`:")
     st.code(code.layer, language="python", wrap_lines=True)
     st.markdown(
-        "2. Beside it the facts that are known without running it, in `spec.py`: where it acts, its parameters and its costs. They are "
+        "2. Beside it the facts that are known without running it, in `__init__.py`: where it acts, its parameters and its costs. They are "
         "those of the parts above; `has_memory_formula` says that nobody has a formula for its activation memory yet. If you change what "
         "`layer.py` computes, write its own shapes and FLOPs there, as the neighbours do:"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.analysis.encoding_jobs import ComputePreview, Preview
-from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
@@ -33,7 +32,7 @@ def show_look() -> None:
         return
     place = config.encoding.acts_on
     learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"
-    st.markdown(f"**{in_words(design())}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
+    st.markdown(f"**{design().in_words}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
     panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import field_validator
 
 from engine.config.run_config import parse_leniently
-from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.designed import DesignedSettings
 from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
 from engine.experiments.evidence.store import find_comparison
 from engine.settings.errors import Problem

@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from engine.analysis.encoding_jobs import ComputeMatrices, ComputePortrait
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.encodings.formula import with_numbers
 from engine.foundation.job import Job
 from engine.settings.errors import ConfigError
 from engine.workers.errors import JobError
@@ -141,7 +140,7 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
                 st.error(problems[side], icon=":material/error:")
             else:
                 config = configs[side]
-                st.latex(with_numbers(config.encoding, config, config.encoding_settings))
+                st.latex(config.encoding.equation_with_numbers(config, config.encoding_settings))
                 show_portrait_facts(config, found[side], shown)
     offer_times([configs[side] for side in found])
 

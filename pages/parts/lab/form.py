@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
-from engine.tasks.spec import GROUPS, Group, TaskSpec
+from engine.tasks.base import GROUPS, Group, TaskSpec
 from pages.parts.lab.state import SETTINGS
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))

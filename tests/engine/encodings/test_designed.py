@@ -17,15 +17,14 @@ from torch import Tensor
 
 import engine.encodings
 from engine.config.run_config import RunConfig
+from engine.encodings.base import EncodingSettings
+from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange
+from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
 from engine.encodings.designed.layer import Designed
-from engine.encodings.designed.spec import DesignedSettings
-from engine.encodings.designed.words import in_words
-from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
 from engine.encodings.learned.layer import Learned
 from engine.encodings.rope.layer import Rope
 from engine.encodings.sinusoidal.layer import Sinusoidal
-from engine.encodings.spec import EncodingSettings
 from engine.settings.costs import StackShape
 from engine.settings.errors import ConfigError
 from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny_model, tokens
@@ -96,11 +95,11 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     config = tiny_config(pos_encoding="designed", **settings)
     assert isinstance(config.encoding_settings, DesignedSettings)
     code = written(config.encoding_settings)
-    for file, text in (("__init__", ""), ("spec", code.spec), ("layer", code.layer)):
+    for file, text in (("__init__", code.spec), ("layer", code.layer)):
         (folder / f"{file}.py").write_text(text)
     subprocess.run([*RUFF, folder], check=True)
     importlib.invalidate_caches()
-    spec, chosen = resolve_name("engine.encodings.my_encoding.spec:SPEC"), config.encoding
+    spec, chosen = resolve_name("engine.encodings.my_encoding:SPEC"), config.encoding
     layer, own = resolve_name(spec.layer), spec.settings()
     ours, theirs = built(Designed, config), built(layer, config, own)
     for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
@@ -191,6 +190,6 @@ def test_what_is_not_learned_is_saved_but_not_trained() -> None:
 
 
 def test_a_design_in_words() -> None:
-    assert in_words(DesignedSettings()) == (
+    assert DesignedSettings().in_words == (
         "Fourier features of the position, read out by a linear map, added to the embedding."
     )

@@ -6,11 +6,10 @@ import pytest
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.encodings.formula import with_numbers
 
 
 def shown(config: RunConfig) -> str:
-    return with_numbers(config.encoding, config, config.encoding_settings)
+    return config.encoding.equation_with_numbers(config, config.encoding_settings)
 
 
 def test_base_and_width_are_put_in_and_nothing_else() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.encodings.layer import PositionOutOfRange
+from engine.encodings.base.layer import PositionOutOfRange
 from engine.encodings.learned.layer import Learned
 from tests.engine.tiny import given_to, tiny_config, tiny_encoding, tiny_model, tokens
 

@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 
 from engine.encodings import ENCODINGS
-from engine.encodings.layer import PositionalEncoding
+from engine.encodings.base.layer import PositionalEncoding
 from engine.settings.base import BaseConfig
 from tests.engine.tiny import tiny_model
 
@@ -19,7 +19,7 @@ def test_spec_and_layer_agree_on_settings_and_on_what_is_needed_and_learned(name
     layer = resolve_name(spec.layer)
     assert issubclass(layer, PositionalEncoding)
     assert layer.__module__ == f"engine.encodings.{name}.layer"
-    assert spec.settings.__module__ == f"engine.encodings.{name}.spec"
+    assert spec.settings.__module__ == f"engine.encodings.{name}"
     taken = get_type_hints(layer.__init__)
     assert (taken["config"], taken["own"]) == (BaseConfig, spec.settings)
 

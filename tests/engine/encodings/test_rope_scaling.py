@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import parse
-from engine.encodings.rope.layer import Rope
-from engine.encodings.rope.scaling import ScaledRotation, ramp
-from engine.encodings.rotation import rotary_frequencies
+from engine.encodings.base.rotation import rotary_frequencies
+from engine.encodings.rope.layer import Rope, ScaledRotation, ramp
 from engine.training.train import train
 from tests.engine.tiny import tiny_config, tiny_encoding
 

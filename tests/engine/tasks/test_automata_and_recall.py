@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig, parse
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Data
 
 

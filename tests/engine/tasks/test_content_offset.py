@@ -7,7 +7,7 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import shapes
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Data
 from engine.training.snapshot import token_names
 

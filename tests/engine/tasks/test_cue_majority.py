@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from engine.config.run_config import parse
+from engine.tasks.base.data import IGNORE
 from engine.tasks.cue_majority.data import BLANK, TASK, label
-from engine.tasks.data import IGNORE
 
 
 def settings(**given: Any) -> Any:

@@ -11,9 +11,9 @@ import pytest
 import engine.tasks
 from engine.settings.base import BaseConfig
 from engine.tasks import BY_GROUP, TASKS
-from engine.tasks.data import TaskData, task_data
-from engine.tasks.spec import GROUPS, TaskSettings
-from engine.tasks.text_settings import TextSettings
+from engine.tasks.base import GROUPS, TaskSettings
+from engine.tasks.base.data import TaskData, task_data
+from engine.tasks.text import TextSettings
 
 
 def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
@@ -40,8 +40,8 @@ def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
 
 
 def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() -> None:
-    specs = [file for place in engine.tasks.__path__ for file in Path(place).glob("*/spec.py")]
-    assert {file.parent.name for file in specs} == set(TASKS)
+    folders = {file.parent.name for place in engine.tasks.__path__ for file in Path(place).glob("*/__init__.py")}
+    assert folders - {"base", "text"} == set(TASKS)
 
     in_groups = [spec.name for specs in BY_GROUP.values() for spec in specs]
     assert sorted(in_groups) == sorted(TASKS)

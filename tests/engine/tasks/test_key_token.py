@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.config.run_config import parse
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.tasks.key_token.data import TASK, shortcut_answers
 from engine.training.data import Data
 

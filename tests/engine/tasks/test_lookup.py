@@ -12,9 +12,9 @@ from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.settings.errors import ConfigError
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
+from engine.tasks.lookup import LookupSettings
 from engine.tasks.lookup.data import TASK, asked_positions
-from engine.tasks.lookup.spec import LookupSettings
 from engine.training.data import Data
 from engine.training.measured_memory import measure_memory
 from engine.training.optimizers import build_optimizers

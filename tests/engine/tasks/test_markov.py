@@ -12,7 +12,7 @@ import torch
 
 from engine.config.run_config import parse
 from engine.estimate.layout import loss_floor
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.tasks.markov.data import draw
 from engine.training.data import Data, is_held_out
 

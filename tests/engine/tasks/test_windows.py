@@ -11,7 +11,7 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.runs.events import Failed, Finished, Snapshot
-from engine.tasks.windows import text_corpus
+from engine.tasks.text.data import text_corpus
 from engine.text import own
 from engine.training.data import Data
 from engine.training.train import train

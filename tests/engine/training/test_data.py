@@ -12,7 +12,7 @@ import torch
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.estimate.layout import loss_floor, metric_names, shapes
 from engine.tasks import TASKS
-from engine.tasks.data import IGNORE, task_data
+from engine.tasks.base.data import IGNORE, task_data
 from engine.training.data import Data, is_held_out
 
 SAMPLE = [3, 1, 4]

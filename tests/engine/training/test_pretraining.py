@@ -10,7 +10,7 @@ import torch
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import labelled, shapes
 from engine.runs.events import Finished, Progress, Started
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Data
 from engine.training.evaluation import chance_of
 from engine.training.optimizers import learning_rate_at

@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions, bias_matrices, cached_by_positions, offsets
-from engine.encodings.sandwich.spec import SandwichSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, cached_by_positions, offsets
+from engine.encodings.sandwich import SandwichSettings
 from engine.settings.base import BaseConfig
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import Positions, cached_by_positions, index_of
+from engine.encodings.base.layer import Positions, cached_by_positions, index_of
 
 Layout = Literal["interleaved", "rotate_half"]
 
@@ -27,7 +27,7 @@ def rotary_frequencies(d_head: int, base: float) -> Tensor:
 class Rotation:
     """The rotation frequency of each pair of dimensions. Hashable, so that results can be cached by it.
 
-    :class:`engine.encodings.rope.scaling.ScaledRotation` slows the rotation of sequences longer than trained.
+    :class:`engine.encodings.rope.layer.ScaledRotation` slows the rotation of sequences longer than trained.
     """
 
     d_head: int

@@ -1,11 +1,13 @@
 """The specification of a positional encoding: its settings with all facts that follow from them, and its registry row.
 
-Each encoding has a folder: ``engine/encodings/<name>/spec.py`` holds a subclass of :class:`EncodingSettings` and an
-:class:`EncodingSpec`, ``engine/encodings/<name>/layer.py`` the torch module.
+Each encoding has a folder: ``engine/encodings/<name>/__init__.py`` holds a subclass of :class:`EncodingSettings` and an
+:class:`EncodingSpec`, ``engine/encodings/<name>/layer.py`` the torch module. In this folder ``layer.py`` is the base class of these
+modules, and what several of them are made of stands beside it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -62,7 +64,7 @@ class EncodingSettings(Parameters):
 
     @property
     def ends_at_trained_length(self) -> bool:
-        """Whether positions beyond the trained ones have no encoding (:class:`engine.encodings.layer.PositionOutOfRange`)."""
+        """Whether positions beyond the trained ones have no encoding (:class:`engine.encodings.base.layer.PositionOutOfRange`)."""
         return False
 
     @property
@@ -112,6 +114,16 @@ class EncodingSpec:
     """Pairs of a symbol of the equation and the setting (or ``head_width``) whose value can be put in for it."""
     shown_as: str = ""
     """Note under the encoding's plots where they cannot show what it does, since that depends on the tokens (CoPE, Shaw, conv)."""
+
+    def equation_with_numbers(self, config: BaseConfig, own: EncodingSettings) -> str:
+        """The equation in TeX, with each of the ``symbols`` replaced by the setting's value, except where that is auto."""
+        formula = self.equation
+        # The longest symbol first, so that d_h is not read as d.
+        for symbol, name in sorted(self.symbols, key=lambda pair: -len(pair[0])):
+            value = getattr(own if name in type(own).model_fields else config, name)
+            if value is not None:
+                formula = re.sub(rf"(?<![\\A-Za-z0-9_^]){re.escape(symbol)}(?![A-Za-z0-9_])", f"{{{value:g}}}", formula)
+        return formula
 
 
 class InitScaleSettings(EncodingSettings):

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from engine.settings.base import BaseConfig
-from engine.tasks.data import IGNORE
-from engine.tasks.text_settings import TextSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.text import TextSettings
 
 SPLIT_SHARE = 5
 """Where the split is by windows, one of this many windows is held out."""
@@ -52,7 +52,7 @@ class Windows:
 
 
 class TextCorpus:
-    """The training and the held-out text of a text task; an :class:`engine.tasks.data.Corpus`."""
+    """The training and the held-out text of a text task; an :class:`engine.tasks.base.data.Corpus`."""
 
     def __init__(self, own: TextSettings, config: BaseConfig) -> None:
         text = own.encoded()
@@ -132,3 +132,6 @@ def _stretch(texts: Sequence[Tensor], size: int, seed: int) -> Tensor:
     last = max(0, len(whole) - size)
     begin = int(torch.randint(last + 1, (1,), generator=torch.Generator().manual_seed(seed)))
     return whole[begin : begin + size]
+
+
+TASK = TaskData(next_token, corpus=text_corpus)

@@ -136,8 +136,9 @@ class SymbolSettings(TaskSettings):
 class TaskSpec:
     """One task: its name, its question, one worked sample in words, and the architectures that can take it.
 
-    The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/spec.py``; its sequences and answers are ``TASK``
-    in ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.data.task_data` loads.
+    The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/__init__.py``; its sequences and answers are ``TASK``
+    in ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.base.data.task_data` loads; tasks on a text share
+    ``engine/tasks/text/data.py``.
     """
 
     name: str

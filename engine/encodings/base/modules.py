@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, linear, pad
 
-from engine.encodings.layer import cosines
+from engine.encodings.base.layer import cosines
 
 
 class Dense(nn.Module):

@@ -59,7 +59,7 @@ class PositionalEncoding(nn.Module):
 
     needs_pattern = False
     """Whether ``value_term`` reads the attention pattern, so that no fused kernel can be used. Equal to
-    :attr:`engine.encodings.spec.EncodingSettings.needs_pattern`."""
+    :attr:`engine.encodings.base.EncodingSettings.needs_pattern`."""
 
     reads_before = 0
     """The number of earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""

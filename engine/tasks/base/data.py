@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from engine.settings.base import BaseConfig
-from engine.tasks.spec import TaskSettings
+from engine.tasks import TASKS
+from engine.tasks.base import TaskSettings
 
 IGNORE = -100
 """The answer where nothing is asked (PyTorch's own default for a target that does not count)."""
@@ -65,5 +66,6 @@ class TaskData(Generic[S]):
 
 def task_data(name: str) -> TaskData[TaskSettings]:
     """The data of a task by its name. They are to be given that task's settings and no others."""
-    data: TaskData[TaskSettings] = resolve_name(f"engine.tasks.{name}.data:TASK")
+    folder = "text" if TASKS[name].corpus else name
+    data: TaskData[TaskSettings] = resolve_name(f"engine.tasks.{folder}.data:TASK")
     return data

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
-from engine.tasks.spec import Breach, TaskSettings
+from engine.tasks.base import Breach, TaskSettings
 from engine.text import own
 from engine.text.encoded import Encoded, encoded
 from engine.text.tokens import Unit
