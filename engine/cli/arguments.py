@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from engine.config.options import flag
+from engine.config.link import flag
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.settings.fields import Setting, to_text

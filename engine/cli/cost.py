@@ -12,9 +12,8 @@ from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.following import follow
-from engine.config.options import flag
-from engine.estimate.at_scale import PRECISIONS
-from engine.estimate.published import WELL_KNOWN
+from engine.config.link import flag
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.fields import to_text
 from engine.sweeps import KINDS

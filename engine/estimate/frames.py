@@ -7,8 +7,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from engine.estimate.at_scale import PRECISIONS, takes
-from engine.estimate.published import Published
+from engine.estimate.at_scale import PRECISIONS, Published, takes
 
 
 def models_frame(

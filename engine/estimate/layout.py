@@ -16,6 +16,8 @@ from engine.tasks import TASKS
 
 VALIDATION_SIZE = 256
 """The number of sequences of a validation pass."""
+TESTED = 128
+"""The number of sequences of each test length."""
 LONG = 128
 """The length above which fewer sequences are held out."""
 

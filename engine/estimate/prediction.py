@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import encoding_flops, flops_per_step
-from engine.estimate.layout import cuts_targets, generation_size, keeps_past, shapes, validation_size, writes_answer
+from engine.estimate.layout import (
+    TESTED,
+    cuts_targets,
+    generation_size,
+    keeps_past,
+    shapes,
+    validation_size,
+    writes_answer,
+)
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
@@ -15,8 +23,6 @@ from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
 from engine.tasks import TASKS
 
-TESTED = 128
-"""The number of sequences of each test length."""
 SECONDS_PER_TOKEN = 3e-8
 """Seconds of drawing and answering one token of a sequence."""
 HELD_OUT_DRAWS, TRAINING_DRAWS = 10, 1.5

@@ -7,10 +7,11 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from engine.settings.errors import ConfigError, Problem, problems_in
-from engine.settings.fields import Parameters, from_text, settings_in
+from engine.settings.errors import ConfigError, Problem, problems_in, shown
+from engine.settings.fields import Parameters, from_text, settings_in, to_text
 
 M = TypeVar("M", bound=Parameters)
+R = TypeVar("R")
 
 
 def checked(model: type[M], flat: Mapping[str, object]) -> M:
@@ -30,7 +31,7 @@ def checked(model: type[M], flat: Mapping[str, object]) -> M:
         ) from None
 
 
-def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
+def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], R]) -> tuple[R, list[Problem]]:
     """The settings with every value that fits, and one problem for each value that does not: that setting keeps its default."""
     kept, ignored = dict(flat), list[Problem]()
     while True:
@@ -38,6 +39,17 @@ def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]],
             return read(kept), ignored
         except ConfigError as error:
             for problem in error.problems:
-                ignored.append(problem)
-                # A rule between settings may name one that was left at its default: then what was given last gives way.
-                del kept[problem.setting if problem.setting in kept else next(reversed(kept))]
+                culprit = problem if problem.setting in kept else _culprit(kept, problem, read)
+                ignored.append(culprit)
+                del kept[culprit.setting]
+
+
+def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping[str, object]], R]) -> Problem:
+    """The given setting that conflicts with a default: the last one without which the settings fit, else the first."""
+    for name in reversed(given):
+        try:
+            read({other: value for other, value in given.items() if other != name})
+            break
+        except ConfigError:
+            continue
+    return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {shown(problem.given)}")

@@ -7,9 +7,9 @@ from collections.abc import Generator, Sequence
 from torch import optim
 
 from engine.encodings.base.layer import PositionOutOfRange
-from engine.estimate.layout import continues, generation_size, writes_answer
+from engine.estimate.layout import TESTED, continues, generation_size, writes_answer
 from engine.estimate.pieces import pieces, rows_at_once
-from engine.estimate.prediction import TESTED, Prediction
+from engine.estimate.prediction import Prediction
 from engine.runs.events import Finished, Measuring
 from engine.runs.record_options import RecordOptions
 from engine.training.data import Batch

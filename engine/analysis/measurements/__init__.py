@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from engine.config.run_config import RunConfig
-from engine.estimate.measuring import Work, measuring_bytes
+from engine.estimate.peak import Work, measuring_bytes
 from engine.estimate.prediction import Prediction
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from engine.config.link import as_options
 from engine.config.link import to_query as lab_query
-from engine.config.options import as_options
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
 from engine.experiments.comparison import design_config

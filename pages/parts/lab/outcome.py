@@ -7,8 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from engine.config.link import to_query
-from engine.config.options import train_command
+from engine.config.link import to_query, train_command
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame

@@ -7,9 +7,8 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from engine.estimate.at_scale import PRECISIONS, longest_trained, longest_written
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN, Published, longest_trained, longest_written
 from engine.estimate.frames import models_frame
-from engine.estimate.published import WELL_KNOWN, Published
 from engine.foundation.formatting import in_bytes
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.memory import scale_figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.estimate.published import WELL_KNOWN
+from engine.estimate.at_scale import WELL_KNOWN
 from engine.sweeps import KINDS
 from pages.parts.memory_and_time.state import SETTINGS
 

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
-from engine.estimate.at_scale import PRECISIONS
-from engine.estimate.published import WELL_KNOWN
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
 from engine.settings.errors import Problem
 from engine.settings.fields import Parameters, setting
 from engine.settings.reading import checked

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.cli import main
-from engine.config.options import as_options
+from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file

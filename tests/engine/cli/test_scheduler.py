@@ -16,7 +16,7 @@ import pytest
 
 from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
-from engine.config.options import as_options
+from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.workers.processes.machines import Machine
 from tests.clustering import loopback_cluster

@@ -8,7 +8,7 @@ import pytest
 
 from engine.cli import OneLineParser
 from engine.cli.arguments import add_settings, config_from
-from engine.config.options import train_command
+from engine.config.link import train_command
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 

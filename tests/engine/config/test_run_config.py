@@ -9,8 +9,7 @@ import pytest
 
 from engine.cli import OneLineParser
 from engine.cli.arguments import add_settings, all_settings, config_from
-from engine.config.link import from_query, to_query
-from engine.config.options import as_options
+from engine.config.link import as_options, from_query, to_query
 from engine.config.run_config import COMPOSED, RunConfig, changes_between, parse, settings_for, settings_of
 from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError

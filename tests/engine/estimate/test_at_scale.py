@@ -6,6 +6,8 @@ import pytest
 
 from engine.estimate.at_scale import (
     PRECISIONS,
+    WELL_KNOWN,
+    Published,
     activation_bytes,
     cache_bytes,
     count_weights,
@@ -13,7 +15,6 @@ from engine.estimate.at_scale import (
     longest_written,
     takes,
 )
-from engine.estimate.published import WELL_KNOWN, Published
 
 GIB = 2**30
 MODELS = list(WELL_KNOWN.values())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from engine.estimate.at_scale import PRECISIONS, takes
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN, takes
 from engine.estimate.frames import models_frame
-from engine.estimate.published import WELL_KNOWN
 
 
 def test_a_row_for_each_model_with_every_byte_also_above_64_bits() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.analysis.measurements import MEASUREMENTS, with_measurements
 from engine.config.run_config import parse
-from engine.estimate.measuring import Work, measuring_bytes
+from engine.estimate.peak import Work, measuring_bytes
 from engine.estimate.prediction import predict
 
 PROBED = {"task": "own_position", "family": "encoder", "seq_len": 64, "n_layers": 6, "batch_size": 8, "steps": 3}

@@ -9,8 +9,8 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.estimate.passes import pass_bytes, writes_out
 from engine.estimate.peak import step_bytes
+from engine.estimate.pieces import pass_bytes, writes_out
 from engine.estimate.prediction import predict
 from engine.training.evaluation import evaluate
 from engine.training.measured_memory import measure_memory, peak_bytes

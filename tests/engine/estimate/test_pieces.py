@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig, parse
-from engine.estimate.layout import generation_size, validation_size
-from engine.estimate.passes import pass_bytes, writes_out
-from engine.estimate.pieces import PIECE_BYTES, PIECE_FLOPS, forward_flops, pieces, rows_at_once
-from engine.estimate.prediction import TESTED
+from engine.estimate.layout import TESTED, generation_size, validation_size
+from engine.estimate.pieces import PIECE_BYTES, PIECE_FLOPS, forward_flops, pass_bytes, pieces, rows_at_once, writes_out
 from engine.experiments.issues import ISSUES
 from tests.golden.cases import configs
 

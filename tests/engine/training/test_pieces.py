@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from engine.config.run_config import RunConfig, parse
-from engine.estimate.layout import continues
+from engine.estimate.layout import TESTED, continues
 from engine.estimate.pieces import rows_at_once
-from engine.estimate.prediction import TESTED
 from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Started
 from engine.training.data import Data
 from engine.training.evaluation import evaluate, evaluate_in_pieces

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.estimate.at_scale import PRECISIONS, takes
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN, takes
 from engine.estimate.frames import models_frame
-from engine.estimate.published import WELL_KNOWN
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
