@@ -4,8 +4,6 @@ To add one, write the folder ``engine/encodings/<name>/`` with its specification
 its torch module in ``layer.py`` (:mod:`engine.encodings.base.layer`), and add one line here.
 """
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
 
 from engine.encodings.base import EncodingSpec

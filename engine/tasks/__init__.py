@@ -4,8 +4,6 @@ To add one: write ``engine/tasks/<name>/__init__.py`` with its settings and fact
 sequences and answers, and add one line here.
 """
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
 
 from engine.tasks.base import GROUPS, Group, TaskSpec

@@ -1,7 +1,5 @@
 """ALiBi, attention with linear biases: settings and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.fields import setting
 

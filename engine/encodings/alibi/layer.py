@@ -4,8 +4,6 @@ Source: Press et al. 2022, Train Short, Test Long, section 3; slopes for heads t
 authors' code. Looking both ways the penalty is symmetric; under a causal mask it is the paper's.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

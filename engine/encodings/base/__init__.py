@@ -130,12 +130,10 @@ class InitScaleSettings(EncodingSettings):
     """The first scale of rows that a network on the position adds to the embedding."""
 
     encoding_init_std: float | None = setting(
-        None,
-        label="Init scale",
+        None, label="Init scale",
         help="Root mean square of what is first added, over the trained positions. Auto ties it to the token embedding's.",
-        ge=0.0,
-        le=10.0,
-    )
+        ge=0.0, le=10.0,
+    )  # fmt: skip
 
     @property
     def init_std(self) -> float | None:

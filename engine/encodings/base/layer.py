@@ -3,8 +3,6 @@
 Also the functions of positions that several encodings share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, cast

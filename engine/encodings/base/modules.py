@@ -1,7 +1,5 @@
 """Small torch modules that several encodings are made of: a dense layer and a depthwise convolution."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, linear, pad

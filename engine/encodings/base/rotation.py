@@ -5,8 +5,6 @@ Pair t of the d_head dimensions of the vector at position i is rotated by the an
 (2t, 2t + 1) as in the paper, ``rotate_half`` takes (t, t + d_head / 2).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A depthwise convolution over the embedded tokens: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Flops, Shape, StackShape, matmul_flops
@@ -10,12 +8,9 @@ from engine.settings.fields import setting
 
 class ConvSettings(EncodingSettings):
     conv_reach: int = setting(
-        2,
-        label="Reach",
-        help="How many tokens before each are read; as many after it where the stack looks both ways.",
-        ge=1,
-        le=32,
-    )
+        2, label="Reach",
+        help="How many tokens before each are read; as many after it where the stack looks both ways.", ge=1, le=32,
+    )  # fmt: skip
 
     def _neighbours(self, causal: bool) -> int:
         """Tokens that are read besides the one at the position itself."""

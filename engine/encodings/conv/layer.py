@@ -5,8 +5,6 @@ position is numbered: what comes before and after mixes into each token, and the
 causal stack t runs from -K to 0, so that nothing leaks from later tokens; looking both ways, from -K to K.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

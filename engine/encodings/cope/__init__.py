@@ -1,7 +1,5 @@
 """CoPE, contextual positions counted by gates: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import SINGLE, Flops, Shape, StackShape, elementwise_flops, matmul_flops

@@ -9,8 +9,6 @@ The paper's stack is causal. Looking both ways, a query here also counts forward
 their own.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

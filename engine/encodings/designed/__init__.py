@@ -41,17 +41,13 @@ SHOWN_AS = "What it adds is made of the tokens nearby. Shown is what it adds whe
 
 class DesignedSettings(EncodingSettings):
     design_features: Literal["table", "sinusoids", "fourier", "network", "convolution"] = setting(
-        "fourier",
-        label="Features",
-        help="What is known of a position (or, in the scores, of an offset).",
+        "fourier", label="Features", help="What is known of a position (or, in the scores, of an offset).",
         labels={
-            "table": "Table, a row for each",
-            "sinusoids": "Sinusoids, geometric wavelengths",
-            "fourier": "Fourier, random wavelengths",
-            "network": "Network on the number",
+            "table": "Table, a row for each", "sinusoids": "Sinusoids, geometric wavelengths",
+            "fourier": "Fourier, random wavelengths", "network": "Network on the number",
             "convolution": "Convolution of the tokens",
         },
-    )
+    )  # fmt: skip
     design_readout: Literal["direct", "linear", "network"] = setting(
         "linear",
         label="Read-out",
@@ -65,23 +61,17 @@ class DesignedSettings(EncodingSettings):
         labels={"embedding": "The embedding", "scores": "The scores", "rotation": "Queries and keys, as a rotation"},
     )
     design_learned: Literal["everything", "features", "readout", "nothing"] = setting(
-        "everything",
-        label="Learned",
-        help="What of it is trained; the rest stays as it was drawn.",
+        "everything", label="Learned", help="What of it is trained; the rest stays as it was drawn.",
         labels={
-            "everything": "Features and read-out",
-            "features": "Features only",
-            "readout": "Read-out only",
+            "everything": "Features and read-out", "features": "Features only", "readout": "Read-out only",
             "nothing": "Nothing",
         },
-    )
+    )  # fmt: skip
     design_init_std: float | None = setting(
-        None,
-        label="Init scale",
+        None, label="Init scale",
         help="Root mean square of what first comes out. Auto: the token embedding's; in scores 1/√d_model; as angles 1 radian.",
-        ge=0.0,
-        le=10.0,
-    )
+        ge=0.0, le=10.0,
+    )  # fmt: skip
     design_width: int = setting(16, label="Number of features", help="Where something reads them out.", ge=1, le=256)
     design_hidden: int = setting(32, label="Hidden units", help="Of each network among the parts.", ge=1, le=256)
     design_base: float = setting(

@@ -3,8 +3,6 @@
 The text is made of fixed lines chosen by the parts; of what a person typed it contains only numbers.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

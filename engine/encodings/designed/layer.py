@@ -5,8 +5,6 @@ same encoding as a class of its own. Each feature takes positions or offsets ``a
 [..., width]. What is not learned is a buffer, so that it is saved and loaded with the parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

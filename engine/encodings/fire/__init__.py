@@ -1,7 +1,5 @@
 """FIRE, a learned function of the relative distance: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
@@ -11,19 +9,14 @@ from engine.settings.fields import setting
 class FireSettings(EncodingSettings):
     fire_width: int = setting(32, label="Network width", help="Hidden units of the function of distance.", ge=1, le=256)
     fire_c: float = setting(
-        0.1,
-        label="First c",
-        help="In log(1 + c x): larger tells near positions apart better. Learned.",
-        ge=1e-3,
+        0.1, label="First c", help="In log(1 + c x): larger tells near positions apart better. Learned.", ge=1e-3,
         le=100.0,
-    )
+    )  # fmt: skip
     fire_threshold: float | None = setting(
-        None,
-        label="Threshold L",
+        None, label="Threshold L",
         help="Up to here distances are read as they are, beyond relative to the position. Auto: a quarter of the trained length.",
-        ge=0.5,
-        le=65536.0,
-    )
+        ge=0.5, le=65536.0,
+    )  # fmt: skip
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         return [(1,), (1,), *dense_shapes(1, self.fire_width), *dense_shapes(self.fire_width, config.n_heads)]

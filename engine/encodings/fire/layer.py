@@ -8,8 +8,6 @@ in [0, 1]. The paper's stack is causal. Looking both ways, the number here is si
 Beyond L the query's own position enters, so that shifting all positions changes the biases a little.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu

@@ -1,7 +1,5 @@
 """Learned Fourier features of the position: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
 from engine.settings.costs import (

@@ -6,8 +6,6 @@ here for the one dimension of a sequence. First frequencies are drawn from N(0, 
 r_i . r_j is about exp(-(i - j)^2 / 2 gamma^2) / 2: gamma is the distance over which positions look alike.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu

@@ -1,7 +1,5 @@
 """KERPLE, a learned bias that falls with distance: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
@@ -12,11 +10,9 @@ from engine.settings.fields import setting
 
 class KerpleSettings(EncodingSettings):
     kerple_kernel: Literal["log", "power"] = setting(
-        "log",
-        label="Kernel",
-        help="How the penalty grows with distance: r₁ log(1 + r₂ |i-j|), or r₁ |i-j|^r₂.",
+        "log", label="Kernel", help="How the penalty grows with distance: r₁ log(1 + r₂ |i-j|), or r₁ |i-j|^r₂.",
         labels={"log": "Logarithmic", "power": "Power"},
-    )
+    )  # fmt: skip
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         return [(config.n_heads,), (config.n_heads,)]

@@ -6,8 +6,6 @@ each head. First values as in the authors' code: the one in the exponent or befo
 other up to 1. The bounds hold by softplus and sigmoid, where that code clips.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus

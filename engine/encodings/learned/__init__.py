@@ -1,7 +1,5 @@
 """A learned table of position embeddings: settings, parameters and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Shape
@@ -10,12 +8,9 @@ from engine.settings.fields import setting
 
 class LearnedSettings(EncodingSettings):
     table_init_std: float | None = setting(
-        None,
-        label="Table init scale",
-        help="Standard deviation of the table's first values. Auto ties it to the token embedding's.",
-        ge=0.0,
-        le=10.0,
-    )
+        None, label="Table init scale",
+        help="Standard deviation of the table's first values. Auto ties it to the token embedding's.", ge=0.0, le=10.0,
+    )  # fmt: skip
 
     @property
     def init_std(self) -> float | None:

@@ -3,8 +3,6 @@
 Source: Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """A small network on the position: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings

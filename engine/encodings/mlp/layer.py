@@ -4,8 +4,6 @@ Such a network learns smooth functions first and sharp ones late or never (Tanci
 Learn High Frequency Functions in Low Dimensional Domains): what learned Fourier features are for.
 """
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 

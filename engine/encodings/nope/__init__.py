@@ -1,7 +1,5 @@
 """No positional encoding (NoPE): a row without settings."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 
 

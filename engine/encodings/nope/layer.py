@@ -3,8 +3,6 @@
 Source: Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization in Transformers.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

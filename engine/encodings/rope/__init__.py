@@ -1,7 +1,5 @@
 """RoPE, rotary position embedding: settings, costs, rules and registry row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 
@@ -19,12 +17,9 @@ class RopeSettings(RotationSettings):
         labels={"none": "None", "pi": "Position interpolation", "ntk": "NTK-aware", "yarn": "YaRN"},
     )
     rope_scale_factor: float | None = setting(
-        None,
-        label="Scale factor",
-        help="s: by how much they are slowed. Auto: tested length over trained length.",
-        ge=1.0,
-        le=1024.0,
-    )
+        None, label="Scale factor", help="s: by how much they are slowed. Auto: tested length over trained length.",
+        ge=1.0, le=1024.0,
+    )  # fmt: skip
     yarn_alpha: float = setting(
         1.0, label="YaRN α", help="Pairs with fewer turns over the trained length are slowed fully.", ge=0.0, le=64.0
     )

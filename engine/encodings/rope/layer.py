@@ -20,8 +20,6 @@ per position of pair t:
   to 22 and section 3.4). The ramp is linear in turns, as in the paper; one common library has it linear in t.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

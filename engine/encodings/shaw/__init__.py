@@ -1,7 +1,5 @@
 """Shaw's relative position vectors: settings, parameters, costs and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Flops, Shape, StackShape, matmul_flops

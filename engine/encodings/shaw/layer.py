@@ -5,8 +5,6 @@ Source: Shaw et al. 2018, Self-Attention with Relative Position Representations,
 share the vectors, as in the paper.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """Sinusoids added to the embedding: settings and registry row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

@@ -5,8 +5,6 @@ Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5. ``interleav
 offset alone.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

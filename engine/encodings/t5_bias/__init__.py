@@ -1,7 +1,5 @@
 """T5's bucketed relative bias: settings, parameters and registry row."""
 
-from __future__ import annotations
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Shape

@@ -4,8 +4,6 @@ Source: Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Uni
 section 2.1. Half of the buckets hold one offset each, the rest grow logarithmically up to the largest distance.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """xPos, a rotation whose products decay with distance: settings, costs, rules and registry row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil, log
 

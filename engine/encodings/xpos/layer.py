@@ -8,8 +8,6 @@ the well-known libraries) keep it to causal stacks. Looking both ways, the score
 once more with the factors exchanged: |i - j|, at the price of a second product.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

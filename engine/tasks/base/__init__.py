@@ -1,7 +1,5 @@
 """The specification of a task: its facts and settings, without its sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, Self

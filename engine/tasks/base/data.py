@@ -1,7 +1,5 @@
 """The data of a task: a function that draws its sequences and one that gives the right answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name

@@ -4,8 +4,6 @@ positions earlier: y_i = c_(i - o_i). The relation is relative, but the content 
 A token's number is c + vocabulary * (o - 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

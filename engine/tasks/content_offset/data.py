@@ -2,8 +2,6 @@
 nothing is asked.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Copy: 3 1 4 → 3 1 4. A decoder reads ``3 1 4 3 1 4``."""
 
-from __future__ import annotations
-
 from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
 
 SPEC = TaskSpec(

@@ -1,7 +1,5 @@
 """Copy: the answer is the sequence itself."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from engine.tasks.base import SymbolSettings

@@ -5,8 +5,6 @@ In training the cue agrees with the answer with probability rho. One attention w
 An even number of symbols may tie; a tie is low.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 from engine.settings.base import BaseConfig
@@ -19,12 +17,9 @@ class CueMajoritySettings(SymbolSettings):
         10, label="Symbols", help="How many symbols there are; the upper half counts as high.", ge=2, le=1000
     )
     cue_agreement: float = setting(
-        0.5,
-        label="Cue agreement (ρ)",
-        help="How often, in training and validation, the cue is the answer. One half: it says nothing.",
-        ge=0.0,
-        le=1.0,
-    )
+        0.5, label="Cue agreement (ρ)",
+        help="How often, in training and validation, the cue is the answer. One half: it says nothing.", ge=0.0, le=1.0,
+    )  # fmt: skip
     cue_randomised: float = setting(
         0.0, label="Cue randomised", help="Share of sequences whose cue is drawn at random instead.", ge=0.0, le=1.0
     )

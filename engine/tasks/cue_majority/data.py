@@ -1,7 +1,5 @@
 """Majority with a cue: the symbols are uniform; the cue in front is drawn to agree with their majority as often as it should."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

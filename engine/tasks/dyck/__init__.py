@@ -5,8 +5,6 @@ the depth depends on the order of the brackets and not on their numbers alone: a
 open, the others close.
 """
 
-from __future__ import annotations
-
 from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
 from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec

@@ -1,7 +1,5 @@
 """Bracket depth: the answer at each position is the state of the automaton after its bracket."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """First token: 3 1 4 → · 3 3. The answer is retrieved from one absolute position."""
 
-from __future__ import annotations
-
 from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 SPEC = TaskSpec(

@@ -1,7 +1,5 @@
 """First token: the answer at each position is the first symbol; the first position itself is not asked."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from engine.tasks.base import SymbolSettings

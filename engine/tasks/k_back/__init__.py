@@ -1,7 +1,5 @@
 """k back: with k = 1, 3 1 4 → · 3 1. The relation is a fixed offset, so relative encodings have it easy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.settings.base import BaseConfig

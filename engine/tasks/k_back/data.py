@@ -1,7 +1,5 @@
 """k back: the answer at each position is the symbol k positions earlier; the first k positions are not asked."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from engine.tasks.base.data import IGNORE, TaskData

@@ -4,8 +4,6 @@ The key's value j moves every symbol: y_i = (x_i + j) mod V. The shortcut: in tr
 independently at each position, for one fixed g. With rho = 1/V symbols are uniform and g says nothing.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 from engine.settings.fields import setting
@@ -17,12 +15,10 @@ class KeyTokenSettings(SymbolSettings):
         4, label="Symbols", help="How many symbols there are, and as many keys; chance is one over it.", ge=2, le=1000
     )
     shortcut: float | None = setting(
-        None,
-        label="Shortcut strength (ρ)",
+        None, label="Shortcut strength (ρ)",
         help="How often, in training and validation, an answer is the one its position stands for. Auto: as often as by chance.",
-        ge=0.0,
-        le=1.0,
-    )
+        ge=0.0, le=1.0,
+    )  # fmt: skip
 
     @property
     def named_tokens(self) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """Key token: the answer is drawn first and the symbol made to fit, x_i = (y_i - j) mod V, so the rule holds beside the shortcut."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch

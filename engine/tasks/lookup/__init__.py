@@ -7,8 +7,6 @@ With several look-ups at once the keys from the asked one on count, in order (af
 one answer names all their values: c1 a0 b3 b? → · · · 3 1 for b and c. One position has to fetch them all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.settings.base import BaseConfig
@@ -26,12 +24,10 @@ class LookupSettings(SymbolSettings):
         8, label="Keys", help="How many different keys there are; each occurs at most once.", ge=2, le=64
     )
     lookups: int = setting(
-        1,
-        label="Look-ups at once",
-        help="So many keys in a row are asked at once, and the one answer must name all their values in order.",
-        ge=1,
+        1, label="Look-ups at once",
+        help="So many keys in a row are asked at once, and the one answer must name all their values in order.", ge=1,
         le=8,
-    )
+    )  # fmt: skip
 
     @property
     def n_symbols(self) -> int:

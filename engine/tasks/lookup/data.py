@@ -1,7 +1,5 @@
 """Look-up: pairs of different keys stand in random order, the asked ones among them, then the query."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -4,8 +4,6 @@ After 3 1 came 4. The first symbol alone is not asked about, nor what follows th
 leaves open no model can know, so a loss below that floor on trained sequences is memory.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

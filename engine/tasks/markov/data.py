@@ -1,7 +1,5 @@
 """Markov: sequences are drawn from the source in its long run; the answer at each position is the symbol that follows."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -5,8 +5,6 @@ The padded variant draws a length from 1 to n for each sequence: 3 1 · → 0 1 
 to. The constant variant reads one symbol everywhere: 0 0 0 → 0 1 2.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from engine.settings.base import BaseConfig

@@ -1,7 +1,5 @@
 """Own position: the answer at each position is its number; padding is not asked."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

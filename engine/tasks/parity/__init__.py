@@ -3,8 +3,6 @@
 With more than two symbols it is the sum modulo their number.
 """
 
-from __future__ import annotations
-
 from engine.settings.fields import setting
 from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 

@@ -1,7 +1,5 @@
 """Parity: the answer at the last position is the sum of all symbols modulo their number."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -2,8 +2,6 @@
 y_i = x_π(i). The offset π(i) - i differs at each position, so nothing but the absolute position tells it.
 """
 
-from __future__ import annotations
-
 from engine.settings.fields import setting
 from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
 

@@ -1,7 +1,5 @@
 """Permutation: each length has an order of its own, drawn from ``permutation_seed``; the run's seed does not change it."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch

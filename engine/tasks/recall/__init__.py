@@ -4,8 +4,6 @@ The lower half of the symbols are keys, the others values. Source: Ba et al. 201
 Past, section 4.1.
 """
 
-from __future__ import annotations
-
 from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
 from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec

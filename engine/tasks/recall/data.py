@@ -2,8 +2,6 @@
 even length repeats the question.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

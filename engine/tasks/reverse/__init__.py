@@ -4,8 +4,6 @@ A decoder reads ``3 1 4 4 1 3`` and predicts each next token: the first half can
 above chance is the alarm that the mask leaks.
 """
 
-from __future__ import annotations
-
 from engine.settings.base import BaseConfig
 from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
 

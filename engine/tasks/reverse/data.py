@@ -1,7 +1,5 @@
 """Reverse: the answer is the sequence from its end."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from engine.tasks.base.data import TaskData

@@ -1,7 +1,5 @@
 """Next character: T o ␣ b → o ␣ b e. Of Shakespeare's plays, or of a text of one's own."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from engine.settings.fields import setting

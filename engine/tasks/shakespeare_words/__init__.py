@@ -1,7 +1,5 @@
 """Next word: to be , → be , or. A token is a word or what stands between two, unless that is a single space."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from engine.settings.fields import setting
@@ -14,12 +12,9 @@ class WordSettings(TextSettings):
     unit: ClassVar[Unit] = "words"
 
     plays: int = setting(
-        34,
-        label="Plays",
-        help="How many plays to train on; four others are held out. Not for a text of your own.",
-        ge=1,
-        le=34,
-    )
+        34, label="Plays", help="How many plays to train on; four others are held out. Not for a text of your own.",
+        ge=1, le=34,
+    )  # fmt: skip
     vocab_size: int = setting(
         1000, label="Words", help="The commonest ones; all others are one unknown token.", ge=2, le=30_000
     )

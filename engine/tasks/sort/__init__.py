@@ -1,7 +1,5 @@
 """Sort: 3 1 4 → 1 3 4. A decoder reads ``3 1 4 1 3 4``; content decides, position hardly."""
 
-from __future__ import annotations
-
 from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
 
 SPEC = TaskSpec(

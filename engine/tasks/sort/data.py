@@ -1,7 +1,5 @@
 """Sort: the answer is the symbols of the sequence in ascending order."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from engine.tasks.base import SymbolSettings

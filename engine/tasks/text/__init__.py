@@ -1,7 +1,5 @@
 """The settings of a task on a text, which the text tasks share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
@@ -25,25 +23,17 @@ class TextSettings(TaskSettings):
         help="The plays of Shakespeare, or the name under which a text of your own is kept.",
     )
     plays: int = setting(
-        4,
-        label="Plays",
-        help="How many plays to train on; four others are held out. Not for a text of your own.",
-        ge=1,
-        le=34,
-    )
+        4, label="Plays", help="How many plays to train on; four others are held out. Not for a text of your own.",
+        ge=1, le=34,
+    )  # fmt: skip
     text_tokens: int | None = setting(
-        None,
-        label="Training text",
-        help="Only so many tokens in a row, from a place that the seed decides. Auto: all.",
-        ge=64,
-        le=10_000_000,
-    )
+        None, label="Training text",
+        help="Only so many tokens in a row, from a place that the seed decides. Auto: all.", ge=64, le=10_000_000,
+    )  # fmt: skip
     windows: Literal["non_overlapping", "overlapping"] = setting(
-        "overlapping",
-        label="Windows",
-        help="Whether the stretches that the text is cut into share tokens.",
+        "overlapping", label="Windows", help="Whether the stretches that the text is cut into share tokens.",
         labels={"non_overlapping": "Side by side", "overlapping": "Overlapping"},
-    )
+    )  # fmt: skip
     stride: int = setting(
         1, label="Stride", help="Tokens from the start of one overlapping window to that of the next.", ge=1, le=1024
     )

@@ -1,7 +1,5 @@
 """Windows: the sequences of the text tasks, cut from a text of which a part is held out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 
