@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from pkgutil import resolve_name
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig, parse
-from engine.encodings.base.layer import PositionalEncoding
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
 
-Layer = TypeVar("Layer", bound=PositionalEncoding)
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
 
 
@@ -26,9 +25,11 @@ def tiny_model(max_positions: int = 64, **settings: Any) -> Transformer:
     return build_model(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=max_positions).double()
 
 
-def tiny_encoding(layer: type[Layer], config: RunConfig, *, max_positions: int, causal: bool | None = None) -> Layer:
-    """A layer module of the config's encoding, by default as causal as the config's architecture."""
+def tiny_encoding(name: str, *, max_positions: int, causal: bool | None = None, **settings: Any) -> Any:
+    """The layer module of an encoding, by default as causal as the config's architecture."""
+    config = tiny_config(pos_encoding=name, **settings)
     causal = config.causal if causal is None else causal
+    layer = resolve_name(config.encoding.layer)
     return layer(config, config.encoding_settings, max_positions=max_positions, causal=causal)
 
 

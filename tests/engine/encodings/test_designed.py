@@ -22,9 +22,6 @@ from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
 from engine.encodings.designed.layer import Designed
-from engine.encodings.learned.layer import Learned
-from engine.encodings.rope.layer import Rope
-from engine.encodings.sinusoidal.layer import Sinusoidal
 from engine.settings.costs import StackShape
 from engine.settings.errors import ConfigError
 from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny_model, tokens
@@ -167,17 +164,15 @@ def test_known_encodings_are_designs() -> None:
         return built(Designed, tiny_config(pos_encoding="designed", design_readout="direct", **settings))
 
     x, q = torch.randn(2, TRAINED, 16), torch.randn(2, 4, TRAINED, 4)
-    rope = tiny_encoding(Rope, tiny_config(pos_encoding="rope"), max_positions=TRAINED)
+    rope = tiny_encoding("rope", max_positions=TRAINED)
     waves = designed(design_features="sinusoids", design_place="rotation", design_learned="nothing")
     torch.testing.assert_close(waves.rotate(q, range(TRAINED)), rope.rotate(q, range(TRAINED)))
     sinusoids = designed(design_features="sinusoids", design_learned="nothing", design_init_std=0.5**0.5)
     torch.testing.assert_close(
         sinusoids.matrices(TRAINED)["similarity"],
-        tiny_encoding(Sinusoidal, tiny_config(pos_encoding="sinusoidal"), max_positions=TRAINED).matrices(TRAINED)[
-            "similarity"
-        ],
+        tiny_encoding("sinusoidal", max_positions=TRAINED).matrices(TRAINED)["similarity"],
     )
-    table, learned = designed(design_features="table"), tiny_encoding(Learned, tiny_config(), max_positions=TRAINED)
+    table, learned = designed(design_features="table"), tiny_encoding("learned", max_positions=TRAINED)
     learned.table.data.copy_(table.state_dict()["features.table"])
     torch.testing.assert_close(table.add_to_embedding(x, range(TRAINED)), learned.add_to_embedding(x, range(TRAINED)))
 
