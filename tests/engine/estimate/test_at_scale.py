@@ -1,6 +1,8 @@
-"""Well-known models: parameters against what is published, bytes against the papers' formulas."""
+"""Well-known models: parameters against what is published, bytes against the papers' formulas, and their table."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
 
 import pytest
 
@@ -15,6 +17,7 @@ from engine.estimate.at_scale import (
     longest_written,
     takes,
 )
+from engine.estimate.frames import models_frame
 
 GIB = 2**30
 MODELS = list(WELL_KNOWN.values())
@@ -72,3 +75,21 @@ def test_the_longest_that_fits() -> None:
     assert longest_trained(large, BF16, 80 * GIB, written=False) == longest_written(large, BF16, 80 * GIB) == 0
     tokens = longest_written(WELL_KNOWN["llama3-8b"], BF16, 24 * GIB, batch=2)
     assert tokens == (24 * GIB - 2 * 8_030_261_248) // (2 * 128 * 1024)
+
+
+def test_a_row_for_each_model_with_every_byte_also_above_64_bits() -> None:
+    frame = models_frame(WELL_KNOWN.values(), "fp32", batch=3, written=True)
+    assert list(frame["model"]) == list(WELL_KNOWN)
+    for row in frame.to_dict("records"):
+        model = WELL_KNOWN[row["model"]]
+        found = takes(model, PRECISIONS["fp32"], model.context, 3, written=True)
+        assert row == {
+            "model": model.name, "precision": "fp32", "context": model.context, **asdict(found),
+            "training": found.training, "writing": found.writing,
+        }  # fmt: skip
+
+    model = WELL_KNOWN["llama3-70b"]
+    frame = models_frame([model], "bf16", context=10_000_000, batch=4096, written=True)
+    found = takes(model, PRECISIONS["bf16"], 10_000_000, 4096, written=True)
+    assert found.activations > 2**64
+    assert frame["activations"][0] == found.activations

@@ -1,4 +1,4 @@
-"""What holds for every task: its folder, its data, and that data and specification speak of the same settings."""
+"""All tasks of the registry: folder, data, and that data and specification speak of the same settings; where offsets are not enough."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, get_type_hints
 import pytest
 
 import engine.tasks
+from engine.config.run_config import parse
+from engine.estimate.warnings import warnings_of
 from engine.settings.base import BaseConfig
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSettings
@@ -48,3 +50,22 @@ def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() ->
     assert list(BY_GROUP) == list(GROUPS)
     assert all(GROUPS[spec.group] for spec in TASKS.values())
     assert all(BY_GROUP.values())
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_warned"),
+    [
+        ({"task": "reverse"}, True),
+        ({"task": "reverse", "n_layers": 2}, False),
+        ({"task": "reverse", "pos_encoding": "sinusoidal"}, False),
+        ({"task": "copy"}, False),
+        ({"task": "own_position", "variant": "constant"}, True),
+        ({"task": "own_position", "variant": "constant", "bos": True}, False),
+        ({"task": "own_position"}, False),
+    ],
+)
+def test_a_relative_encoding_is_warned_of_where_offsets_cannot_answer(
+    settings: dict[str, Any], is_warned: bool
+) -> None:
+    config = parse({"pos_encoding": "rope", **settings})
+    assert (config.task_settings.beyond_offsets(config) in warnings_of(config)) == is_warned

@@ -1,4 +1,4 @@
-"""Windows and splits of a small text, checked against slices of that text."""
+"""The text tasks: what their settings refuse, and windows and splits of a small text, checked against slices of that text."""
 
 from __future__ import annotations
 
@@ -15,6 +15,18 @@ from engine.tasks.text.data import text_corpus
 from engine.text import own
 from engine.training.data import Data
 from engine.training.train import train
+
+OVERLAPPING = {"windows": "overlapping", "seq_len": 8, "stride": 8}
+
+
+def test_the_text_tasks_differ_in_unit_and_defaults_alone() -> None:
+    characters, words = (parse({"task": task}).task_settings for task in ("shakespeare_chars", "shakespeare_words"))
+    assert (characters.unit, words.unit) == ("characters", "words")
+    assert list(type(characters).model_fields) == list(type(words).model_fields)
+    assert (characters.n_symbols, words.n_symbols) == (80, 1000)
+    assert characters.sister_symbols == words.sister_symbols == 0
+    assert parse({"task": "shakespeare_chars", **OVERLAPPING, "windows": "non_overlapping"}).value("stride") == 8
+
 
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz ,.\n"
 TEXT = "".join(random.Random(0).choices(CHARACTERS, weights=range(30, 0, -1), k=4000))
