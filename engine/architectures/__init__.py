@@ -4,8 +4,6 @@ Three are transformers; the others are the baselines that attention is compared 
 positional encoding, heads and scores do not apply to it: ``d_model`` is its width and ``n_layers`` its layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

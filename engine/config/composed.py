@@ -1,7 +1,5 @@
 """The settings of a run in their three parts: plain, of its task, of its encoding. The rules between settings read them here."""
 
-from __future__ import annotations
-
 from pydantic import SerializeAsAny
 
 from engine.architectures import ARCHITECTURES, Architecture

@@ -1,7 +1,5 @@
 """A config as the query of a link, and back; and as options of the command line."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 

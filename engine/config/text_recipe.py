@@ -4,8 +4,6 @@ The settings are chosen so that on one core the run passes a Kneser-Ney bigram w
 ``python -m tests.benchmarks.text`` measures the time.
 """
 
-from __future__ import annotations
-
 from engine.config.run_config import RunConfig, parse
 from engine.settings.fields import Value
 

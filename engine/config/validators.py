@@ -1,7 +1,5 @@
 """Rules between settings. The message of each names one setting, its value and the allowed values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

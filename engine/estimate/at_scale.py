@@ -4,8 +4,6 @@ In mixed precision each weight takes two bytes, its gradient two, and AdamW twel
 (Rajbhandari et al. 2020, ZeRO, section 3.1). In float32 these are 4, 4 and 8: the same sum.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.estimate.by_length import longest

@@ -5,8 +5,6 @@ the sequence in place, an encoder-decoder translates it. Labelling tasks (k back
 at each position. A family without attention reads like a decoder.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import TypedDict

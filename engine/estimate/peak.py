@@ -8,8 +8,6 @@ trained model has a bound of its own (:func:`measuring_bytes`). Where the memory
 shapes takes its place. Compared with real processes by ``python -m tests.benchmarks.peak``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, prod

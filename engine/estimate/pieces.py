@@ -8,8 +8,6 @@ once and one over a part of them sum in another order, which changes the last di
 of every documented experiment that compares what models learn therefore stay whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.config.run_config import RunConfig

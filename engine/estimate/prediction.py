@@ -1,7 +1,5 @@
 """The prediction of a run before it starts: parameters, memory by part, FLOPs, time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig

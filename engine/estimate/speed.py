@@ -4,8 +4,6 @@ A step of a transformer takes a share for each layer and one for its FLOPs. In a
 recurrent layer runs a dozen of them at each position, one after the other.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache

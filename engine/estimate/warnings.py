@@ -1,7 +1,5 @@
 """Warnings about a run before training: known causes of failure and settings without effect, found in the config alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.config.run_config import RunConfig

@@ -1,7 +1,5 @@
 """Errors about settings, each in one sentence: the setting, the given value, the allowed values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

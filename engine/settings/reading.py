@@ -1,7 +1,5 @@
 """A table of settings read from text, as a link or a command line gives it: strictly, or leaving out what does not fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -11,7 +9,6 @@ from engine.settings.errors import ConfigError, Problem, problems_in, shown
 from engine.settings.fields import Parameters, from_text, settings_in, to_text
 
 M = TypeVar("M", bound=Parameters)
-R = TypeVar("R")
 
 
 def checked(model: type[M], flat: Mapping[str, object]) -> M:
@@ -31,7 +28,7 @@ def checked(model: type[M], flat: Mapping[str, object]) -> M:
         ) from None
 
 
-def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], R]) -> tuple[R, list[Problem]]:
+def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
     """The settings with every value that fits, and one problem for each value that does not: that setting keeps its default."""
     kept, ignored = dict(flat), list[Problem]()
     while True:
@@ -44,7 +41,7 @@ def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]],
                 del kept[culprit.setting]
 
 
-def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping[str, object]], R]) -> Problem:
+def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping[str, object]], M]) -> Problem:
     """The given setting that conflicts with a default: the last one without which the settings fit, else the first."""
     for name in reversed(given):
         try:

@@ -68,6 +68,14 @@ def partners(t: Tensor, layout: Layout) -> Tensor:
     return t.reshape(*t.shape[:-1], -1, 2).flip(-1).flatten(-2)  # [..., d_head / 2, 2] -> [..., d_head]
 
 
+def angle_matrices(turn: Tensor) -> dict[str, Tensor]:
+    """The matrices of an encoding that rotates by the angles ``turn`` [position, d_head / 2]; similarity is the mean over pairs of the
+    cosine of the angle between two positions."""
+    # cos(a - b) = cos a cos b + sin a sin b, without an array [position, position, pair]
+    similarity = (turn.cos() @ turn.cos().T + turn.sin() @ turn.sin().T) / turn.shape[1]
+    return {"matrix": turn.float(), "similarity": similarity.float()}
+
+
 def rotated(t: Tensor, positions: Positions, rotation: Rotation, layout: Layout) -> Tensor:
     """Queries or keys [batch, head, position, d_head], rotated by their positions."""
     cos, sin = cos_and_sin(positions, rotation, layout, t.device, t.dtype)

@@ -27,7 +27,7 @@ from engine.encodings.base.modules import (
     register_tensor,
     root_mean_square,
 )
-from engine.encodings.base.rotation import partners
+from engine.encodings.base.rotation import angle_matrices, partners
 from engine.encodings.designed import Design, DesignedSettings
 from engine.settings.base import BaseConfig
 
@@ -87,40 +87,6 @@ class Waves(nn.Module):
         return self.amplitude * torch.cat([phases.cos(), phases.sin()], dim=-1)[..., : self.width]
 
 
-class Network(nn.Module):
-    """A network of one hidden layer on the position over the trained length."""
-
-    def __init__(self, design: Design) -> None:
-        super().__init__()
-        hidden, learned = design.parts.design_hidden, design.parts.learns_features
-        self.trained = design.trained
-        self.hidden = Dense(1, hidden, learned=learned)
-        self.out = Dense(hidden, design.width, learned=learned)
-
-    def forward(self, at: Tensor) -> Tensor:
-        features: Tensor = self.out(gelu(self.hidden(at[..., None] / self.trained)))
-        return features
-
-    phases = forward
-
-    def scale(self, factor: float) -> None:
-        self.out.scale(factor)
-
-
-def convolution(design: Design) -> DepthwiseConvolution:
-    """A convolution of the tokens, not of positions, [batch, length, d_model] -> the same."""
-    return DepthwiseConvolution(design.outputs, design.before, design.after, learned=design.parts.learns_features)
-
-
-FEATURES: dict[str, Callable[[Design], Table | Waves | Network | DepthwiseConvolution]] = {
-    "table": Table,
-    "sinusoids": Waves,
-    "fourier": Waves,
-    "network": Network,
-    "convolution": convolution,
-}
-
-
 class ReadOut(nn.Module):
     """A network of one hidden layer from the features to what acts."""
 
@@ -135,6 +101,34 @@ class ReadOut(nn.Module):
 
     def scale(self, factor: float) -> None:
         self.out.scale(factor)
+
+
+class Network(ReadOut):
+    """A network of one hidden layer on the position over the trained length."""
+
+    def __init__(self, design: Design) -> None:
+        parts = design.parts
+        super().__init__(1, parts.design_hidden, design.width, learned=parts.learns_features)
+        self.trained = design.trained
+
+    def forward(self, at: Tensor) -> Tensor:
+        return super().forward(at[..., None] / self.trained)
+
+    phases = forward
+
+
+def convolution(design: Design) -> DepthwiseConvolution:
+    """A convolution of the tokens, not of positions, [batch, length, d_model] -> the same."""
+    return DepthwiseConvolution(design.outputs, design.before, design.after, learned=design.parts.learns_features)
+
+
+FEATURES: dict[str, Callable[[Design], Table | Waves | Network | DepthwiseConvolution]] = {
+    "table": Table,
+    "sinusoids": Waves,
+    "fourier": Waves,
+    "network": Network,
+    "convolution": convolution,
+}
 
 
 def read_out(design: Design) -> nn.Identity | Dense | ReadOut:
@@ -209,5 +203,4 @@ class Designed(PositionalEncoding):
             return row_matrices(self.values(index_of(at, device).float()))
         if self.place == "scores":
             return bias_matrices(self.values(offsets(at, at, device).float()).permute(2, 0, 1))
-        turn = self.angles(at, device, torch.float32).float().cpu()
-        return {"matrix": turn, "similarity": (turn.cos() @ turn.cos().T + turn.sin() @ turn.sin().T) / turn.shape[1]}
+        return angle_matrices(self.angles(at, device, torch.float32).float().cpu())

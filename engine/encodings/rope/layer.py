@@ -27,7 +27,7 @@ from typing import Literal
 from torch import Tensor
 
 from engine.encodings.base.layer import PositionalEncoding, Positions
-from engine.encodings.base.rotation import Rotation, angles, rotary_frequencies, rotated
+from engine.encodings.base.rotation import Rotation, angle_matrices, angles, rotary_frequencies, rotated
 from engine.encodings.rope import RopeSettings
 from engine.settings.base import BaseConfig
 
@@ -79,22 +79,13 @@ class Rope(PositionalEncoding):
     def __init__(self, config: BaseConfig, own: RopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.rotation = ScaledRotation(
-            config.head_width,
-            own.rope_base,
-            trained=max_positions,
-            scaling=own.rope_scaling,
-            factor=own.rope_scale_factor,
-            alpha=own.yarn_alpha,
-            beta=own.yarn_beta,
-        )
+            config.head_width, own.rope_base, trained=max_positions, scaling=own.rope_scaling,
+            factor=own.rope_scale_factor, alpha=own.yarn_alpha, beta=own.yarn_beta,
+        )  # fmt: skip
         self.layout = own.rope_layout
 
     def rotate(self, t: Tensor, positions: Positions) -> Tensor:
         return rotated(t, positions, self.rotation, self.layout)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
-        """``similarity``: the mean over pairs of the cosine of the angle between two positions."""
-        turn = angles(range(length), self.rotation)
-        # cos(a - b) = cos a cos b + sin a sin b, without an array [position, position, pair]
-        similarity = (turn.cos() @ turn.cos().T + turn.sin() @ turn.sin().T) / turn.shape[1]
-        return {"matrix": turn.float(), "similarity": similarity.float()}
+        return angle_matrices(angles(range(length), self.rotation))

@@ -8,7 +8,7 @@ offset alone.
 import torch
 from torch import Tensor
 
-from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, cosines, index_of
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, index_of, row_matrices
 from engine.encodings.sinusoidal import SinusoidalSettings
 from engine.settings.base import BaseConfig
 
@@ -45,5 +45,6 @@ class Sinusoidal(PositionalEncoding):
         return frequencies(self.d_model, self.base)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
-        rows = table(range(length), self.d_model, self.base, self.layout, torch.device("cpu"), torch.float32)
-        return {"matrix": rows, "similarity": cosines(rows)}
+        return row_matrices(
+            table(range(length), self.d_model, self.base, self.layout, torch.device("cpu"), torch.float32)
+        )

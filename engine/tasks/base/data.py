@@ -24,6 +24,13 @@ def uniform_symbols(batch: int, length: int, own: TaskSettings, generator: torch
     return torch.randint(own.n_symbols, (batch, length), generator=generator)
 
 
+def asked_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
+    """The answers [batch] at the last position, where alone something is asked: [batch, length]."""
+    asked = torch.full_like(source, IGNORE)
+    asked[:, -1] = answers
+    return asked
+
+
 class Corpus(Protocol):
     """Sequences that are cut from a text instead of drawn by a rule; what is held out is a part of the text."""
 

@@ -44,12 +44,6 @@ class ContentOffsetSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "content_offset",
-    "Content offset",
-    "Each token says how far back the symbol stands that it asks for.",
-    "3₁ 1₁ 4₂ → · 3 3",
-    ContentOffsetSettings,
-    LABELLER,
-    group="place",
-    order_matters=True,
-)
+    "content_offset", "Content offset", "Each token says how far back the symbol stands that it asks for.",
+    "3₁ 1₁ 4₂ → · 3 3", ContentOffsetSettings, LABELLER, group="place", order_matters=True,
+)  # fmt: skip

@@ -3,12 +3,6 @@
 from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
 
 SPEC = TaskSpec(
-    "copy",
-    "Copy",
-    "Write the sequence again.",
-    "3 1 4 → 3 1 4",
-    SymbolSettings,
-    TRANSDUCER,
-    group="rewrite",
+    "copy", "Copy", "Write the sequence again.", "3 1 4 → 3 1 4", SymbolSettings, TRANSDUCER, group="rewrite",
     order_matters=True,
-)
+)  # fmt: skip

@@ -43,11 +43,7 @@ class CueMajoritySettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "cue_majority",
-    "Majority with a cue",
-    "At the last position, say whether most symbols are high; the cue in front may give it away.",
-    "↑ 3 7 1 → · · · 0",
-    CueMajoritySettings,
-    ENCODER,
-    group="count",
-)
+    "cue_majority", "Majority with a cue",
+    "At the last position, say whether most symbols are high; the cue in front may give it away.", "↑ 3 7 1 → · · · 0",
+    CueMajoritySettings, ENCODER, group="count",
+)  # fmt: skip

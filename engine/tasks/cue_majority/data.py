@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from engine.tasks.base.data import IGNORE, TaskData, uniform_symbols
+from engine.tasks.base.data import TaskData, asked_at_the_end, uniform_symbols
 from engine.tasks.cue_majority import CueMajoritySettings
 
 LOW, HIGH, BLANK = range(3)
@@ -28,9 +28,7 @@ def draw(batch: int, length: int, own: CueMajoritySettings, generator: torch.Gen
 
 
 def answer(source: Tensor, own: CueMajoritySettings) -> Tensor:
-    asked = torch.full_like(source, IGNORE)
-    asked[:, -1] = label(source, own)
-    return asked
+    return asked_at_the_end(source, label(source, own))
 
 
 TASK = TaskData(answer, draw)

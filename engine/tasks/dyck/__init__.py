@@ -21,11 +21,6 @@ class DyckSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "dyck",
-    "Bracket depth",
-    "After each bracket (0 opens, 1 closes), say how many are open.",
-    "0 0 1 → 1 2 1",
-    DyckSettings,
-    LABELLER,
-    group="count",
-)
+    "dyck", "Bracket depth", "After each bracket (0 opens, 1 closes), say how many are open.", "0 0 1 → 1 2 1",
+    DyckSettings, LABELLER, group="count",
+)  # fmt: skip

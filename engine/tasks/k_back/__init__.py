@@ -17,12 +17,6 @@ class KBackSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "k_back",
-    "k back",
-    "At each position, name the symbol k positions earlier.",
-    "k = 1: 3 1 4 → · 3 1",
-    KBackSettings,
-    LABELLER,
-    group="place",
-    order_matters=True,
-)
+    "k_back", "k back", "At each position, name the symbol k positions earlier.", "k = 1: 3 1 4 → · 3 1", KBackSettings,
+    LABELLER, group="place", order_matters=True,
+)  # fmt: skip

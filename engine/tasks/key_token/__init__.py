@@ -35,11 +35,7 @@ class KeyTokenSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "key_token",
-    "Key token",
-    "One key stands somewhere; it says how far every symbol moves round the circle of symbols.",
-    "3 1 K2 → 1 3 ·",
-    KeyTokenSettings,
-    ENCODER,
-    group="symbol",
-)
+    "key_token", "Key token",
+    "One key stands somewhere; it says how far every symbol moves round the circle of symbols.", "3 1 K2 → 1 3 ·",
+    KeyTokenSettings, ENCODER, group="symbol",
+)  # fmt: skip

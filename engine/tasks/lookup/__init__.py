@@ -69,11 +69,6 @@ class LookupSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "lookup",
-    "Look-up",
-    "Find the pair with the asked key and name its value.",
-    "c1 a0 b3 b? → · · · 3",
-    LookupSettings,
-    LABELLER,
-    group="symbol",
-)
+    "lookup", "Look-up", "Find the pair with the asked key and name its value.", "c1 a0 b3 b? → · · · 3",
+    LookupSettings, LABELLER, group="symbol",
+)  # fmt: skip

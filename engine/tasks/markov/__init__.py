@@ -91,12 +91,6 @@ class MarkovSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "markov",
-    "Markov source",
-    "At each position, name the next symbol of a source that looks two symbols back.",
-    "3 1 4 → · 4 ·",
-    MarkovSettings,
-    READER,
-    group="next",
-    shortest=3,
-)
+    "markov", "Markov source", "At each position, name the next symbol of a source that looks two symbols back.",
+    "3 1 4 → · 4 ·", MarkovSettings, READER, group="next", shortest=3,
+)  # fmt: skip

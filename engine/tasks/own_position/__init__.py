@@ -58,12 +58,6 @@ class OwnPositionSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "own_position",
-    "Own position",
-    "At each position, name the position; the symbols do not help.",
-    "3 1 4 → 0 1 2",
-    OwnPositionSettings,
-    LABELLER,
-    group="place",
-    order_matters=True,
-)
+    "own_position", "Own position", "At each position, name the position; the symbols do not help.", "3 1 4 → 0 1 2",
+    OwnPositionSettings, LABELLER, group="place", order_matters=True,
+)  # fmt: skip

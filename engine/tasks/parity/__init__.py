@@ -14,11 +14,6 @@ class ParitySettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "parity",
-    "Parity",
-    "After the last bit, say whether the ones so far are odd in number.",
-    "1 0 1 → · · 0",
-    ParitySettings,
-    LABELLER,
-    group="count",
-)
+    "parity", "Parity", "After the last bit, say whether the ones so far are odd in number.", "1 0 1 → · · 0",
+    ParitySettings, LABELLER, group="count",
+)  # fmt: skip

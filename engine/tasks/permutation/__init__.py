@@ -13,12 +13,6 @@ class PermutationSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "permutation",
-    "Permutation",
-    "Write the symbols in one fixed order, which has to be found out.",
-    "order 3 1 2: 3 1 4 → 4 3 1",
-    PermutationSettings,
-    TRANSDUCER,
-    group="rewrite",
-    order_matters=True,
-)
+    "permutation", "Permutation", "Write the symbols in one fixed order, which has to be found out.",
+    "order 3 1 2: 3 1 4 → 4 3 1", PermutationSettings, TRANSDUCER, group="rewrite", order_matters=True,
+)  # fmt: skip

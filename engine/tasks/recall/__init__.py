@@ -22,12 +22,6 @@ class RecallSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "recall",
-    "Associative recall",
-    "Pairs of key and value, then one of the keys: name its value.",
-    "0 7 1 5 0 → · · · · 7",
-    RecallSettings,
-    LABELLER,
-    group="symbol",
-    shortest=3,
-)
+    "recall", "Associative recall", "Pairs of key and value, then one of the keys: name its value.",
+    "0 7 1 5 0 → · · · · 7", RecallSettings, LABELLER, group="symbol", shortest=3,
+)  # fmt: skip

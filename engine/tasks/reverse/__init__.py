@@ -19,12 +19,6 @@ class ReverseSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "reverse",
-    "Reverse",
-    "Write the sequence backwards.",
-    "3 1 4 → 4 1 3",
-    ReverseSettings,
-    TRANSDUCER,
-    group="rewrite",
-    order_matters=True,
-)
+    "reverse", "Reverse", "Write the sequence backwards.", "3 1 4 → 4 1 3", ReverseSettings, TRANSDUCER,
+    group="rewrite", order_matters=True,
+)  # fmt: skip

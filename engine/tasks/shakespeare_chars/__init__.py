@@ -17,12 +17,6 @@ class CharacterSettings(TextSettings):
 
 
 SPEC = TaskSpec(
-    "shakespeare_chars",
-    "Next character",
-    "Name the next character of Shakespeare's plays, or of a text of your own.",
-    "T o ␣ b → o ␣ b e",
-    CharacterSettings,
-    READER,
-    group="next",
-    corpus=True,
-)
+    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays, or of a text of your own.",
+    "T o ␣ b → o ␣ b e", CharacterSettings, READER, group="next", corpus=True,
+)  # fmt: skip

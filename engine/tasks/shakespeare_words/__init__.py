@@ -21,12 +21,7 @@ class WordSettings(TextSettings):
 
 
 SPEC = TaskSpec(
-    "shakespeare_words",
-    "Next word",
+    "shakespeare_words", "Next word",
     "Name the next word, or what stands before it, of Shakespeare's plays or of a text of your own.",
-    "to be , → be , or",
-    WordSettings,
-    READER,
-    group="next",
-    corpus=True,
-)
+    "to be , → be , or", WordSettings, READER, group="next", corpus=True,
+)  # fmt: skip

@@ -5,8 +5,6 @@ is the inner product of the sinusoidal encodings of i and j; c_h = 8h/H for the 
 the bias zero at the query itself and changes no attention weight. Nothing is learned.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

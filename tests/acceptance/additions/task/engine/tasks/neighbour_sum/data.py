@@ -1,7 +1,5 @@
 """Neighbour sum: the answer is the symbol plus the one before it, modulo their number; the first is not asked."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from engine.tasks.base.data import IGNORE, TaskData
