@@ -80,12 +80,8 @@ ARCHITECTURES: dict[str, Architecture] = {
             "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.recurrent:Lstm"
         ),
         Architecture(
-            "cnn",
-            "Dilated causal CNN (no attention)",
-            "decoder",
-            layer_shapes=_convolutions,
-            layers="engine.model.convolutions:Convolutions",
-            sees=receptive_field,
+            "cnn", "Dilated causal CNN (no attention)", "decoder", layer_shapes=_convolutions,
+            layers="engine.model.convolutions:Convolutions", sees=receptive_field,
         ),
     )
-}
+}  # fmt: skip

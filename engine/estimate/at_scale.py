@@ -160,14 +160,10 @@ class Takes:
 def takes(model: Published, precision: Precision, length: int, batch: int = 1, *, written: bool = False) -> Takes:
     count, per_token = count_weights(model), cache_bytes(model, precision)
     return Takes(
-        parameters=count,
-        weights=count * precision.weights,
-        gradients=count * precision.gradients,
-        optimizer=count * precision.optimizer,
+        parameters=count, weights=count * precision.weights, gradients=count * precision.gradients,
+        optimizer=count * precision.optimizer, cache_per_token=per_token, cache=batch * length * per_token,
         activations=activation_bytes(model, precision, length, batch, written=written),
-        cache_per_token=per_token,
-        cache=batch * length * per_token,
-    )
+    )  # fmt: skip
 
 
 def longest_trained(model: Published, precision: Precision, memory: int, batch: int = 1, *, written: bool) -> int:

@@ -39,7 +39,6 @@ SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
 """The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes. Less where
 all tensors are about as large, as those of a baseline are."""
 DOUBLE = 8
-"""Bytes of a number in double precision."""
 SNAPSHOT_NUMBERS = 3_000_000
 """The most numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding."""
 KEPT = {"gru": 10, "lstm": 19, "cnn": 7}

@@ -73,26 +73,17 @@ def predict(config: RunConfig) -> Prediction:
     known = known_speed()
     speed = known if known is not None and known.covers(config) else None
     memory = predict_memory(
-        config,
-        length=sizes.length,
-        source_length=sizes.source_length,
-        padded=config.task_settings.pad_token is not None,
-        cut_targets=cuts_targets(config),
-        **sizes.of_model,
-    )
+        config, length=sizes.length, source_length=sizes.source_length, cut_targets=cuts_targets(config),
+        padded=config.task_settings.pad_token is not None, **sizes.of_model,
+    )  # fmt: skip
     return Prediction(
-        parameters=sum(parts.values()),
-        by_part=parts,
-        memory=memory,
+        parameters=sum(parts.values()), by_part=parts, memory=memory, flops_per_step=flops,
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
-        flops_per_step=flops,
         steps_per_second=1 / speed.seconds_on(config, flops, config.batch_size, sizes.length) if speed else None,
         result_seconds=result_seconds(config, speed, parts) if speed else None,
-        recording_steps=recording_cost(config),
-        data_seconds=data_seconds(config),
-        peak=peak_bytes(config, memory),
-        between=bytes_between_steps(config, memory),
-    )
+        recording_steps=recording_cost(config), data_seconds=data_seconds(config),
+        peak=peak_bytes(config, memory), between=bytes_between_steps(config, memory),
+    )  # fmt: skip
 
 
 def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> float:

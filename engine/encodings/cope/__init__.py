@@ -37,20 +37,13 @@ class CopeSettings(EncodingSettings):
 
 
 SPEC = EncodingSpec(
-    name="cope",
-    label="CoPE",
-    acts_on="scores",
-    settings=CopeSettings,
+    name="cope", label="CoPE", acts_on="scores", settings=CopeSettings,
     equation=r"e_{ij} = q_i \cdot (k_j + e[p_{ij}]),\quad p_{ij} = \sum_{t=j}^{i} \sigma(q_i \cdot k_t)",
     source="Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important",
-    layer="engine.encodings.cope.layer:Cope",
-    color="#227733",
-    pair_flops=2000,
-    per_layer=True,
-    relative=True,
+    layer="engine.encodings.cope.layer:Cope", color="#227733", pair_flops=2000, per_layer=True, relative=True,
     numbered=False,
     shown_as=(
         "Positions are counted by gates that open as the tokens say, so a token's position differs from query to query. Shown are the "
         "vectors of the counts, and how alike positions would be if every gate stood half open."
     ),
-)
+)  # fmt: skip

@@ -127,13 +127,10 @@ class DesignedSettings(EncodingSettings):
         outputs = {"embedding": config.d_model, "scores": config.n_heads, "rotation": config.head_width // 2}
         auto = {"embedding": config.token_init_std, "scores": config.d_model**-0.5, "rotation": 1.0}
         return Design(
-            self,
-            trained=max_positions,
-            outputs=outputs[self.design_place],
-            before=self.design_reach,
-            after=0 if causal else self.design_reach,
+            self, trained=max_positions, outputs=outputs[self.design_place],
+            before=self.design_reach, after=0 if causal else self.design_reach,
             scale=auto[self.design_place] if self.design_init_std is None else self.design_init_std,
-        )
+        )  # fmt: skip
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         design, hidden = self.in_run(config, max_positions=max_positions, causal=causal), self.design_hidden

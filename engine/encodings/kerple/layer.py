@@ -31,13 +31,9 @@ class Kerple(PositionalEncoding):
         super().__init__()
         self.kernel = own.kerple_kernel
         one, two = (torch.empty(config.n_heads).uniform_(SMALLEST, most) for most in (1.0, 2.0))
-        if self.kernel == "log":
-            self.raw_1, self.raw_2 = nn.Parameter(softplus_inverse(two)), nn.Parameter(softplus_inverse(one))
-        else:
-            self.raw_1, self.raw_2 = (
-                nn.Parameter(softplus_inverse(one)),
-                nn.Parameter((two / 2).clamp(max=0.99).logit()),
-            )
+        logarithmic = softplus_inverse(two), softplus_inverse(one)
+        power = softplus_inverse(one), (two / 2).clamp(max=0.99).logit()
+        self.raw_1, self.raw_2 = map(nn.Parameter, logarithmic if self.kernel == "log" else power)
 
     def r(self) -> tuple[Tensor, Tensor]:
         """The positive numbers r_1 and r_2, [head, 1, 1] each."""

@@ -56,12 +56,13 @@ class TextCorpus:
         text = own.encoded()
         trained = _tensors(text.trained)
         self.names = text.vocabulary.names(own.vocab_size)
-        self._trained = trained if own.text_tokens is None else (_stretch(trained, own.text_tokens, config.seed),)
+        self.trained = trained if own.text_tokens is None else (_stretch(trained, own.text_tokens, config.seed),)
+        """The texts that may be trained on, [token] each."""
         self._held_out = _tensors(text.held_out)
         self._stride = own.stride if own.windows == "overlapping" else None
         self._split, self._most, self._seed = own.split, config.dataset_size, config.seed
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
-        counts = torch.cat(self._trained).bincount()
+        counts = torch.cat(self.trained).bincount()
         self.chance = counts.max().item() / counts.sum().item()
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
@@ -78,11 +79,6 @@ class TextCorpus:
         """All windows of a side, in order: inputs and answers, [window, length], and text positions, [window, length + 1]."""
         windows, rows = self._windows(length, held_out)
         return *windows.take(rows), windows.text_positions(rows)
-
-    @property
-    def trained(self) -> tuple[Tensor, ...]:
-        """The texts that may be trained on, [token] each."""
-        return self._trained
 
     def _drawn(self, size: int, length: int, generator: torch.Generator, held_out: bool) -> tuple[Windows, Tensor]:
         windows, rows = self._windows(length, held_out)
@@ -101,7 +97,7 @@ class TextCorpus:
             windows = Windows(self._held_out, length, length)
             rows = torch.arange(len(windows))
         else:
-            windows = Windows(self._trained, length, self._stride or length)
+            windows = Windows(self.trained, length, self._stride or length)
             rows = torch.arange(len(windows))[: self._most]
             if self._split == "windows":
                 draw = torch.rand(len(rows), generator=torch.Generator().manual_seed(self._seed))

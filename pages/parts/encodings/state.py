@@ -13,9 +13,8 @@ from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.experiments.choice import NEEDS
 from engine.runs.store import RUN_ID
-from engine.settings.errors import Problem
+from engine.settings.errors import Problem, checked, leniently
 from engine.settings.fields import Setting, setting, settings_in, to_text
-from engine.settings.reading import checked, leniently
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.boards.recorded import RECORDED

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from pydantic import field_validator
 
 from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
-from engine.settings.errors import Problem
+from engine.settings.errors import Problem, checked
 from engine.settings.fields import Parameters, setting
-from engine.settings.reading import checked
 from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.result import Result

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.estimate.matching import n_parameters
-from engine.settings.errors import ConfigError
-from engine.settings.reading import leniently
+from engine.settings.errors import ConfigError, leniently
 from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan, read_plan, width_of
 
