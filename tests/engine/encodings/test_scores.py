@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.encodings.alibi.layer import slopes
+from engine.encodings.base.layer import PositionalEncoding
 from engine.encodings.cope.layer import Cope
 from engine.encodings.fire.layer import Fire
 from engine.encodings.kerple.layer import Kerple
@@ -17,6 +18,22 @@ from engine.model.activations import ActivationCache
 from tests.engine.tiny import tiny_encoding, tiny_model, tokens
 
 BATCH, HEADS, LENGTH, WIDTH = 2, 4, 9, 4
+
+
+def bias_of(encoding: PositionalEncoding, length: int) -> Tensor:
+    """What is added to the scores where queries and keys do not matter, [head, query, key]."""
+    q = torch.zeros(1, 4, length, 4)
+    bias = encoding.score_bias(q, q, range(length), range(length))
+    assert bias is not None
+    return bias[0].detach()
+
+
+@pytest.mark.parametrize("name", ["alibi", "t5_bias", "kerple", "fire"])
+def test_the_picture_is_the_bias(name: str) -> None:
+    encoding = tiny_encoding(name, max_positions=LENGTH)
+    matrices = encoding.matrices(LENGTH)
+    torch.testing.assert_close(matrices["matrix"], bias_of(encoding, LENGTH))
+    torch.testing.assert_close(matrices["similarity"], matrices["matrix"].mean(0))
 
 
 def published_slopes(n: int) -> list[float]:
@@ -42,19 +59,8 @@ def test_slopes_follow_the_published_rule() -> None:
 def test_alibi_agrees_with_x_transformers(heads: int) -> None:
     from x_transformers.x_transformers import AlibiPositionalBias
 
-    encoding = tiny_encoding("alibi", max_positions=20, n_heads=heads, d_head=4)
-    q = torch.zeros(1, heads, 20, 4)
-    ours = encoding.score_bias(q, q, range(20), range(20))
-    torch.testing.assert_close(ours[0], AlibiPositionalBias(heads)(20, 20))
-
-
-def test_slope_scale_multiplies_and_the_picture_is_the_bias() -> None:
-    encoding = tiny_encoding("alibi", max_positions=9, alibi_slope_scale=2.0)
-    assert encoding.slopes == tuple(2 * slope for slope in slopes(4))
-    matrices = tiny_encoding("alibi", max_positions=9).matrices(5)
-    assert matrices["matrix"].shape == (4, 5, 5)
-    assert matrices["matrix"][1, 4, 0].item() == -4 * 2**-4
-    torch.testing.assert_close(matrices["similarity"], matrices["matrix"].mean(0))
+    encoding = tiny_encoding("alibi", max_positions=20, n_heads=heads, d_head=4, alibi_slope_scale=2.0)
+    torch.testing.assert_close(bias_of(encoding, 20), 2 * AlibiPositionalBias(heads)(20, 20))
 
 
 OFFSETS = torch.arange(-45_000, 45_000)
@@ -81,21 +87,7 @@ def test_t5_agrees_with_x_transformers(causal: bool) -> None:
     encoding = tiny_encoding("t5_bias", max_positions=40, causal=causal)
     theirs = RelativePositionBias(1.0, causal=causal, heads=4)
     theirs.relative_attention_bias.weight.data.copy_(encoding.biases)
-    q = torch.zeros(1, 4, 40, 4)
-    torch.testing.assert_close(encoding.score_bias(q, q, range(40), range(40))[0], theirs(40, 40))
-
-
-def test_each_direction_has_its_own_buckets_unless_causal_and_the_picture_is_the_bias() -> None:
-    assert set(bucket(torch.arange(1, 500), buckets=32, max_distance=128, causal=True).tolist()) == {0}
-    ahead = set(bucket(torch.arange(1, 500), buckets=32, max_distance=128, causal=False).tolist())
-    behind = set(bucket(-torch.arange(1, 500), buckets=32, max_distance=128, causal=False).tolist())
-    assert not ahead & behind
-
-    encoding = tiny_encoding("t5_bias", max_positions=9)
-    matrices = encoding.matrices(9)
-    q = torch.zeros(1, 4, 9, 4)
-    torch.testing.assert_close(matrices["matrix"], encoding.score_bias(q, q, range(9), range(9))[0].detach())
-    torch.testing.assert_close(matrices["similarity"], matrices["matrix"].mean(0))
+    torch.testing.assert_close(bias_of(encoding, 40), theirs(40, 40).detach())
 
 
 def kerple(kernel: str) -> Kerple:
@@ -109,8 +101,7 @@ def kernel_at(kernel: str, r_1: float, r_2: float, distance: int) -> float:
 @pytest.mark.parametrize("kernel", ["log", "power"])
 def test_agrees_with_the_equations_and_with_the_authors_first_values(kernel: str) -> None:
     encoding = kerple(kernel)
-    q = torch.zeros(1, 4, LENGTH, 4)
-    bias = encoding.score_bias(q, q, range(LENGTH), range(LENGTH))[0]
+    bias = bias_of(encoding, LENGTH)
     ones, twos = (r.flatten().tolist() for r in encoding.r())
     for h, (r_1, r_2) in enumerate(zip(ones, twos, strict=True)):
         expected = [[kernel_at(kernel, r_1, r_2, abs(i - j)) for j in range(LENGTH)] for i in range(LENGTH)]
@@ -160,10 +151,8 @@ def published_fire(encoding: Fire, length: int) -> Tensor:
 @pytest.mark.parametrize("threshold", [None, 3.0, 100.0])
 def test_agrees_with_the_paper_where_a_causal_stack_looks(threshold: float | None) -> None:
     encoding = tiny_encoding("fire", max_positions=LENGTH, fire_threshold=threshold)
-    q = torch.zeros(1, 4, LENGTH, 4)
-    bias = encoding.score_bias(q, q, range(LENGTH), range(LENGTH))[0]
     seen = torch.ones(LENGTH, LENGTH).tril().bool()
-    torch.testing.assert_close(bias[:, seen], published_fire(encoding, LENGTH)[:, seen])
+    torch.testing.assert_close(bias_of(encoding, LENGTH)[:, seen], published_fire(encoding, LENGTH)[:, seen])
 
 
 def test_distances_stay_within_one_and_up_to_the_threshold_a_shift_changes_nothing() -> None:
@@ -265,18 +254,6 @@ def test_cope_agrees_with_the_equations(causal: bool, counts: int) -> None:
         for j in range(i + 1 if causal else LENGTH):
             expected = counted(encoding, q[1, 2, i], k[1, 2], i, j)
             torch.testing.assert_close(bias[1, 2, i, j], expected)
-
-
-def test_agrees_with_x_transformers_in_a_causal_stack() -> None:
-    from x_transformers.x_transformers import CoPE
-
-    encoding, (q, k) = cope(True, cope_counts=5), q_and_k()
-    theirs = CoPE(WIDTH, HEADS, 5).double()
-    theirs.pos_emb.data.copy_(encoding.vectors[0])
-    future = torch.ones(LENGTH, LENGTH).triu(1).bool()
-    expected = theirs(q, (q @ k.mT).masked_fill(future, -torch.inf))
-    bias = encoding.score_bias(q, k, range(LENGTH), range(LENGTH))
-    torch.testing.assert_close(bias[..., ~future], expected[..., ~future])
 
 
 def test_it_can_count_what_matters() -> None:
