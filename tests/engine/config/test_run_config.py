@@ -1,7 +1,5 @@
 """RunConfig: every field survives each way out and back; every refusal names setting, value and what is allowed."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 from typing import Any

@@ -1,6 +1,4 @@
-"""Encodings that are added to the embedding: against other people's code, the equations by hand, and what they promise."""
-
-from __future__ import annotations
+"""Encodings that are added to the embedding: against other people's code and the equations by hand."""
 
 import math
 

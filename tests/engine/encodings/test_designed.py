@@ -1,7 +1,5 @@
 """An encoding put together from parts: every combination runs, and is what its parts say; the code written for it is the same."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import subprocess
@@ -182,9 +180,3 @@ def test_what_is_not_learned_is_saved_but_not_trained() -> None:
     names = {name for name, _ in model.named_parameters() if "encodings" in name}
     assert names == {"stack.encodings.0.readout.weight", "stack.encodings.0.readout.bias"}
     assert "stack.encodings.0.features.frequencies" in model.state_dict()
-
-
-def test_a_design_in_words() -> None:
-    assert DesignedSettings().in_words == (
-        "Fourier features of the position, read out by a linear map, added to the embedding."
-    )

@@ -1,14 +1,12 @@
 """All encodings of the registry: what their specifications say agrees with their modules and with whole models."""
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 import torch
 
-from engine.config.run_config import RunConfig, parse
+from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from engine.encodings.base.layer import PositionalEncoding
 from engine.settings.base import BaseConfig
@@ -65,22 +63,21 @@ def test_what_was_first_computed_in_inference_mode_can_be_trained_on_and_drawn(n
     assert not any(tensor.requires_grad for tensor in matrices.values())
 
 
-def shown(config: RunConfig) -> str:
+def shown(name: str, **settings: Any) -> str:
+    """The equation of an encoding with its numbers, at a width of 32 and a head width of 8."""
+    config = parse({"pos_encoding": name, "d_model": 32, "n_heads": 4, **settings})
     return config.encoding.equation_with_numbers(config, config.encoding_settings)
 
 
 def test_base_and_width_are_put_in_and_nothing_else() -> None:
-    config = parse({"pos_encoding": "rope", "rope_base": 500.0, "d_model": 32, "n_heads": 4})
-    assert shown(config) == (
+    assert shown("rope", rope_base=500.0) == (
         r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{{8}},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,{500}^{-2t/{8}})"
     )
 
 
 @pytest.mark.parametrize("name", [name for name, row in ENCODINGS.items() if row.symbols])
 def test_every_symbol_named_stands_in_the_equation(name: str) -> None:
-    row = ENCODINGS[name]
-    config = parse({"pos_encoding": name, "d_model": 32, "n_heads": 4})
-    assert shown(config) != row.equation
-    for _, setting in row.symbols:
-        value = config.head_width if setting == "head_width" else config.value(setting)
-        assert f"{{{value:g}}}" in shown(config)
+    assert shown(name) != ENCODINGS[name].equation
+    for _, setting in ENCODINGS[name].symbols:
+        value = 8 if setting == "head_width" else parse({"pos_encoding": name}).value(setting)
+        assert f"{{{value:g}}}" in shown(name)

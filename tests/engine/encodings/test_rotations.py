@@ -1,6 +1,4 @@
-"""Encodings that rotate queries and keys: against other people's code, the papers' equations, and by what they promise."""
-
-from __future__ import annotations
+"""Encodings that rotate queries and keys: against other people's code and the papers' equations; RoPE beyond the trained length."""
 
 import math
 from typing import Any

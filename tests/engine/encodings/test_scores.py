@@ -1,7 +1,5 @@
 """Encodings that are added to the scores: against the papers' own rules, other people's code, and loops over their equations."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Predicted memory against measured memory, over everything that changes it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The predicted peak of a run, also with measurements: always a number, never below what is known, and close to real processes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

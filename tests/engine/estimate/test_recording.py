@@ -1,7 +1,5 @@
 """When a run is validated and when its snapshots are taken."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How fast this machine trains, as it is remembered, and the predicted time of what is measured after the last step."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,6 @@ from engine.estimate.speed import (
     remember_speed,
     speed_file,
 )
-from engine.workers.hosting.limits import Limits, refusal
 
 
 @pytest.fixture(autouse=True)
@@ -103,18 +100,6 @@ def test_what_an_encoding_looks_up_takes_time_for_each_pair(name: str) -> None:
     added = [times[name, n] - times["nope", n] for n in (128, 256)]
     assert added[1] > 3 * added[0]
     assert times[name, 256] > 2 * times["nope", 256]
-
-
-def test_a_run_that_looks_much_up_meets_the_limit_of_time() -> None:
-    remember_speed(Speed(0.0005, 5e10))
-    limits = Limits(seconds=90)
-    plain, counted = (
-        RunConfig().replace(task="k_back", pos_encoding=name, seq_len=128, steps=5000) for name in ("rope", "cope")
-    )
-    assert refusal(plain, predict(plain), limits, predict) is None
-    sentence = refusal(counted, predict(counted), limits, predict)
-    assert sentence is not None
-    assert sentence.startswith("steps is 5000: the run would take about")
 
 
 KNOWN = Speed(overhead=1e-4, rate=1e10)

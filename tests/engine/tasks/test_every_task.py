@@ -1,7 +1,5 @@
 """All tasks of the registry: folder, data, and that data and specification speak of the same settings; where offsets are not enough."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints

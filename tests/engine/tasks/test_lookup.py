@@ -1,7 +1,5 @@
 """Look-up against a slow rule that reads the sequence pair by pair."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """The Markov task: what is drawn follows the table, and nothing beats the floor that is said of it."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import pairwise
@@ -14,7 +12,7 @@ from engine.config.run_config import parse
 from engine.estimate.layout import loss_floor
 from engine.tasks.base.data import IGNORE
 from engine.tasks.markov.data import draw
-from engine.training.data import Data, is_held_out
+from engine.training.data import Data
 
 SMALL = parse({"task": "markov", "vocab_size": 4, "seq_len": 8, "dirichlet_alpha": 0.5})
 
@@ -81,11 +79,3 @@ def test_the_source_is_one_for_all_seeds_and_another_by_its_own_setting() -> Non
     assert same.task_settings.source is SMALL.task_settings.source
     assert not np.allclose(other.task_settings.source.table, SMALL.task_settings.source.table)
     assert not Data(same).training_batch().inputs.equal(Data(SMALL).training_batch().inputs)
-
-
-def test_a_fixed_set_is_trained_on_and_shares_no_sequence_with_validation() -> None:
-    data = Data(parse({"task": "markov", "seq_len": 16, "dataset_size": 40}))
-    trained = {tuple(row) for _ in range(40) for row in data.training_batch().inputs.tolist()}
-    assert len(trained) == 40
-    assert not is_held_out(torch.tensor(sorted(trained))).any()
-    assert is_held_out(data.validation_batch().inputs).all()

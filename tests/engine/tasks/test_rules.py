@@ -1,7 +1,5 @@
 """Tasks whose answer follows a rule: against slow rules of their own, and what their sequences promise."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

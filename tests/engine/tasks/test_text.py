@@ -1,7 +1,5 @@
 """The text tasks: what their settings refuse, and windows and splits of a small text, checked against slices of that text."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any
