@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.base import SymbolSettings
+from engine.tasks.base.data import IGNORE, TaskData
 
 
 def answer(source: Tensor, own: SymbolSettings) -> Tensor:
