@@ -25,7 +25,7 @@ FORBIDDEN = {
         ("pages/parts/app/own_runs.py", "engine.training.train"),
         ("pages/lab.py", "engine.model.transformer"),
         ("engine/cli/issue.py", "engine.training.train"),
-        ("engine/settings/errors.py", "torch"),
+        ("engine/estimate/frames.py", "torch"),
         ("engine/experiments/experiment.py", "engine.training.train"),
         ("engine/workers/pool.py", "engine.analysis.attention_heads"),
         ("engine/runs/folder.py", "safetensors.torch"),
