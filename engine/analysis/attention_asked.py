@@ -11,7 +11,7 @@ from typing import Literal
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.foundation.code_hash import code_hash
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder
 
 Which = Literal["self", "encoder", "cross"]
 """The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and

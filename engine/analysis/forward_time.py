@@ -17,8 +17,7 @@ from engine.analysis.encoding_jobs import Timing
 from engine.config.run_config import RunConfig
 from engine.encodings import NO_ENCODING
 from engine.estimate.layout import shapes
-from engine.foundation.files import write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, write_whole
 from engine.model.build import build_model
 
 PAIRS, FEWEST = 15, 3

@@ -15,8 +15,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import keep_newest, replacing
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, keep_newest, replacing
 from engine.tasks.text_settings import TextSettings
 from engine.tasks.windows import text_corpus
 from engine.text.kneser_ney import ORDERS, kneser_ney

@@ -15,8 +15,8 @@ from threading import Lock, Thread
 from engine.cluster.codec import Unreadable, decode
 from engine.cluster.files import Chunk, chunks_of, needed_by, write_chunk
 from engine.cluster.relay import Item
+from engine.foundation.files import data_folder
 from engine.foundation.log import log_error
-from engine.foundation.paths import data_folder
 from engine.foundation.visitor import PROGRAM
 from engine.runs.folder import RunFolder
 from engine.workers import protocol

@@ -22,7 +22,7 @@ from engine.foundation.child import ChildProcess
 from engine.foundation.code_hash import program_hash
 from engine.foundation.files import keep_private
 from engine.foundation.log import log_error
-from engine.foundation.pace import Pace
+from engine.foundation.visitor import Pace
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 

@@ -16,8 +16,7 @@ from pydantic import Field, TypeAdapter
 
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
-from engine.foundation.files import write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, write_whole
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends)

@@ -12,8 +12,7 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from engine.config.run_config import RunConfig
-from engine.foundation.files import is_abandoned, write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, is_abandoned, write_whole
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.foundation.errors import Explained
+from engine.foundation.log import Explained
 
 
 class Refused(Explained, ValueError):

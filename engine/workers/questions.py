@@ -16,8 +16,7 @@ from typing import Any, cast
 
 from engine.foundation.formatting import in_time
 from engine.foundation.job import Answer, Job
-from engine.foundation.pace import Pace
-from engine.foundation.visitor import Visitor
+from engine.foundation.visitor import Pace, Visitor
 from engine.workers import protocol
 from engine.workers.errors import JobError
 from engine.workers.processes.machines import HERE

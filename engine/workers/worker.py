@@ -21,9 +21,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, Literal, cast, get_args
 
-from engine.foundation.files import replacing
+from engine.foundation.files import data_folder, replacing
 from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
-from engine.foundation.paths import data_folder
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.runs.folder import RunFolder
 from engine.workers import protocol

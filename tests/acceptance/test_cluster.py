@@ -19,7 +19,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.foundation.paths import DATA_VARIABLE
+from engine.foundation.files import DATA_VARIABLE
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 from engine.runs.run import Run

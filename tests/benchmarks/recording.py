@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from engine.config.run_config import RunConfig, parse
-from engine.foundation.paths import DATA_VARIABLE
+from engine.foundation.files import DATA_VARIABLE
 from engine.runs.events import Progress
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.runs.request import RunRequest

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.analysis.text_jobs import CountWords
 from engine.config.text_recipe import text_config
-from engine.foundation.paths import DATA_VARIABLE
+from engine.foundation.files import DATA_VARIABLE
 from engine.runs.events import Progress
 from engine.runs.passing import passed
 from engine.runs.request import RunRequest

@@ -28,8 +28,8 @@ from typing import Any
 import psutil
 
 from engine.config.run_config import RunConfig
+from engine.foundation.files import DATA_VARIABLE
 from engine.foundation.log import LOG
-from engine.foundation.paths import DATA_VARIABLE
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run

@@ -14,8 +14,7 @@ from threading import Lock
 from typing import Literal
 
 from engine.foundation.formatting import counted, in_time
-from engine.foundation.pace import Pace
-from engine.foundation.visitor import Visitor
+from engine.foundation.visitor import Pace, Visitor
 from engine.workers.errors import NoRoom
 from engine.workers.hosting.limits import Limits
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.foundation.start import FORKS
+from engine.foundation.child import FORKS
 
 CGROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 """The tree of control groups, and the file that names this process's place in it."""

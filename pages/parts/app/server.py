@@ -25,8 +25,7 @@ def pool() -> Pool:
     """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them.
     Raises ValueError with one sentence where the environment has a limit or a scheduler that does not fit."""
     from engine.cluster import cluster_at
-    from engine.foundation.files import keep_private
-    from engine.foundation.paths import data_folder
+    from engine.foundation.files import data_folder, keep_private
     from engine.runs.store import Runs
     from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock, local
 
-from engine.foundation.pace import Pace
-from engine.foundation.turns import Turns
+from engine.foundation.visitor import Pace, Turns
 from pages.parts.app.visitor import number_here, visitor
 
 PACE = Pace(rate=1.0, most=10.0)

@@ -18,8 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from engine.foundation.pace import Pace
-from engine.foundation.visitor import Visitor
+from engine.foundation.visitor import Pace, Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
 from engine.workers.errors import NoRoom

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.foundation.pace import Pace
+from engine.foundation.visitor import Pace
 
 
 class Clock:

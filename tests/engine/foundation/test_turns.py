@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
-from engine.foundation.turns import Turns
+from engine.foundation.visitor import Turns
 
 
 def called(waiting: Iterable[tuple[str, bool]]) -> list[str]:

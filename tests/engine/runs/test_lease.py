@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.foundation.start import ROOT
+from engine.foundation.fork_server import ROOT
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Progress
 from engine.runs.lease import SILENT, ServerLease

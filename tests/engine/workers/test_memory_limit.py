@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from engine.foundation.child import KEPT_BLOCKS
-from engine.foundation.start import ROOT
+from engine.foundation.fork_server import ROOT
 
 SCRIPT = """
 import sys

@@ -21,9 +21,9 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation import start
+from engine.foundation import fork_server
+from engine.foundation.fork_server import ROOT, ForkServer
 from engine.foundation.job import Job
-from engine.foundation.start import ROOT, ForkServer
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
@@ -340,7 +340,7 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
 
 def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "WARM", ())
-    monkeypatch.setattr(start, "FORK_SERVER", server := ForkServer())
+    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
     with pool_of(tmp_path) as pool:
         run, first = long_run(pool), server.pid
         os.kill(first, signal.SIGKILL)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from engine.foundation.start import ROOT
+from engine.foundation.fork_server import ROOT
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs.folder import RunFolder

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.foundation.pace import Pace
-from engine.foundation.visitor import Visitor
+from engine.foundation.visitor import Pace, Visitor
 from pages.parts.app import turn
 
 

@@ -13,8 +13,10 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.foundation import start
-from engine.foundation.start import FORK_SERVER, FORKS, WARM, ForkServer
+from engine.foundation import child as children
+from engine.foundation import fork_server
+from engine.foundation.child import FORKS
+from engine.foundation.fork_server import FORK_SERVER, WARM, ForkServer
 from tests.engine.foundation.test_child import PATIENCE, Child, until
 
 COMMAND = ["-m", "tests.engine.foundation.forked"]
@@ -24,8 +26,8 @@ forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
     """A fork server of this test's own, which imports nothing and so is there soon."""
-    monkeypatch.setattr(start, "WARM", ())
-    monkeypatch.setattr(start, "FORK_SERVER", server := ForkServer())
+    monkeypatch.setattr(fork_server, "WARM", ())
+    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
     yield server
     server.close()
 
@@ -108,7 +110,7 @@ def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
     waits = Child([*COMMAND, "waits"])
     waits.process.kill()
     assert not waits.process.wait(0.1), "it may come to it yet"
-    monkeypatch.setattr(start, "HANGS_AFTER", 0.0)
+    monkeypatch.setattr(fork_server, "HANGS_AFTER", 0.0)
     waits.process.kill()
     assert waits.process.wait(PATIENCE)
     later, said = told("later")
@@ -124,7 +126,7 @@ def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
 @pytest.mark.parametrize("by", ["fork", "spawn"])
 def test_both_ways_give_the_same_process(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     if by == "spawn":
-        monkeypatch.setattr(start, "FORKS", False)
+        monkeypatch.setattr(children, "FORKS", False)
     elif not FORKS:
         pytest.skip("nothing is forked here")
     monkeypatch.setenv("SECRET", "word")
