@@ -115,7 +115,7 @@ class DaskCluster:
                     found = await ask(client, self.address, "identity", n_workers=-1)
                     self._look(client, found["workers"])
                     if not found["workers"] and self.connecting:
-                        self._joined()
+                        self._know()
                     await self._wait(LOOK_EVERY)
             finally:
                 await self._leave()
@@ -165,22 +165,22 @@ class DaskCluster:
     async def _with(self, client: Client, member: Member) -> None:
         """Be with one worker until it is gone; after a while it is tried again."""
         try:
-            await member.live(await self._way_to(client, member.name), self._joined)
+            await member.live(await self._way_to(client, member.name), self._know)
         except OtherVersion as error:
             self.refused[member.name] = str(error)
             LOG.warning("%s It is not used.", error)
         except UNREACHABLE as error:
-            member.say_gone(error)
+            LOG.warning("The cluster's worker %s is gone (%s).", member.name, str(error) or type(error).__name__)
         except Exception as error:
             LOG.warning("The cluster's worker %s is not used: %s", member.name, error)
         finally:
             self._members.pop(member.name, None)
-            self.connecting = False
-            self._changed()
+            self._know()
         await asyncio.sleep(AGAIN_AFTER)
         self._tasks.pop(member.name, None)
 
-    def _joined(self) -> None:
+    def _know(self) -> None:
+        """Note that it is known whether there are workers, and tell of a change."""
         self.connecting = False
         self._changed()
 
@@ -193,7 +193,6 @@ class DaskCluster:
 
     def _say_lost(self, error: Exception) -> None:
         """Say once that the cluster is gone."""
-        self.connecting = False
         if not self.problem:
             LOG.warning(
                 "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can.",
@@ -201,7 +200,7 @@ class DaskCluster:
                 "the connection was lost" if isinstance(error, CommClosedError) else str(error) or type(error).__name__,
             )
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
-        self._changed()
+        self._know()
 
 
 async def ask(client: Client, address: str, op: str, *, seconds: float = SILENT, **message: object) -> Any:

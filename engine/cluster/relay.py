@@ -11,13 +11,13 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from distributed import Worker, WorkerPlugin
 
-from engine.cluster.codec import encode
-from engine.cluster.files import Chunk, chunks_of, write_chunk
+from engine.cluster.codec import Chunk, chunks_of, encode, write_chunk
 from engine.foundation.child import ChildProcess
 from engine.foundation.code_hash import program_hash
 from engine.foundation.files import keep_private
@@ -32,11 +32,16 @@ ANSWERS = 30
 """Answers in each second, which may also come at once: many runs have much to tell, and each call costs both sides."""
 ABANDONED = 60.0
 """Seconds without a call after which the app is taken to be gone, and its processes are ended."""
-LARGEST_ANSWER = 8 * 2**20
-"""Bytes above which an answer takes no further message along; the next call has it."""
+LARGEST = 8 * 2**20
+"""Bytes above which a call or an answer takes no further message along; the next one has it."""
 
 Item = list[Any]
 """A message between app and relay: what it is, the process that it is about, and more: plain values and bytes only."""
+
+
+def size_of(item: Item) -> int:
+    """The bytes in a message; all else in it is small."""
+    return sum(len(part) for part in item if isinstance(part, bytes))
 
 
 def operation(app: str) -> str:
@@ -96,14 +101,14 @@ class Relay(WorkerPlugin):
 
     def _answer(self) -> list[Item]:
         given, size = list[Item](), 0
-        while self._outbox and size < LARGEST_ANSWER:
+        while self._outbox and size < LARGEST:
             given.append(self._outbox.popleft())
-            size += sum(len(part) for part in given[-1] if isinstance(part, bytes))
+            size += size_of(given[-1])
         return given
 
     def _take(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = Child(name, more[0], self._data, self._say_from_thread)
+            self._children[name] = Child(name, more[0], self._data, partial(self._loop.call_soon_threadsafe, self._say))
         elif child := self._children.get(name):
             match what:
                 case "send":
@@ -114,9 +119,6 @@ class Relay(WorkerPlugin):
                     child.process.close()
                 case "kill":
                     child.process.kill()
-
-    def _say_from_thread(self, items: Sequence[Item]) -> None:
-        self._loop.call_soon_threadsafe(self._say, items)
 
     def _say(self, items: Sequence[Item]) -> None:
         for item in items:

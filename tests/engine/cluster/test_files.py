@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.files import PIECE, Chunk, chunks_of, needed_by, write_chunk
+from engine.cluster.codec import PIECE, Chunk, chunks_of, needed_by, write_chunk
 from engine.config.run_config import RunConfig, parse
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
-from engine.cluster.process import RemoteProcess
+from engine.cluster.member import RemoteProcess
 from engine.config.run_config import parse
 from engine.estimate.prediction import predict
 from engine.foundation.visitor import Visitor
