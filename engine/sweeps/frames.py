@@ -10,9 +10,9 @@ import pandas as pd
 from engine.estimate.by_length import memory_at
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
+from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result
-from engine.sweeps.visit import QUANTITIES, Visit
+from engine.sweeps.result import QUANTITIES, Result
 
 COUNTED = [field.name for field in fields(Memory)]
 BYTES = ["cache_bytes", *COUNTED, "inference_peak", "predicted_saved"]

@@ -22,7 +22,7 @@ from engine.model.masks import forget_masks
 from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
 from engine.sweeps import KINDS
-from engine.sweeps.visit import Machine, Visit
+from engine.sweeps.jobs import Machine, Visit
 from engine.training.data import Batch
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers

@@ -15,13 +15,11 @@ import psutil
 
 from engine.foundation.background import BackgroundTask
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.sweeps.allowed import FIRST, FURTHER, GUESS, refusal
 from engine.sweeps.fit import Fit, fit_all
-from engine.sweeps.guard import needed_seconds, reason_not_to
-from engine.sweeps.jobs import DescribeMachine, MeasurePoint
+from engine.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
+from engine.sweeps.jobs import DescribeMachine, Machine, MeasurePoint, Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result
-from engine.sweeps.visit import Machine, Skip, Visit
+from engine.sweeps.result import Result, Skip
 from engine.workers.errors import JobError, Refused
 from engine.workers.pool import Pool
 from engine.workers.processes.machines import HERE
@@ -110,7 +108,6 @@ class Sweep(BackgroundTask):
 
     def _look(self, kind: str, place: int, round: int) -> None:
         config, length = self.plan.config(kind, place), self.plan.length_at(place)
-        began = time.monotonic()
         try:
             with CLOCK:
                 if self._pool.measuring != self._on:

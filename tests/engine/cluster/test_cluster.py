@@ -16,7 +16,7 @@ from distributed import Client, Scheduler
 from distributed.core import Server
 from distributed.protocol import Serialized, to_serialize
 
-from engine.cluster import cluster_at
+from engine.cluster import cluster_at, member
 from engine.cluster.cluster import DaskCluster, ask, checked_address
 from engine.foundation.log import LOG
 from engine.runs.events import Finished, Progress
@@ -33,9 +33,9 @@ from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some,
 
 
 @contextmanager
-def pool_on(cluster: LoopbackCluster, folder: Path, **limits: float) -> Iterator[Pool]:
-    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 1.0, **limits})
-    there = DaskCluster(cluster.address, cluster.security)
+def pool_on(cluster: LoopbackCluster, folder: Path, there: DaskCluster | None = None) -> Iterator[Pool]:
+    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 1.0})
+    there = there or DaskCluster(cluster.address, cluster.security)
     with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
         until_machines(pool, len(cluster.workers))
         yield pool
@@ -125,8 +125,13 @@ def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_clust
     assert workers[there] == min(machine.name for machine in pool.machines.training)
 
 
-def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
-    with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
+def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        loopback_cluster(tmp_path, workers=2) as cluster,
+        pool_on(cluster, tmp_path / "runs", there := DaskCluster(cluster.address, cluster.security)) as pool,
+    ):
         runs = [long_run(pool, seed=seed) for seed in range(2)]
         killed = cluster.workers[0]
         lost = next(run for run in runs if run.machine == cluster.address_of(killed))
@@ -139,7 +144,14 @@ def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(tmp_
         before = kept.step
         until(lambda: kept.step > before + 20)
         assert [machine.name for machine in pool.machines.training] == [kept.machine]
-        # One that comes back at the same address is used again, and the run that is started again is the same.
+        # One of another version that comes to the same address is refused, and forgotten when it leaves.
+        with monkeypatch.context() as patch:
+            patch.setattr(member, "program_hash", lambda: "other")
+            other = cluster.add(port=int(lost.machine.rpartition(":")[2]))
+            until(lambda: "has another version" in there.refused.get(lost.machine, ""))
+            other.kill()
+            until(lambda: not there.refused)
+        # The next one there is used again, and the run that is started again is the same.
         cluster.add(port=int(lost.machine.rpartition(":")[2]))
         until_machines(pool, 2)
         again = pool.submit(RunRequest(lost.config))

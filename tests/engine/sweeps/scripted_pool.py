@@ -7,8 +7,7 @@ from typing import Any
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.settings.costs import Memory
-from engine.sweeps.jobs import DescribeMachine, MeasurePoint
-from engine.sweeps.visit import Machine, Visit
+from engine.sweeps.jobs import DescribeMachine, Machine, MeasurePoint, Visit
 from engine.workers.errors import JobError
 from engine.workers.hosting.limits import Limits
 

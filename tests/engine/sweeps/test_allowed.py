@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.sweeps.allowed import refusal
+from engine.sweeps.guard import refusal
 from engine.sweeps.plan import Plan
 from engine.sweeps.sweep import Sweep
 from engine.workers.errors import Refused

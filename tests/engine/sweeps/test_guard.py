@@ -7,8 +7,8 @@ import pytest
 from engine.estimate.by_length import memory_at
 from engine.settings.costs import Memory
 from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, onward, reason_not_to
+from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import read_plan
-from engine.sweeps.visit import Visit
 
 GIB = 2**30
 PLAN = read_plan({"patience": 0.5})

@@ -22,7 +22,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
 from engine.experiments.story.steps import STEPS
-from engine.sweeps import allowed as sweeps_allowed
+from engine.sweeps import guard
 from engine.sweeps.plan import Plan
 from engine.tasks import TASKS
 from engine.workers.hosting.limits import PROFILE, PROFILES, Limits, refusal
@@ -90,4 +90,4 @@ def test_what_the_app_offers_runs(profile: str, offer: str) -> None:
 @pytest.mark.parametrize("axis", ["length", "depth"])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_measurement_of_memory_and_time_runs_as_it_opens(profile: str, axis: str) -> None:
-    assert sweeps_allowed.refusal(Plan(axis=axis), Limits.from_environment({PROFILE: profile})) is None
+    assert guard.refusal(Plan(axis=axis), Limits.from_environment({PROFILE: profile})) is None
