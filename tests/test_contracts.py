@@ -17,7 +17,7 @@ FORBIDDEN = {
     "Engine: a room imports only from those below it": [("engine/settings/base.py", "engine.config.presets")],
     "The engine knows no screen": [
         ("engine/runs/events.py", "streamlit"),
-        ("engine/cli/tables.py", "pages.parts.charts.base"),
+        ("engine/cli/terminal.py", "pages.parts.charts.base"),
     ],
     "What a page needs imports no torch, directly or through others": [
         ("pages/parts/charts/base.py", "torch.nn"),

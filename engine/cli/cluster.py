@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ByteSize
 
+from engine.cli.terminal import POLL_SECONDS
 from engine.cluster import SCHEDULER_VARIABLE, cluster_at
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event
@@ -32,9 +33,8 @@ JOIN_SECONDS = 30.0
 WARM_SECONDS = 120.0
 STOP_SECONDS = 30.0
 """Seconds to wait for the end of a run that was told to stop; the pool ends it by force sooner."""
-POLL_SECONDS = 0.2
 WITHOUT_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
-"""Whoever types a command decides what it may take, as on this machine."""
+"""No limits: the person who types a command decides what it may take, as on this machine."""
 
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
@@ -62,17 +62,13 @@ def _wait_for_machines(cluster: DaskCluster, timeout: float) -> None:
     deadline = time.monotonic() + timeout
     while not cluster.machines:
         if time.monotonic() > deadline:
-            raise ValueError(_why_none(cluster, timeout))
+            if cluster.problem or cluster.connecting:
+                raise ValueError(f"The cluster at {cluster.address} could not be reached within {timeout:.0f} s.")
+            none = (
+                f"The cluster at {cluster.address} has no worker that takes runs; there was none for {timeout:.0f} s."
+            )
+            raise ValueError(" ".join([none, *list(cluster.refused.values())[:1]]))
         time.sleep(POLL_SECONDS)
-
-
-def _why_none(cluster: DaskCluster, timeout: float) -> str:
-    if cluster.problem or cluster.connecting:
-        return f"The cluster at {cluster.address} could not be reached within {timeout:.0f} s."
-    refused = "".join(f" {sentence}" for sentence in list(cluster.refused.values())[:1])
-    return (
-        f"The cluster at {cluster.address} has no worker that takes runs; there was none for {timeout:.0f} s.{refused}"
-    )
 
 
 @contextmanager

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from engine.cli.terminal import print_json
 from engine.runs.folder import RunFolder
-
-HELP = "let a saved run on a text write on from a prompt"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,5 +30,8 @@ def run(given: argparse.Namespace) -> int:
         config, str(folder.weights), given.prompt, length=given.length, temperature=given.temperature, top_k=given.top_k,
         seed=given.seed,
     )  # fmt: skip
-    print(json.dumps(told) if given.json else told["prompt"] + told["text"])
+    if given.json:
+        print_json(told)
+    else:
+        print(told["prompt"] + told["text"])
     return 0

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +107,7 @@ class Relay(WorkerPlugin):
 
     def _take(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = Child(name, more[0], self._data, partial(self._loop.call_soon_threadsafe, self._say))
+            self._children[name] = Child(name, more[0], self._data, self._say_from_thread)
         elif child := self._children.get(name):
             match what:
                 case "send":
@@ -119,6 +118,9 @@ class Relay(WorkerPlugin):
                     child.process.close()
                 case "kill":
                     child.process.kill()
+
+    def _say_from_thread(self, items: Sequence[Item]) -> None:
+        self._loop.call_soon_threadsafe(self._say, items)
 
     def _say(self, items: Sequence[Item]) -> None:
         for item in items:
