@@ -30,7 +30,7 @@ from engine.runs.record_options import RecordOptions
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
 from engine.tasks.text_settings import TextSettings
-from engine.text.reading import read_text
+from engine.text.encoded import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of
 from engine.training.snapshot import token_names

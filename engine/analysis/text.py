@@ -20,7 +20,7 @@ from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache
 from engine.model.load import trained_model
 from engine.tasks.windows import text_corpus
-from engine.text.reading import read_text
+from engine.text.encoded import read_text
 from engine.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data, text_settings_of
 from engine.training.evaluation import forward
