@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -20,6 +21,7 @@ from engine.foundation.fork_server import FORK_SERVER, WARM, ForkServer
 from tests.engine.foundation.test_child import PATIENCE, Child, until
 
 COMMAND = ["-m", "tests.engine.foundation.forked"]
+SECRETS = ("DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NVIDIA_API_KEY", "ATTENTION_LAB_FRAME_ANCESTORS")
 forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 
 
@@ -124,22 +126,33 @@ def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])
-def test_both_ways_give_the_same_process(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_give_the_same_process(
+    by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     if by == "spawn":
         monkeypatch.setattr(children, "FORKS", False)
     elif not FORKS:
         pytest.skip("nothing is forked here")
-    monkeypatch.setenv("SECRET", "word")
+    for name in SECRETS:
+        monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     child, said = told("one", "two")
     assert (said["parent"] == os.getpid()) == (by == "spawn")
     assert said["arguments"] == ["one", "two"]
-    assert said["environment"]["CUDA_VISIBLE_DEVICES"] == "1"
-    assert "SECRET" not in said["environment"]
-    child.process.send("a line")
-    until(lambda: child.messages[1:] == ["a line"])
-    exits, raises = Child([*COMMAND, "exits"]), Child([*COMMAND, "raises"])
-    assert end(child, exits, raises) == ["exit code 0", "exit code 3", "exit code 1"]
+    seen = said["environment"]
+    assert not seen.keys() & set(SECRETS)
+    assert "secret" not in seen.values()
+    assert (seen["CUDA_VISIBLE_DEVICES"], seen["ATTENTION_LAB_DATA"]) == ("1", str(tmp_path))
+    assert seen["OMP_NUM_THREADS"] == "1"
+    for line in ("a line", "and another"):
+        child.process.send(line)
+    until(lambda: child.messages[1:] == ["a line", "and another"])
+    exits, raises, killed = (Child([*COMMAND, what]) for what in ("exits", "raises", "is killed"))
+    killed.process.kill()
+    assert end(child, exits, raises, killed) == ["exit code 0", "exit code 3", "exit code 1", "signal 9"]
+    assert [ended.ends for ended in (child, exits, raises, killed)] == [1] * 4
+    assert child.process.memory() == 0
 
 
 def test_what_the_fork_server_imports_is_there() -> None:
