@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +15,11 @@ from engine.config.options import as_options
 from engine.config.presets import PRESETS
 from engine.workers.processes.machines import Machine
 from tests.clustering import loopback_cluster
+from tests.engine.cli.test_cli import interrupted, lines
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
 """What differs from one training to the next."""
 TRAIN = ["train", "--steps", "12", "--test-lengths", "6,9", "--json"]
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +27,6 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a scheduler on loopback with one worker."""
     with loopback_cluster(tmp_path_factory.mktemp("cluster"), tls=False) as cluster:
         yield cluster.address
-
-
-def lines(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def same_anywhere(text: str) -> list[dict[str, Any]]:
@@ -123,18 +110,5 @@ def test_a_failed_run_there_exits_with_one(scheduler: str, capsys: pytest.Captur
 
 
 @pytest.mark.acceptance
-def test_ctrl_c_stops_the_run_there(scheduler: str, tmp_path: Path) -> None:
-    # Whoever runs the tests in the background hands down a SIGINT that is ignored.
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json", "--scheduler", scheduler],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
-    assert process.stdout is not None
-    while json.loads(process.stdout.readline())["event"] != "progress":
-        pass
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
-    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
-    assert process.returncode == 130
-    assert "Traceback" not in err
+def test_ctrl_c_stops_the_run_there(scheduler: str) -> None:
+    interrupted("--scheduler", scheduler)
