@@ -27,9 +27,7 @@ FIT_COLUMNS = ["kind", "quantity", *(field.name for field in fields(Fit)), "says
 def visits_frame(result: Result) -> pd.DataFrame:
     """A row for each visit. Times in seconds, memory in bytes; empty cells where a quantity was not measured."""
     rows = [_cells(result.plan, visit) for visit in result.visits]
-    return pd.DataFrame(rows, columns=COLUMNS).astype(
-        dict.fromkeys(BYTES, "Int64")
-    )  # whole numbers that may be missing
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(BYTES, "Int64"))  # that may be missing
 
 
 def _cells(plan: Plan, visit: Visit) -> list[Any]:

@@ -95,7 +95,7 @@ def _recurrent_step(model: Baseline, body: Recurrent, token: Tensor) -> Callable
         model.head(x)
         return left
 
-    past = step([None] * len(body.layers))  # a past of one token costs what any past costs
+    past = step([None] * len(body.layers))  # the state after one token is as large as after many
     # A GRU's state holds one [batch, d_model], an LSTM's two.
     return lambda: sum(part.nbytes for state in step(past) if state is not None for part in state)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from dataclasses import replace
 from threading import Lock, RLock
 
@@ -61,9 +62,15 @@ class Sweep(BackgroundTask):
 
     @property
     def seconds_left(self) -> float:
-        """The predicted seconds left, from the visits so far."""
+        """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
         with self._lock:
-            return sum(self._expected(kind, place) * rounds for (kind, place), rounds in self._rounds_left().items())
+            taken = Counter((visit.kind, visit.place) for visit in self._visits)
+            return sum(
+                self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
+                for kind in self.plan.kinds
+                for place in self.plan.places
+                if (kind, place) in taken or not self._skipped(kind)
+            )
 
     @property
     def done(self) -> float:
@@ -146,21 +153,6 @@ class Sweep(BackgroundTask):
 
     def _counted(self, kind: str) -> list[Visit]:
         return [visit for visit in self._visits if visit.kind == kind and visit.round == 0]
-
-    # Time left
-
-    def _rounds_left(self) -> dict[tuple[str, int], int]:
-        """The number of visits left for every point; a point counts until the guard has rejected it."""
-        taken: dict[tuple[str, int], int] = {}
-        for visit in self._visits:
-            taken[visit.kind, visit.place] = taken.get((visit.kind, visit.place), 0) + 1
-        left = {
-            (kind, place): self.plan.rounds - taken.get((kind, place), 0)
-            for kind in self.plan.kinds
-            for place in self.plan.places
-            if (kind, place) in taken or not self._skipped(kind)
-        }
-        return {point: rounds for point, rounds in left.items() if rounds > 0}
 
     def _expected(self, kind: str, place: int) -> float:
         """The predicted seconds of a visit; 0 where the guard will reject it."""
