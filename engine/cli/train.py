@@ -171,11 +171,7 @@ def result_table(event: events.Finished) -> Table:
     names = list(event.metrics)
     found: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
     rows = (
-        (
-            str(row["length"]),
-            *(f"{row[name]:.3f}" if name in row else "" for name in names),
-            str(row.get("note", "")),
-        )
+        (str(row["length"]), *(f"{row[name]:.3f}" if name in row else "" for name in names), str(row.get("note", "")))
         for row in found
     )
     columns = [name.replace("_", " ") for name in ("length", *names, "note")]

@@ -13,63 +13,44 @@ from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.workers import protocol
 
+CONFIG = parse({"steps": 3})
 
-class Told(list[list[Any]]):
-    """The messages to a relay; ``closed`` is set by the last."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.closed = Signal()
+def test_messages_come_in_order_a_run_after_its_files_and_without_visitor_and_address(tmp_path: Path) -> None:
+    told, closed = list[list[Any]](), Signal()
 
-    def append(self, item: list[Any]) -> None:
-        super().append(item)
+    def tell(item: list[Any]) -> None:
+        told.append(item)
         if item[0] == "close":
-            self.closed.set()
+            closed.set()
 
-
-def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
-    told = Told()
-    config = parse({"steps": 3})
-    request = RunRequest(config, Visitor("0123456789abcdef", "203.0.113.9"), pace=7.0)
-    process = RemoteProcess("one", [], told.append, lambda report: None, lambda: None)
-    process.begin()
-    process.send(protocol.Start("a" * 16, request, predict(config), str(tmp_path)))
-    process.close()
-    assert told.closed.wait(240)
-    process.end("over")
-    (body,) = [item[2] for item in told if item[0] == "send"]
-    sent = protocol.read_value(body)
-    assert sent.request.config == config
-    assert sent.request.pace == 7.0
-    assert b"203.0.113.9" not in body
-    assert b"0123456789abcdef" not in body
-
-
-def test_what_follows_a_start_whose_files_are_sent_comes_after_it(tmp_path: Path) -> None:
-    told = Told()
     (tmp_path / "state.pt").write_bytes(bytes(5_000_000))
-    config = parse({"steps": 3})
-    process = RemoteProcess("one", [], told.append, lambda report: None, lambda: None)
+    request = RunRequest(CONFIG, Visitor("0123456789abcdef", "203.0.113.9"), pace=7.0)
+    process = RemoteProcess("one", [], tell, lambda report: None, lambda: None)
     process.begin()
     process.send(protocol.Ping())
-    process.send(protocol.Start("a" * 16, RunRequest(config), predict(config), str(tmp_path), saved_step=2))
+    process.send(protocol.Start("a" * 16, request, predict(CONFIG), str(tmp_path), saved_step=2))
     process.send(protocol.Pause("a" * 16))
     process.close()
-    assert told.closed.wait(240)
+    assert closed.wait(240)
     process.end("over")
     sent = [type(protocol.read_value(item[2])).__name__ if item[0] == "send" else item[0] for item in told]
     assert sent[:2] == ["start", "Ping"]
     assert set(sent[2:-3]) == {"file"}
     assert sent[-3:] == ["Start", "Pause", "close"]
+    start = protocol.read_value(told[-3][2])
+    assert (start.request.config, start.request.pace) == (CONFIG, 7.0)
+    for secret in (b"203.0.113.9", b"0123456789abcdef"):
+        assert secret not in told[-3][2]
 
 
 def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path) -> None:
     told: list[list[Any]] = []
     ended = Signal()
-    prediction = predict(parse({"steps": 3}))
+    prediction = predict(CONFIG)
     process = RemoteProcess("one", [], told.append, lambda report: None, ended.set)
     process.begin()
-    process.send(protocol.Start("a" * 16, RunRequest(parse({"steps": 3})), prediction, str(tmp_path)))
+    process.send(protocol.Start("a" * 16, RunRequest(CONFIG), prediction, str(tmp_path)))
     while not any(item[0] == "send" for item in told):
         assert not ended.wait(0.01)
     process.take("file", "a" * 16, "weights.safetensors", bytes(1000), True, False)
