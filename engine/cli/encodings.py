@@ -74,13 +74,8 @@ def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
     to a training step, as a share; None where it does not go with the config."""
     return [
         {
-            "name": row.name,
-            "label": row.label,
-            "acts_on": row.acts_on,
-            "parameters": added_parameters(config, row.name),
-            "added_flops": added_flops(config, row.name),
-            "equation": row.equation,
-            "source": row.source,
+            "name": row.name, "label": row.label, "acts_on": row.acts_on, "parameters": added_parameters(config, row.name),
+            "added_flops": added_flops(config, row.name), "equation": row.equation, "source": row.source,
         }
         for row in ENCODINGS.values()
-    ]
+    ]  # fmt: skip

@@ -42,9 +42,8 @@ def checked_address(address: str) -> str:
     """The address of a scheduler. Raises ValueError with one sentence where it is not protected: whoever reaches a scheduler can
     run code on its workers."""
     parts = urlsplit(address)
-    if parts.scheme == "tls" and parts.hostname and parts.port:
-        return address
-    if parts.scheme == "tcp" and parts.hostname and parts.port and _is_loopback(parts.hostname):
+    protected = parts.scheme == "tls" or (parts.scheme == "tcp" and _is_loopback(parts.hostname or ""))
+    if protected and parts.hostname and parts.port:
         return address
     raise ValueError(
         f"The scheduler is {address!r}; allowed is tls://host:port, or tcp://127.0.0.1:port on this machine alone."

@@ -57,19 +57,14 @@ def _visit(
     optimizers = build_optimizers(config, model)
     train, inference = step_seconds(model, optimizers, batch, MAX_SECONDS)
     step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
+    parameters = sum(parameter.numel() for parameter in model.parameters())
     return Visit(
-        kind,
-        place,
-        round,
-        width=config.d_model,
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
-        train=train,
-        inference=inference,
+        kind, place, round, config.d_model, parameters, train, inference,
         cached=None if step is None else shortest(step, on, MAX_SECONDS),
         cache_bytes=None if step is None or not count_bytes else step(),
         memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
-    )
+    )  # fmt: skip
 
 
 def random_batch(size: int, length: int, n_tokens: int, n_outputs: int) -> Batch:

@@ -27,7 +27,7 @@ from engine.workers.processes.machines import HERE
 
 CLOCK = Lock()
 """Held for one point: two sweeps alternate, so that neither slows the other's point."""
-BREATH = 0.005
+GAP = 0.005
 """Seconds between two points, in which another sweep or a short job gets its turn."""
 
 
@@ -85,35 +85,35 @@ class Sweep(BackgroundTask):
         try:
             self._on = self._pool.measuring
             self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
-            self._go_along()
+            self._measure_along_the_axis()
             self._fit()
             for further in range(1, self.plan.rounds):
-                self._go_again(further)
+                self._repeat(further)
                 self._fit()
         finally:
             self.now = None
 
-    def _go_along(self) -> None:
+    def _measure_along_the_axis(self) -> None:
         """The first round: outwards along the axis, as far as the guard allows each kind."""
         for place in self.plan.places:
             kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
-                why = reason_not_to(self.plan, kind, place, self._counted(kind), self._room())
+                why = reason_not_to(self.plan, kind, place, self._counted(kind), self._free_bytes())
                 if why is None:
-                    self._look(kind, place, 0)
+                    self._measure(kind, place, 0)
                 else:
-                    self._leave_out(kind, place, f"{why[0].upper()}{why[1:]}.")
+                    self._skip_from(kind, place, f"{why[0].upper()}{why[1:]}.")
 
-    def _go_again(self, round: int) -> None:
+    def _repeat(self, round: int) -> None:
         points = [(visit.kind, visit.place) for visit in self._visits if visit.round == 0]
         for kind, place in self._order.sample(points, len(points)):
             if self._stop.is_set():
                 return
-            self._look(kind, place, round)
+            self._measure(kind, place, round)
 
-    def _look(self, kind: str, place: int, round: int) -> None:
+    def _measure(self, kind: str, place: int, round: int) -> None:
         config, length = self.plan.config(kind, place), self.plan.length_at(place)
         try:
             with CLOCK:
@@ -124,13 +124,13 @@ class Sweep(BackgroundTask):
                 job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
                 seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
-            self._leave_out(kind, place, str(error))
+            self._skip_from(kind, place, str(error))
             return
         with self._lock:
             self._visits.append(replace(seen, took=time.monotonic() - began))
-        time.sleep(BREATH)
+        time.sleep(GAP)
 
-    def _leave_out(self, kind: str, place: int, why: str) -> None:
+    def _skip_from(self, kind: str, place: int, why: str) -> None:
         with self._lock:
             self._skips.append(Skip(kind, place, why))
 
@@ -139,7 +139,7 @@ class Sweep(BackgroundTask):
         with self._lock:
             self._fits = fits
 
-    def _room(self) -> int:
+    def _free_bytes(self) -> int:
         """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
         limits = self._pool.limits
         if self._machine is not None and self._machine.kind == "cuda":
