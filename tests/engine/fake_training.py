@@ -130,10 +130,6 @@ def zeros(side: int) -> np.ndarray:
     return np.zeros((side, side))
 
 
-def worker_pid() -> int:
-    return os.getpid()
-
-
 def number_of_steps_taken() -> int:
     return len(steps_taken)
 
@@ -179,7 +175,7 @@ class Zeros(Job[np.ndarray]):
 
 @dataclass(frozen=True)
 class WorkerPid(Job[int]):
-    function = f"{__name__}:worker_pid"
+    function = "os:getpid"
 
 
 @dataclass(frozen=True)

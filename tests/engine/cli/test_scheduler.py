@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
 from engine.config.options import as_options
 from engine.config.presets import PRESETS
-from engine.workers.processes.machines import Machine
 from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import interrupted, lines
 
@@ -46,38 +45,27 @@ def test_an_address_without_protection_is_refused_in_one_line(
         assert "tls://host:port" in told
 
 
-@dataclass
-class NoMachines:
-    """A cluster without workers that take runs."""
-
-    address: str = "tls://scheduler:8786"
-    problem: str = ""
-    connecting: bool = False
-    refused: dict[str, str] = field(default_factory=dict)
-    machines: tuple[Machine, ...] = ()
-
-    def start(self, changed: Callable[[], None]) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+ADDRESS = "tls://scheduler:8786"
+NONE = {"address": ADDRESS, "problem": "", "connecting": False, "refused": {}, "machines": ()}
+"""A cluster without workers that take runs."""
 
 
 @pytest.mark.parametrize(
     ("without", "sentence"),
     [
-        (NoMachines(connecting=True), "The cluster at tls://scheduler:8786 could not be reached within 0 s."),
-        (NoMachines(problem="It is gone."), "could not be reached"),
-        (NoMachines(), "has no worker that takes runs"),
-        (NoMachines(refused={"tls://a:1": "tls://a:1 has another version."}), "tls://a:1 has another version."),
+        ({"connecting": True}, "The cluster at tls://scheduler:8786 could not be reached within 0 s."),
+        ({"problem": "It is gone."}, "could not be reached"),
+        ({}, "has no worker that takes runs"),
+        ({"refused": {"tls://a:1": "tls://a:1 has another version."}}, "tls://a:1 has another version."),
     ],
 )
 def test_a_cluster_without_workers_is_one_line_that_says_why(
-    without: NoMachines, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    without: dict[str, object], sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "JOIN_SECONDS", 0.0)
-    monkeypatch.setattr(cluster, "cluster_at", lambda address: without)
-    assert main(["train", "--scheduler", without.address]) == 2
+    found = SimpleNamespace(start=lambda changed: None, close=lambda: None, **{**NONE, **without})
+    monkeypatch.setattr(cluster, "cluster_at", lambda address: found)
+    assert main(["train", "--scheduler", ADDRESS]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.count("\n") == 1

@@ -339,7 +339,7 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
 
 
 def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "WARM", ())
+    monkeypatch.setattr(fork_server, "WARM", ())
     monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
     with pool_of(tmp_path) as pool:
         run, first = long_run(pool), server.pid
