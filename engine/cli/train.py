@@ -23,6 +23,7 @@ from engine.config.run_config import RunConfig
 from engine.runs import events
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
+from engine.runs.run import Run
 from engine.tasks import TASKS
 from engine.text import own
 
@@ -60,13 +61,12 @@ def run(given: argparse.Namespace) -> int:
 @contextmanager
 def training(
     scheduler: str, config: RunConfig, record: RecordOptions
-) -> Iterator[tuple[Iterable[events.Event], Callable[[Path], object]]]:
+) -> Iterator[tuple[Iterable[events.Event], Callable[[Path], None]]]:
     """The events of a run, and how its weights are saved after them: trained on the cluster of that scheduler, or on this machine where
     it is empty. A run that is interrupted here is stopped there."""
     if scheduler:
         with run_on(scheduler, config, record) as there:
-            # A run that failed early has no weights.
-            yield events_of(there), lambda file: there.weights and shutil.copyfile(there.weights, file)
+            yield events_of(there), partial(_copy_weights, there)
         return
     import torch  # only once the settings are valid
 
@@ -76,6 +76,11 @@ def training(
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
     model = prepare(config)
     yield train(config, model, record), partial(save_weights, model)
+
+
+def _copy_weights(run: Run, file: Path) -> None:
+    if run.weights is not None:  # a run that failed early has none
+        shutil.copyfile(run.weights, file)
 
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
@@ -94,7 +99,7 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
 
 
 def saving(
-    run_events: Iterable[events.Event], config: RunConfig, save_weights: Callable[[Path], object], path: Path
+    run_events: Iterable[events.Event], config: RunConfig, save_weights: Callable[[Path], None], path: Path
 ) -> Iterator[events.Event]:
     """Pass the events on and store them in the app's run format, and at the end the weights. Raises ValueError where the folder
     exists."""
