@@ -92,7 +92,7 @@ class DaskCluster:
             try:
                 await self._connected()
             except Exception as error:
-                self._say_lost(error)
+                self._note_lost(error)
                 await self._wait(AGAIN_AFTER)
 
     async def _wait(self, seconds: float) -> None:
@@ -190,7 +190,7 @@ class DaskCluster:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _say_lost(self, error: Exception) -> None:
+    def _note_lost(self, error: Exception) -> None:
         """Say once that the cluster is gone."""
         if not self.problem:
             LOG.warning(

@@ -66,7 +66,7 @@ class Member:
             raise OSError(f"{self.name} has left the cluster.")
         self._started += 1
         known_as = f"{name}-{self._started}"
-        process = RemoteProcess(known_as, arguments, self._tell, on_message, on_end)
+        process = RemoteProcess(known_as, arguments, self._push, on_message, on_end)
         self._processes[known_as] = process
         return process
 
@@ -96,7 +96,7 @@ class Member:
             raise ConnectionResetError(f"{self.name} was started anew.")
         return answer
 
-    def _tell(self, item: Item) -> None:
+    def _push(self, item: Item) -> None:
         """Queue a message for the relay; from any thread."""
         try:
             self._loop.call_soon_threadsafe(self._outbox.put_nowait, item)
@@ -110,17 +110,17 @@ class Member:
             while size < LARGEST and not self._outbox.empty():
                 items.append(self._outbox.get_nowait())
                 size += size_of(items[-1])
-            await self._ask("tell", items)
+            await self._ask("push", items)
 
     async def _listen(self) -> None:
         while True:
-            for what, name, *more in await self._ask("take"):
+            for what, name, *more in await self._ask("pull"):
                 process = self._processes.get(name)
                 if process is None:
                     continue
                 if what == "end":
                     del self._processes[name]
-                process.take(what, *more)
+                process.handle(what, *more)
 
 
 class RemoteProcess:
@@ -131,15 +131,15 @@ class RemoteProcess:
         self,
         name: str,
         arguments: Sequence[str],
-        tell: Callable[[Item], None],
+        push: Callable[[Item], None],
         on_message: Callable[[protocol.Report], None],
         on_end: Callable[[], None],
     ) -> None:
-        """``tell`` sends a message to the relay; it does not block."""
+        """``push`` sends a message to the relay; it does not block."""
         self.last_message_at = time.monotonic()
         self.pid = 0
         """The process's number on its own machine, once it is known."""
-        self._name, self._arguments, self._tell = name, list(arguments), tell
+        self._name, self._arguments, self._push = name, list(arguments), push
         self._on_message, self._on_end = on_message, on_end
         self._begun: dict[str, protocol.Start] = {}
         self._memory = 0
@@ -153,7 +153,7 @@ class RemoteProcess:
         self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)
 
     def begin(self) -> None:
-        self._tell(["start", self._name, self._arguments])
+        self._push(["start", self._name, self._arguments])
         self._reader.start()
         self._writer.start()
 
@@ -168,7 +168,7 @@ class RemoteProcess:
                 self._pass_on(message, files)
 
     def kill(self) -> None:
-        self._tell(["kill", self._name])
+        self._push(["kill", self._name])
 
     def close(self) -> None:
         self._outbox.put(None)
@@ -182,9 +182,9 @@ class RemoteProcess:
     def how_it_ended(self) -> str:
         return self._how
 
-    # What the relay says; on the event loop's thread, so that all work is left to the reader.
+    # Messages of the relay come on the event loop's thread, so that all work is left to the reader.
 
-    def take(self, what: str, *more: object) -> None:
+    def handle(self, what: str, *more: object) -> None:
         match what, more:
             case "memory", [int(size)]:
                 self._memory = size
@@ -207,8 +207,8 @@ class RemoteProcess:
 
     def _read(self) -> None:
         try:
-            while (said := self._inbox.get()) is not None:
-                said()
+            while (step := self._inbox.get()) is not None:
+                step()
         except Exception as error:  # a message that cannot be read or handled: the process is given up
             log_error("A message of another machine", error)
             self._how = self._how or "it said something that cannot be read"
@@ -240,7 +240,7 @@ class RemoteProcess:
             self._pass_on(*message)
             with self._order:
                 self._queued -= 1
-        self._tell(["close", self._name])
+        self._push(["close", self._name])
 
     def _pass_on(self, message: protocol.Command, files: Files) -> None:
         """Send the files that a run reads, and then the message; the run's folder is then the one of the same name there."""
@@ -249,13 +249,13 @@ class RemoteProcess:
             for name, file in files.items():
                 try:
                     for chunk in chunks_of(file, name):
-                        self._tell(["file", self._name, *chunk])
+                        self._push(["file", self._name, *chunk])
                 except OSError as error:  # the run itself then says what is missing
                     log_error(f"A file of run {message.run_id}", error)
             # Whose run it is, and from which address it was asked for, is nobody's business there.
             request = replace(message.request, visitor=PROGRAM)
             message = replace(message, folder=f"runs/{message.run_id}", request=request)
-        self._tell(["send", self._name, protocol.write_value(message)])
+        self._push(["send", self._name, protocol.write_value(message)])
 
 
 def _files_of(start: protocol.Start) -> Files:

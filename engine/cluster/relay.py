@@ -1,4 +1,4 @@
-"""The relay on a Dask worker: starts the app's worker processes beside it, and passes on what they are told and what they say.
+"""The relay on a Dask worker: starts the app's worker processes beside it, and passes messages on in both directions.
 
 The training itself goes on in a process of its own, as on the app's machine: Dask's worker only passes messages on, so that
 its event loop and its profiler cost the training nothing, and a run that does not yield can be ended by force.
@@ -76,7 +76,7 @@ class Relay(WorkerPlugin):
         shutil.rmtree(self._data, ignore_errors=True)
 
     async def _called(self, session: str, do: str, items: Sequence[Item] = ()) -> Any:
-        """``begin``: a new session, without processes. ``tell``: take messages. ``take``: give those that there are."""
+        """``begin``: a new session, without processes. ``push``: handle messages from the app. ``pull``: give those that there are."""
         self._called_at = self._loop.time()
         if do == "begin":
             self._end_all()
@@ -84,9 +84,9 @@ class Relay(WorkerPlugin):
             return {"code": program_hash()}
         if session != self._session:
             return None
-        if do == "tell":
+        if do == "push":
             for item in items:
-                self._take(*item)
+                self._handle(*item)
             return True
         if not self._outbox:
             self._something.clear()
@@ -105,9 +105,9 @@ class Relay(WorkerPlugin):
             size += size_of(given[-1])
         return given
 
-    def _take(self, what: str, name: str, *more: Any) -> None:
+    def _handle(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = Child(name, more[0], self._data, self._say_from_thread)
+            self._children[name] = Child(name, more[0], self._data, self._push_from_thread)
         elif child := self._children.get(name):
             match what:
                 case "send":
@@ -119,10 +119,10 @@ class Relay(WorkerPlugin):
                 case "kill":
                     child.process.kill()
 
-    def _say_from_thread(self, items: Sequence[Item]) -> None:
-        self._loop.call_soon_threadsafe(self._say, items)
+    def _push_from_thread(self, items: Sequence[Item]) -> None:
+        self._loop.call_soon_threadsafe(self._push, items)
 
-    def _say(self, items: Sequence[Item]) -> None:
+    def _push(self, items: Sequence[Item]) -> None:
         for item in items:
             if item[1] in self._children:
                 self._outbox.append(item)
@@ -145,9 +145,9 @@ class Relay(WorkerPlugin):
 class Child:
     """A worker process beside the relay. Its commands are passed on as they are; its reports are read, and encoded anew."""
 
-    def __init__(self, name: str, arguments: Sequence[str], data: Path, say: Any) -> None:
-        """``say`` is called on the process's reader thread with messages for the app."""
-        self._name, self._data, self._say = name, data, say
+    def __init__(self, name: str, arguments: Sequence[str], data: Path, push: Any) -> None:
+        """``push`` is called on the process's reader thread with messages for the app."""
+        self._name, self._data, self._push = name, data, push
         self._sent: dict[Path, tuple[int, int]] = {}  # of each file that the app has: its time and its size
         self.process: ChildProcess[bytes, protocol.Report] = ChildProcess(
             name, ["-m", "engine.workers.worker", *arguments], write=protocol.send_body, read=protocol.receive,
@@ -164,7 +164,7 @@ class Child:
             items = [["pid", self._name, self.process.pid], *items]
         if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "put away"):
             items = [*self._files(report.run_id, with_state=report.state in ("saved", "put away")), *items]
-        self._say(items)
+        self._push(items)
         if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
             shutil.rmtree(self._folder(report.run_id), ignore_errors=True)
             self._sent = {
@@ -196,4 +196,4 @@ class Child:
         return self._data / "runs" / run_id
 
     def _ended(self) -> None:
-        self._say([["end", self._name, self.process.how_it_ended()]])
+        self._push([["end", self._name, self.process.how_it_ended()]])

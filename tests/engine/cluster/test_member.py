@@ -53,8 +53,8 @@ def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path
     process.send(protocol.Start("a" * 16, RunRequest(CONFIG), prediction, str(tmp_path)))
     while not any(item[0] == "send" for item in told):
         assert not ended.wait(0.01)
-    process.take("file", "a" * 16, "weights.safetensors", bytes(1000), True, False)
-    process.take("file", "a" * 16, "weights.safetensors", bytes(prediction.peak + 2**20), False, True)
+    process.handle("file", "a" * 16, "weights.safetensors", bytes(1000), True, False)
+    process.handle("file", "a" * 16, "weights.safetensors", bytes(prediction.peak + 2**20), False, True)
     assert ended.wait(240)
     assert ["kill", "one"] in told
     assert not (tmp_path / "weights.safetensors").exists()
