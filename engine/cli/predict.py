@@ -18,7 +18,7 @@ from engine.foundation.formatting import in_bytes
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
     if not fully_measured():
-        import torch  # about a second; once a machine
+        import torch  # about a second; once per machine
 
         from engine.training.speed import measure_speed
 

@@ -35,7 +35,7 @@ DIRECTLY = 3.0
 LONGEST_CLOSE = 10.0
 """The most seconds that :meth:`DaskCluster.close` takes."""
 UNREACHABLE = (OSError, Unreadable)
-"""What a call of a worker raises where it cannot be reached: its time-outs and lost connections are kinds of OSError."""
+"""The errors of a call where the worker cannot be reached: its time-outs and lost connections are kinds of OSError."""
 
 
 def checked_address(address: str) -> str:

@@ -65,7 +65,7 @@ def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> 
     memory = memory_at(config, length)
     peaks = [(v.place, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
     expected = memory.total
-    if expected is None:  # about forty numbers a token, width and layer
+    if expected is None:  # about forty numbers per token, width and layer
         expected = 4 * memory.parameters + 160 * config.batch_size * length * config.d_model * config.n_layers
     return int(max(expected, onward(peaks, place) if peaks else TRANSIENT * expected))
 

@@ -28,7 +28,7 @@ from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
 MAX_SECONDS = 0.2
-"""Seconds after which no further repetition is made in one visit: short work is repeated often, long work once a round."""
+"""Seconds after which no further repetition is made in one visit: short work is repeated often, long work once per round."""
 
 
 def visit(

@@ -1,4 +1,4 @@
-"""A text as token numbers: read, counted and encoded once a process, with a part of it held out; and a reader's own words as tokens
+"""A text as token numbers: read, counted and encoded once per process, with a part of it held out; and a reader's own words as tokens
 of the same vocabulary, the one way in for prompts and sentences."""
 
 from __future__ import annotations

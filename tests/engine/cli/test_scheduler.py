@@ -17,7 +17,7 @@ from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import interrupted, lines
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
-"""What differs from one training to the next."""
+"""The facts that differ from one training to the next."""
 TRAIN = ["train", "--steps", "12", "--test-lengths", "6,9", "--json"]
 
 

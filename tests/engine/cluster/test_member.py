@@ -1,4 +1,4 @@
-"""What a run's process on another machine is told, and what is taken from it."""
+"""A run's process on another machine: the messages that it gets, and the files that are taken from it."""
 
 from __future__ import annotations
 

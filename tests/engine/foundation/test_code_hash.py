@@ -1,4 +1,4 @@
-"""What is kept on disk is kept under the code that made it: all of the engine but what cannot decide a number."""
+"""Results are stored under the code that made them: all of the engine but those parts that cannot decide a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep may take, which of its points are started, and why the others are not."""
+"""The limits of a sweep: which of its points are started, and why the others are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be planned, and that the models compared are of one size."""
+"""Plans that are allowed, and the models compared, which are of one size."""
 
 from __future__ import annotations
 
