@@ -9,7 +9,8 @@ from threading import Event as Signal
 from threading import Thread
 from typing import Literal, Self
 
-from engine.foundation.log import Explained, log_error
+from engine.foundation.errors import Explained
+from engine.foundation.log import log_error
 from engine.foundation.visitor import PROGRAM, Visitor
 
 State = Literal["running", "finished", "stopped", "failed"]

@@ -1,5 +1,4 @@
-"""The log of the server and its workers: one logger. It names runs, workers and settings, and never what a reader typed. Errors whose
-message is for the reader are :class:`Explained`."""
+"""The log of the server and its workers: one logger. It names runs, workers and settings, and never what a reader typed."""
 
 from __future__ import annotations
 
@@ -10,10 +9,6 @@ import traceback
 LOG = logging.getLogger("attention_lab")
 FIRST = 4
 """The number of waiting runs from which the queue is worth a line."""
-
-
-class Explained(Exception):
-    """An error whose message is one sentence for a person: the given and the allowed value, or the failure."""
 
 
 def log_to_stderr() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from engine.foundation.log import Explained
+from engine.foundation.errors import Explained
 from engine.settings.fields import Setting, to_text
 
 LONGEST_SHOWN = 80

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.foundation.log import Explained
+from engine.foundation.errors import Explained
 
 
 class Refused(Explained, ValueError):
