@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from engine.config.run_config import RunConfig
-from engine.foundation.files import data_folder
 from engine.foundation.job import Job
+from engine.foundation.files import data_folder
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
@@ -130,6 +130,10 @@ def zeros(side: int) -> np.ndarray:
     return np.zeros((side, side))
 
 
+def worker_pid() -> int:
+    return os.getpid()
+
+
 def number_of_steps_taken() -> int:
     return len(steps_taken)
 
@@ -175,7 +179,7 @@ class Zeros(Job[np.ndarray]):
 
 @dataclass(frozen=True)
 class WorkerPid(Job[int]):
-    function = "os:getpid"
+    function = f"{__name__}:worker_pid"
 
 
 @dataclass(frozen=True)
