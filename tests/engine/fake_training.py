@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from engine.config.run_config import RunConfig
-from engine.foundation.job import Job
 from engine.foundation.files import data_folder
+from engine.foundation.job import Job
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
