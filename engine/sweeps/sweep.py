@@ -10,7 +10,7 @@ import random
 import time
 from collections import Counter
 from dataclasses import replace
-from threading import Lock, RLock
+from threading import Lock
 
 import psutil
 
@@ -45,40 +45,36 @@ class Sweep(BackgroundTask):
         self._pool = pool
         self._on = HERE
         self._machine: Machine | None = None
-        self._visits: list[Visit] = []
+        self._visits: list[Visit] = []  # only the task's own thread adds to these; others copy them
         self._skips: list[Skip] = []
         self._fits: dict[str, Fit] = {}
-        self._lock = RLock()
         self._order = random.Random(0)
 
     @property
     def result(self) -> Result:
         """The result so far."""
-        with self._lock:
-            return Result(
-                self.plan, self._machine, tuple(self._visits), tuple(self._skips), dict(self._fits), self.state,
-                self.seconds, self.created,
-            )  # fmt: skip
+        return Result(
+            self.plan, self._machine, tuple(self._visits), tuple(self._skips), self._fits, self.state, self.seconds,
+            self.created,
+        )  # fmt: skip
 
     @property
     def seconds_left(self) -> float:
         """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
-        with self._lock:
-            taken = Counter((visit.kind, visit.place) for visit in self._visits)
-            return sum(
-                self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
-                for kind in self.plan.kinds
-                for place in self.plan.places
-                if (kind, place) in taken or not self._skipped(kind)
-            )
+        taken = Counter((visit.kind, visit.place) for visit in self._visits)
+        return sum(
+            self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
+            for kind in self.plan.kinds
+            for place in self.plan.places
+            if (kind, place) in taken or not self._skipped(kind)
+        )
 
     @property
     def done(self) -> float:
         """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
         if self.state != "running":
             return 1.0
-        with self._lock:
-            spent = sum(visit.took for visit in self._visits)
+        spent = sum(visit.took for visit in self._visits)
         return spent / (spent + self.seconds_left) if spent else 0.0
 
     def _work(self) -> None:
@@ -86,10 +82,10 @@ class Sweep(BackgroundTask):
             self._on = self._pool.measuring
             self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
             self._measure_along_the_axis()
-            self._fit()
+            self._fits = fit_all(self.result.lines)
             for further in range(1, self.plan.rounds):
                 self._repeat(further)
-                self._fit()
+                self._fits = fit_all(self.result.lines)
         finally:
             self.now = None
 
@@ -104,7 +100,7 @@ class Sweep(BackgroundTask):
                 if why is None:
                     self._measure(kind, place, 0)
                 else:
-                    self._skip_from(kind, place, f"{why[0].upper()}{why[1:]}.")
+                    self._skips.append(Skip(kind, place, f"{why[0].upper()}{why[1:]}."))
 
     def _repeat(self, round: int) -> None:
         points = [(visit.kind, visit.place) for visit in self._visits if visit.round == 0]
@@ -124,20 +120,10 @@ class Sweep(BackgroundTask):
                 job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
                 seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
-            self._skip_from(kind, place, str(error))
+            self._skips.append(Skip(kind, place, str(error)))
             return
-        with self._lock:
-            self._visits.append(replace(seen, took=time.monotonic() - began))
+        self._visits.append(replace(seen, took=time.monotonic() - began))
         time.sleep(GAP)
-
-    def _skip_from(self, kind: str, place: int, why: str) -> None:
-        with self._lock:
-            self._skips.append(Skip(kind, place, why))
-
-    def _fit(self) -> None:
-        fits = fit_all(self.result.lines)
-        with self._lock:
-            self._fits = fits
 
     def _free_bytes(self) -> int:
         """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
