@@ -53,20 +53,18 @@ def warm_pool(scheduler: str, workers: int | None = None, limits: Limits | None 
     cluster = cluster_at(scheduler)
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder)), limits, cluster=cluster) as pool:
         if cluster is not None:
-            _wait_for_machines(cluster, JOIN_SECONDS)
+            _wait_for_machines(cluster)
         pool.wait_until_ready(WARM_SECONDS, workers)
         yield pool
 
 
-def _wait_for_machines(cluster: DaskCluster, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
+def _wait_for_machines(cluster: DaskCluster) -> None:
+    deadline, at = time.monotonic() + JOIN_SECONDS, f"The cluster at {cluster.address}"
     while not cluster.machines:
         if time.monotonic() > deadline:
             if cluster.problem or cluster.connecting:
-                raise ValueError(f"The cluster at {cluster.address} could not be reached within {timeout:.0f} s.")
-            none = (
-                f"The cluster at {cluster.address} has no worker that takes runs; there was none for {timeout:.0f} s."
-            )
+                raise ValueError(f"{at} could not be reached within {JOIN_SECONDS:.0f} s.")
+            none = f"{at} has no worker that takes runs; there was none for {JOIN_SECONDS:.0f} s."
             raise ValueError(" ".join([none, *list(cluster.refused.values())[:1]]))
         time.sleep(POLL_SECONDS)
 
@@ -87,12 +85,10 @@ def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator
 
 def events_of(run: Run) -> Iterator[Event]:
     """The events of a run as they come, until it is over."""
-    seen = 0
-    while True:
+    seen, over = 0, False
+    while not over:
         run.wait_for(seen + 1, POLL_SECONDS)
         over = not run.live  # looked at first: what is added meanwhile is read once more
         events = run.events_since(seen)
         yield from events
         seen += len(events)
-        if over:
-            return
