@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 
 from engine.foundation.priority import JOBS, give_way
 
@@ -217,7 +217,7 @@ class ForkServer:
     """This program's fork server: started with the first child, and anew where it was killed; its children go on without it."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()
         atexit.register(self.close)
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -236,7 +236,7 @@ class ForkServer:
             request.send(self._start(request.environment), descriptors)
 
     def _start(self, environment: Mapping[str, str]) -> socket.socket:
-        self._close()
+        self.close()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, "-m", __name__, str(theirs.fileno()), *WARM]
@@ -254,14 +254,11 @@ class ForkServer:
     def close(self) -> None:
         """End the fork server; one that is importing would else do that to the end."""
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._socket is not None and self._process is not None:
-            self._socket.close()
-            self._process.kill()
-            self._process.wait()
-            self._socket = self._process = None
+            if self._socket is not None and self._process is not None:
+                self._socket.close()
+                self._process.kill()
+                self._process.wait()
+                self._socket = self._process = None
 
 
 FORK_SERVER = ForkServer()
