@@ -15,7 +15,8 @@ from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import BASE, Comparison, comparison, design_config
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.fields import to_text
-from pages.parts.charts.encoding import distance_figure, offsets_figure, similarity_picture, table_picture
+from pages.parts.charts.encoding import similarity_picture, table_picture
+from pages.parts.charts.spectra import distance_figure, offsets_figure
 from pages.parts.design.form import numbers_of
 from pages.parts.design.state import SETTINGS, fitting
 from pages.parts.stage.experiments import EXPERIMENTS

@@ -12,7 +12,8 @@ from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.encoding import distance_figure, offsets_figure, similarity_picture, table_picture
+from pages.parts.charts.encoding import similarity_picture, table_picture
+from pages.parts.charts.spectra import distance_figure, offsets_figure
 from pages.parts.design.state import design, parts
 
 HEIGHT = 300

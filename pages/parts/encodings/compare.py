@@ -21,7 +21,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, asking_threads
 from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.portrait import Portrait
+from pages.parts.charts.encoding import Portrait
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,

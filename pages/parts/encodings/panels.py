@@ -14,8 +14,14 @@ from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel
-from pages.parts.charts.portrait import LIKENESS, WHAT, Portrait, matrix_figure, profile_figure, similarity_figure
-from pages.parts.charts.spectra import components_figure, fourier_figure, singular_figure, trajectory_figure
+from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
+from pages.parts.charts.spectra import (
+    components_figure,
+    fourier_figure,
+    profile_figure,
+    singular_figure,
+    trajectory_figure,
+)
 from pages.parts.encodings.evidence import share_in_words
 
 TITLES = {
@@ -56,13 +62,11 @@ def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
 
 
 def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, shown: int) -> Panel:
-    dotted = likeness == "dot" and portrait["dot"] is not None
-    matrix = portrait["dot"] if dotted else portrait["similarity"]
-    unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
+    matrix, unit = similarity_shown(portrait, likeness)
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
     note = _notes(portrait, "similarity_at")
-    if likeness == "dot" and not dotted:
-        note = "It has no vectors of positions to multiply: shown is the " + unit + "."
+    if likeness == "dot" and portrait["dot"] is None:
+        note = f"It has no vectors of positions to multiply: shown is the {unit}."
     return Panel(
         f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(portrait, likeness, shown), alt, height=340,
         note=note, link="cells", term="similarity",

@@ -14,7 +14,7 @@ from pages.parts.app.questions import ask_once
 from pages.parts.app.session import shown_run
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
-from pages.parts.charts.portrait import Portrait
+from pages.parts.charts.encoding import Portrait
 from pages.parts.charts.spectra import along_figure
 from pages.parts.encodings.panels import (
     component_panels,

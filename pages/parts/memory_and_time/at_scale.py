@@ -12,7 +12,7 @@ from engine.estimate.frames import models_frame
 from engine.estimate.published import WELL_KNOWN, Published
 from engine.foundation.formatting import in_bytes
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.memory import scale_figure
+from pages.parts.charts.costs import scale_figure
 from pages.parts.charts.table import numbers_right
 from pages.parts.memory_and_time.form import models, widget
 from pages.parts.memory_and_time.state import SETTINGS, CostView

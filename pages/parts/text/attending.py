@@ -12,10 +12,9 @@ from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.attention import upright_words
 from pages.parts.charts.colors import sequential
 from pages.parts.charts.encoding import color_of
-from pages.parts.charts.heat import heat, heat_figure
+from pages.parts.charts.heat import heat, heat_figure, labels, upright_words
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
@@ -65,7 +64,7 @@ def _head(found: SentenceAttention, layer: int, head: int, color: str) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
     trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
     drawn = heat_figure(
-        trace, x="key (read from)", y="query (reading)", columns=tokens, rows=tokens, across=upright_words(tokens)
+        trace, x="key (read from)", y="query (reading)", across=labels(tokens) | upright_words(tokens), down=labels(tokens)
     )  # fmt: skip
     strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
     return Panel(

@@ -10,8 +10,15 @@ from engine.estimate.published import WELL_KNOWN
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
-from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure, parts_figure, places_axis
-from pages.parts.charts.memory import scale_figure
+from pages.parts.charts.costs import (
+    MEBIBYTES,
+    MILLISECONDS,
+    CostLine,
+    cost_figure,
+    parts_figure,
+    places_axis,
+    scale_figure,
+)
 
 MIB = 2**20
 LEVELS = [Summary(64, 0.002, 0.001, 0.004, 3), Summary(128, 0.004, 0.003, 0.005, 3)]

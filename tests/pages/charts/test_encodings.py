@@ -8,8 +8,8 @@ import pytest
 from engine.analysis.encodings import portrait
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
-from pages.parts.charts.portrait import matrix_figure, profile_figure, similarity_figure
-from pages.parts.charts.spectra import along_figure
+from pages.parts.charts.encoding import matrix_figure, similarity_figure
+from pages.parts.charts.spectra import along_figure, profile_figure
 from pages.parts.encodings.panels import (
     component_panels,
     matrix_panel,
