@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, axis, figure, level, uid_of
+from pages.parts.charts.base import FONT, Trace, axis, figure, level, painted, rounded, uid_of
 from pages.parts.charts.colors import Pair, shade
 from pages.parts.charts.experiments.arms import is_spread, round_up, wrapped
 
@@ -83,16 +83,9 @@ def _decade(value: float, *, up: bool) -> int:
 
 
 def curves_figure(
-    done: Seeds,
-    growing: Seeds,
-    frame: Frame,
-    steps: int,
-    color: Pair,
-    levels: Mapping[str, float] | None = None,
-    *,
-    dashed: tuple[Seeds, Seeds] | None = None,
-    stopped: Stopped | None = None,
-) -> go.Figure:
+    done: Seeds, growing: Seeds, frame: Frame, steps: int, color: Pair, levels: Mapping[str, float] | None = None, *,
+    dashed: tuple[Seeds, Seeds] | None = None, stopped: Stopped | None = None,
+) -> go.Figure:  # fmt: skip
     """The curves of one arm. ``done`` and ``growing`` by seed; ``levels``: dashed lines by name, such as chance; ``dashed``:
     validation losses, done and growing, where the others are training losses.
 
@@ -126,17 +119,13 @@ def curves_figure(
         notes.append(_note([stopped.where, stopped.why], stopped.steps[first], ends[first], frame, steps))
     elif out:
         notes.append(_note(["leaves the figure,", f"up to {out[1]:.3g}"], out[0], frame.high, frame, steps))
+    down = {"range": [low - margin, high + margin], "type": "log" if frame.log else "linear"}
+    if frame.log:
+        down |= {"exponentformat": "power", "dtick": max(1, round((high - low) / 4))}
     return figure(
         traces,
         xaxis=axis("", range=[0, steps], tickformat=",d", nticks=5, automargin=False),
-        yaxis=axis(
-            "",
-            range=[low - margin, high + margin],
-            type="log" if frame.log else "linear",
-            nticks=5,
-            automargin=False,
-            **({"exponentformat": "power", "dtick": max(1, round((high - low) / 4))} if frame.log else {}),
-        ),
+        yaxis=axis("", nticks=5, automargin=False, **down),
         showlegend=False,
         margin={"l": 46, "r": 14, "t": 10, "b": 26},
         hovermode="closest",
@@ -160,12 +149,12 @@ def _lines(name: str, curves: Seeds, color: Pair, width: float, opacity: float, 
     words: list[str] = []
     for seed, curve in sorted(curves.items()):
         x += [step for step, _ in curve] + [None]
-        y += [float(f"{value:.4g}") for _, value in curve] + [None]
+        y += [*rounded((value for _, value in curve), 4), None]
         words += [f"seed {seed}"] * (len(curve) + 1)
+    hover = "%{text}, step %{x}: %{y:.3g}<extra></extra>"
     return go.Scatter(
-        x=x, y=y, text=words, name=name, uid=uid_of(name), mode="lines", opacity=opacity, connectgaps=False,
-        line={"color": color["light"], "width": width, "dash": dash}, hovertemplate="%{text}, step %{x}: %{y:.3g}<extra></extra>",
-        meta={"color": color, "label": name},
+        x=x, y=y, text=words, mode="lines", opacity=opacity, connectgaps=False, hovertemplate=hover,
+        **_identity(name), **painted(color, name, width=width, dash=dash),
     )  # fmt: skip
 
 
@@ -176,18 +165,21 @@ def _mean(name: str, curves: Seeds, color: Pair, dash: str = "solid") -> go.Scat
         for step, value in curve:
             by_step.setdefault(step, []).append(value)
     shown = {step: fmean(values) for step, values in sorted(by_step.items()) if len(values) > 1}
+    hover = f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>"
+    numbers = {"x": list(shown), "y": rounded(shown.values(), 4)}
     return go.Scatter(
-        x=list(shown), y=[float(f"{value:.4g}") for value in shown.values()], name=name, uid=uid_of(name), mode="lines",
-        line={"color": color["light"], "width": 2.8, "dash": dash}, hovertemplate=f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>",
-        meta={"color": color, "label": name},
-    )  # fmt: skip
+        **numbers, mode="lines", hovertemplate=hover, **_identity(name), **painted(color, name, width=2.8, dash=dash)
+    )
+
+
+def _identity(name: str) -> Trace:
+    return {"name": name, "uid": uid_of(name)}
 
 
 def _marks(name: str, x: list[int], y: list[float], symbol: str, color: Pair, words: list[str]) -> go.Scatter:
     return go.Scatter(
-        x=x, y=y, text=words, name=name, uid=uid_of(name), mode="markers", cliponaxis=False,
-        marker={"color": color["light"], "size": 12, "symbol": symbol}, hovertemplate="%{text}<extra></extra>",
-        meta={"color": color, "label": name},
+        x=x, y=y, text=words, mode="markers", cliponaxis=False, hovertemplate="%{text}<extra></extra>",
+        **_identity(name), **painted(color, name, size=12, symbol=symbol),
     )  # fmt: skip
 
 
