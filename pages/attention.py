@@ -9,7 +9,8 @@ from engine.text.tokens import unknown_in_words
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
-from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
+from pages.parts.attention.interventions import show_change, show_faults
+from pages.parts.attention.patterns import show_heads, show_training
 from pages.parts.attention.runs import asked_model, head_controls, ready, run_controls, why_not, with_run
 from pages.parts.attention.state import (
     EXPLAINED,
@@ -22,16 +23,13 @@ from pages.parts.attention.state import (
     place_of,
     sample_of,
 )
+from pages.parts.attention.steps import show_steps
 from pages.parts.boards.recorded import run_named
 from pages.parts.charts.encoding import color_of
 
 SHOW = {
-    "steps": steps_view.show,
-    "heads": heads_view.show,
-    "change": change_view.show,
-    "training": training_view.show,
-    "faults": faults_view.show,
-}
+    "steps": show_steps, "heads": show_heads, "change": show_change, "training": show_training, "faults": show_faults,
+}  # fmt: skip
 
 
 def looked_at(now: AttentionState) -> LookedAt | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import field_validator
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
@@ -14,16 +16,11 @@ from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
-from pages.parts.boards.panels import Picked
+from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.boards.recorded import RECORDED
+from pages.parts.charts.attention import pattern_picture
 
-VIEWS = {
-    "steps": "Steps",
-    "heads": "Heads",
-    "change": "Change",
-    "training": "Training",
-    "faults": "Faults",
-}
+VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "training": "Training", "faults": "Faults"}
 EXPLAINED = {
     "steps": "One query of one head, from its vector to what the head hands on. All numbers are the model's own.",
     "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
@@ -172,6 +169,19 @@ class LookedAt:
     def subject(self) -> str:
         """The key under which zoom is kept: another run or another sequence is another figure."""
         return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+
+
+def board(at: LookedAt, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
+    """Show the figures of a view; zoom is kept as long as the same is looked at."""
+    panels(items, key=f"attention.{key}", name=name, subject=at.subject, least=least, **more)
+
+
+def pattern_panel(
+    at: LookedAt, id: str, title: str, pattern: np.ndarray, alt: str, *, framed: bool = True, bar: bool = True, **more: Any
+) -> Panel:  # fmt: skip
+    """A pattern [query, key] of the sequence that is looked at. ``framed``: whether the query is."""
+    drawn = pattern_picture(pattern, at.queries, at.keys, at.color, query=at.query if framed else None, bar=bar)
+    return Panel(id, title, drawn, alt, **{"height": 340, "link": CELLS} | more)
 
 
 def held_out_label(name: str) -> str:

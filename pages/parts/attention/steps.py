@@ -10,9 +10,9 @@ import streamlit as st
 from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.state import CELLS, KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
-from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.attention import numbers_picture, pattern_picture, strips_picture
+from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, board, pattern_panel, pick_query
+from pages.parts.boards.panels import Panel
+from pages.parts.charts.attention import numbers_picture, strips_picture
 
 WHOLE = 20
 """The most keys for which the table shows every row at once; with more it scrolls."""
@@ -33,7 +33,7 @@ PLACES = {
 }
 
 
-def show(at: LookedAt) -> None:
+def show_steps(at: LookedAt) -> None:
     s = ask_once(TraceSteps(at.model, at.sample, at.place, at.query))
     order = np.argsort(-s["weight"])
     best = int(order[0])
@@ -43,15 +43,7 @@ def show(at: LookedAt) -> None:
         f"Query {at.query} (token **{escaped(at.queries[at.query])}**) reads most from key {best} (token **{escaped(at.keys[best])}**), "
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
-    panels(
-        _figures(at, s),
-        key="attention.steps",
-        name="attention",
-        subject=at.subject,
-        least=440,
-        level=2,
-        on_pick=pick_query,
-    )
+    board(at, "steps", "attention", _figures(at, s), least=440, level=2, on_pick=pick_query)
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")
@@ -76,11 +68,11 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
     top = ", ".join(f"key {k} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
     return [
-        Panel(
-            "pattern.one", "The pattern of this head", pattern_picture(s["pattern"], s["queries"], keys, at.color, query=at.query),
-            alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.", height=400,
+        pattern_panel(
+            at, "pattern.one", "The pattern of this head", s["pattern"], height=400,
+            alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.",
             note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
-            link=CELLS, picks=True, term="attention-pattern",
+            picks=True, term="attention-pattern",
         ),
         Panel(
             "strips", "From product to weight, for this query",
