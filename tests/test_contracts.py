@@ -34,7 +34,7 @@ FORBIDDEN = {
         ("engine/runs/store.py", "engine.tasks.reverse.data"),
     ],
     "No page imports another page's script or folder": [
-        ("pages/parts/text/controls.py", "pages.parts.lab.controls"),
+        ("pages/parts/text/form.py", "pages.parts.lab.controls"),
         ("pages/text.py", "pages.parts.lab.controls"),
         ("pages/start.py", "pages.parts.issues.map"),
         ("pages/glossary.py", "pages.text"),

@@ -80,11 +80,11 @@ ADDED = (
         "cache",
         (
             (
-                "pages/parts/memory_and_time/at_scale.py",
+                "pages/parts/memory_and_time/tables.py",
                 "from pages.parts.boards.panels import",
                 "from pages.parts.charts.cache import cache_figure\n",
             ),
-            ("pages/parts/memory_and_time/at_scale.py", '    small_table("Training, predicted"', CACHE),
+            ("pages/parts/memory_and_time/tables.py", '    small_table("Training, predicted"', CACHE),
         ),
     ),
 )

@@ -16,12 +16,12 @@ from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
 from engine.workers.hosting.allowances import Allowances
 from engine.workers.hosting.limits import Limits
-from pages.parts.notebooks import controls, state, steps
-from pages.parts.notebooks.controls import within
+from pages.parts.notebooks import reading, state
+from pages.parts.notebooks.reading import within
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
-SHOWN = (state, controls, steps)
+SHOWN = (state, reading)
 """The modules of the page that ask for the plays."""
 SCRIPT = """
 import json, sys
@@ -83,7 +83,7 @@ def arrived(app: AppTest, players: Players) -> AppTest:
 def badges(app: AppTest) -> list[str]:
     """The state of each step, in order."""
     lines = next(box.value for box in app.markdown if "(#step-1)" in box.value).split("  \n")
-    words = {icon: name for name, icon in state.ICONS.items()}
+    words = {icon: name for name, (icon, _) in state.STATES.items()}
     return [next((state for icon, state in words.items() if icon in line), "text") for line in lines]
 
 

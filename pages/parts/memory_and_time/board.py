@@ -49,14 +49,8 @@ def _words(sweep: Sweep) -> str:
 
 
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
-    panels(
-        _drawn(result, plan, view),
-        key="costs.board",
-        name="memory and time",
-        subject=f"{plan.axis} {plan.places}",
-        least=400,
-        level=2,
-    )
+    subject = f"{plan.axis} {plan.places}"
+    panels(_drawn(result, plan, view), key="costs.board", name="memory and time", subject=subject, least=400, level=2)
     show_laws(result)
     show_skips(result)
 
@@ -67,16 +61,8 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
     if last is None or last[0] != stamp:
         what = "tokens" if plan.axis == "length" else "layers"
-        last = (
-            stamp,
-            [
-                _time_panel(result, plan, what),
-                _memory_panel(result, plan, what),
-                _next_panel(result, plan, what),
-                _parts_panel(result, plan, view, what),
-            ],
-        )
-        st.session_state[DRAWN] = last
+        costs = [panel(result, plan, what) for panel in (_time_panel, _memory_panel, _next_panel)]
+        last = st.session_state[DRAWN] = (stamp, [*costs, _parts_panel(result, plan, view, what)])
     return last[1]
 
 
@@ -96,9 +82,8 @@ def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
 
 def _memory_panel(result: Result, plan: Plan, what: str) -> Panel:
     lines = [_line(result, plan, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
-    return _panel(
-        "costs.saved", "Memory kept for the backward pass", lines, plan, what, MEBIBYTES, "saved for backward", "memory"
-    )
+    title = "Memory kept for the backward pass"
+    return _panel("costs.saved", title, lines, plan, what, MEBIBYTES, "saved for backward", "memory")
 
 
 def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
@@ -108,28 +93,16 @@ def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
 
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     anew = [_line(result, plan, kind, "inference") for kind in plan.kinds]
-    kept = [
-        _line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True)
-        for kind in plan.kinds
-        if KINDS[kind].keeps
-    ]
+    keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
+    kept = [_line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True) for kind in keeping]
     last = plan.places[-1]
     cache = ""
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
     note = f"Filled: the whole sequence is read again, in one pass. Open: the past is kept, as keys and values or a state.{cache}"
-    return _panel(
-        "costs.next",
-        "Time to write the next token",
-        [*anew, *kept],
-        plan,
-        what,
-        MILLISECONDS,
-        "next token",
-        "kv-cache",
-        note,
-    )
+    title, lines = "Time to write the next token", [*anew, *kept]
+    return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note)
 
 
 def _line(
@@ -147,16 +120,8 @@ NOTE = "Points: measured, with their range. Wide line: power law over the upper 
 
 
 def _panel(
-    name: str,
-    title: str,
-    lines: list[CostLine],
-    plan: Plan,
-    what: str,
-    unit: Unit,
-    axis: str,
-    term: str,
-    note: str = NOTE,
-) -> Panel:
+    name: str, title: str, lines: list[CostLine], plan: Plan, what: str, unit: Unit, axis: str, term: str, note: str = NOTE
+) -> Panel:  # fmt: skip
     drawn = cost_figure(lines, plan.places, what, unit, axis)
     said = "; ".join(_in_words(line, what, unit) for line in lines)
     return Panel(name, title, drawn, f"{title} against {what}. {said}", height=360, note=note, term=term)
@@ -180,11 +145,7 @@ def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel
     note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
     sums = [f"{in_bytes(memory.total)} at {place:,} {what}" for place, memory in bars[:: max(1, len(bars) - 1)]]
     return Panel(
-        "costs.parts",
-        f"What a training step keeps: {kind.label}",
-        parts_figure(bars, seen, what, kind.color),
-        f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.",
-        height=360,
+        "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, seen, what, kind.color),
+        f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.", height=360, term="memory",
         note=f"{note} Dots: measured sum; rings: the highest during a step.",
-        term="memory",
-    )
+    )  # fmt: skip

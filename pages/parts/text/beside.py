@@ -54,11 +54,8 @@ def show_passed(run: Run) -> None:
 
 
 def _say_passed(run: Run) -> None:
-    rows = passed(
-        run.config,
-        run.events.landmarks(),
-        {name: nats for name, nats in known_levels(run).items() if name != "Unigram"},
-    )
+    levels = {name: nats for name, nats in known_levels(run).items() if name != "Unigram"}
+    rows = passed(run.config, run.events.landmarks(), levels)
     with st.container(horizontal=True, gap="medium"):
         for row in rows:
             icon = ":material/check_circle:" if row.step is not None else ":material/pending:"
@@ -72,11 +69,8 @@ def show_text_facts(run: Run) -> None:
     if known is None:
         return
     facts = known["facts"]
-    where = (
-        ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
-        if run.config.value("text") == PLAYS
-        else "its last tenth"
-    )
+    held_out = ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
+    where = held_out if run.config.value("text") == PLAYS else "its last tenth"
     st.caption(
         f"Trains on {facts['trained']:,} tokens, tested on {facts['held_out']:,} others ({where}); "
         f"{facts['unknown'] / max(1, facts['held_out']):.0%} of those are not among the {facts['known']:,} known tokens."
@@ -106,16 +100,12 @@ def show_counting(run: Run) -> None:
         st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
         st.caption(_words_apart(nats))
     with right:
-        panels(
-            [
-                Panel(
-                    id="beside.read", title="The more it has read", term="kneser-ney", alt=_read_in_words(found["by_read"]), height=300,
-                    note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
-                    figure=by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config)),
-                )
-            ],
-            key="text-beside", name="text", subject=run.id,
+        drawn = by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config))
+        by_read = Panel(
+            "beside.read", "The more it has read", drawn, _read_in_words(found["by_read"]), height=300, term="kneser-ney",
+            note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
         )  # fmt: skip
+        panels([by_read], key="text-beside", name="text", subject=run.id)
 
 
 def show_words(run: Run | None) -> None:

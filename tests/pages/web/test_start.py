@@ -27,7 +27,7 @@ for module in pkgutil.walk_packages(pages.parts.__path__, "pages.parts."):
     __import__(module.name)
 from engine.notebooks import NOTEBOOKS
 from pages.parts.memory_and_time.board import UNMEASURED
-from pages.parts.notebooks.controls import to_ipynb
+from engine.notebooks.ipynb import to_ipynb
 from tests.pages.boards.test_live_board import ScriptedRun, opened
 run = ScriptedRun()
 run.advance(20)

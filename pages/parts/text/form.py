@@ -1,14 +1,19 @@
-"""The choice of the text: the plays, or the reader's own, which stays on the machine that runs this app."""
+"""The controls of the text page: the plays or the reader's own text, which stays on the machine that runs this app; the other settings; the
+buttons Train, Pause and Stop; the link to every other setting."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig
+from engine.runs.run import Run
 from engine.text import own
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
+from pages.parts.app.own_runs import pause_button, start_run, stop_button
 from pages.parts.app.visitor import visitor
-from pages.parts.text.state import PLAYS, SETTINGS
+from pages.parts.text.state import PLAYS, RUN, SETTINGS, form_config
 
 KIND, PASTED, FILE, LAST = "text.kind", "text.pasted", "text.file", "text.own"
 KINDS = {"plays": "Shakespeare", "own": "Your own"}
@@ -21,10 +26,8 @@ def choose_text() -> None:
     if not SETTINGS.drawn("text"):
         return
     locked = SETTINGS.locks("text")
-    st.segmented_control(
-        "Text", list(KINDS), format_func=KINDS.__getitem__, required=True, key=KIND, width="stretch", on_change=_turn,
-        disabled=locked,
-    )  # fmt: skip
+    asked = {"key": KIND, "on_change": _turn, "disabled": locked}
+    st.segmented_control("Text", list(KINDS), format_func=KINDS.__getitem__, required=True, width="stretch", **asked)
     if st.session_state[KIND] == "own" and not locked:
         _ask_for_text()
 
@@ -71,3 +74,36 @@ def _keep() -> None:
         server.pool().allowances.give_text(visitor())
         st.session_state[LAST] = own.keep(content, visitor().id, server.pool().limits.texts_per_visitor)
         SETTINGS.put({"text": st.session_state[LAST]})
+
+
+def show_form() -> None:
+    SETTINGS.widget("pos_encoding")
+    if numbers := SETTINGS.drawn("vocab_size", "steps"):
+        for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
+            with column:
+                SETTINGS.widget(name, step=500)
+
+
+def controls(run: Run | None, config: RunConfig | None) -> None:
+    """The buttons. ``config`` is the form's config, None where its settings do not go together."""
+    icon = ":material/play_arrow:"
+    st.button("Train", type="primary", icon=icon, width="stretch", disabled=config is None, on_click=_train)
+    with st.container(horizontal=True, gap="small"):
+        pause_button(run)
+        stop_button(run)
+    show_refusal()
+
+
+def _train() -> None:
+    if run := start_run(form_config()):
+        st.session_state[RUN] = run.id
+
+
+def way_to_lab(run: Run | None, config: RunConfig | None) -> None:
+    if run is not None:
+        label, icon, query = "This run in the lab", ":material/science:", to_query(run.config) | {"run": run.id}
+    elif config is not None:
+        label, icon, query = "All settings, in the lab", ":material/tune:", to_query(config)
+    else:
+        return
+    st.page_link("lab.py", label=label, icon=icon, query_params=query)
