@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -22,15 +22,7 @@ from pages.parts.app.questions import ask_once, asking_threads
 from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import Portrait
-from pages.parts.encodings.panels import (
-    component_panels,
-    matrix_panel,
-    offer_times,
-    profile_panel,
-    show_portrait_facts,
-    similarity_panel,
-    spectrum_panels,
-)
+from pages.parts.encodings.panels import Seen, curve_panels, offer_times, picture_panels, show_portrait_facts
 from pages.parts.encodings.state import (
     SETTINGS,
     SIDES,
@@ -41,11 +33,9 @@ from pages.parts.encodings.state import (
     value,
     values,
     write_address,
-)
+)  # fmt: skip
 
 Asked = Callable[[RunConfig, int], Job[Any]]
-Told = tuple[str, str, Portrait, str]
-"""Side, name, portrait, colour."""
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
 AT_ONCE = 0.15
 """Seconds to wait for the answer to a changed control before the rest of the page is written."""
@@ -75,13 +65,7 @@ def _compare() -> None:
         # Sent before anything else is written or asked for, which would slow it down.
         if seen:
             with board:
-                panels(
-                    _pictures(_told(configs, seen), shown),
-                    key="encodings.compare",
-                    name="encodings",
-                    least=440,
-                    level=2,
-                )
+                _board("compare", picture_panels(_seen(configs, seen), value("likeness"), shown))
         if at_once:
             _controls(top)
         write_address()
@@ -89,7 +73,11 @@ def _compare() -> None:
     with words:
         _words(configs, found, problems, shown)
     if found:
-        panels(_lines(_told(configs, found)), key="encodings.lines", name="encodings", least=440, level=2)
+        _board("lines", curve_panels(_seen(configs, found)))
+
+
+def _board(key: str, items: list[Panel]) -> None:
+    panels(items, key=f"encodings.{key}", name="encodings", least=440, level=2)
 
 
 def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:
@@ -128,7 +116,7 @@ def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> di
     return found
 
 
-def _told(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Told]:
+def _seen(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Seen]:
     labels = names_of({side: configs[side] for side in found})
     return [(side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color) for side, p in found.items()]
 
@@ -148,17 +136,18 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
 
 def _controls(into: DeltaGenerator) -> None:
     with into:
-        _shared()
+        _in_a_row(SIDES, 300)
+        _in_a_row(SHARED, 110)
+        control("likeness")
         _less_asked()
 
 
-def _shared() -> None:
-    for names, width in ((SIDES, 300), (SHARED, 110)):
-        if drawn := SETTINGS.drawn(*names):
-            with st.grid(len(drawn), min_column_width=width):
-                for name in drawn:
-                    control(name)
-    control("likeness")
+def _in_a_row(names: Sequence[str], width: int) -> None:
+    """The controls of settings side by side, each at least so many pixels wide."""
+    if drawn := SETTINGS.drawn(*names):
+        with st.grid(len(drawn), min_column_width=width):
+            for name in drawn:
+                control(name)
 
 
 def _less_asked() -> None:
@@ -178,27 +167,7 @@ def _less_asked() -> None:
                     st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
                 for name in own[side]:
                     control(name)
-        if drawn := SETTINGS.drawn(*LESS_ASKED):
-            with st.grid(len(drawn), min_column_width=160):
-                for name in drawn:
-                    control(name)
-
-
-def _pictures(told: list[Told], shown: int) -> list[Panel]:
-    """The figures row by row: each figure of one side beside the same of the other."""
-    return [
-        *(matrix_panel(side, name, p, shown) for side, name, p, _ in told),
-        *(similarity_panel(side, name, p, value("likeness"), shown) for side, name, p, _ in told),
-    ]
-
-
-def _lines(told: list[Told]) -> list[Panel]:
-    parts = [component_panels(side, name, p, color) for side, name, p, color in told]
-    return [
-        *(profile_panel(side, name, p, color) for side, name, p, color in told),
-        *spectrum_panels([(name, color, p) for _, name, p, color in told]),
-        *(own[place] for place in range(2) for own in parts if own),
-    ]
+        _in_a_row(LESS_ASKED, 160)
 
 
 def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:

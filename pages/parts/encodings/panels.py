@@ -10,9 +10,6 @@ import streamlit as st
 from engine.analysis.encoding_jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.workers.errors import JobError
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import (
@@ -22,14 +19,9 @@ from pages.parts.charts.spectra import (
     singular_figure,
     trajectory_figure,
 )
-from pages.parts.encodings.evidence import share_in_words
+from pages.parts.encodings.evidence import ask_alone, share_in_words
 
-TITLES = {
-    "table": "The table",
-    "angles": "The angles",
-    "vectors": "The vectors",
-    "bias": "The bias of each head",
-}
+TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
 PLACES = {
     "nowhere": "Adds nothing.",
     "embedding": "Added to the token embedding, once.",
@@ -46,15 +38,17 @@ HELP = (
 TIMES = "encodings.times"
 """The session key of the measured times: config to timing."""
 
+Seen = tuple[str, str, Portrait, str]
+"""Side, name, portrait, colour."""
+
 
 def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
     columns, rows, unit = WHAT[portrait["kind"]]
     matrix = portrait["matrix"]
     alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {portrait['rows']} positions."
-    missing = shown - portrait["rows"]
-    note = (
-        f"There are no rows for the last {missing} positions shown." if missing > 0 else _notes(portrait, "matrix_at")
-    )
+    missing, note = shown - portrait["rows"], _notes(portrait, "matrix_at")
+    if missing > 0:
+        note = f"There are no rows for the last {missing} positions shown."
     return Panel(
         f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
         link="rows", term="positional-encoding",
@@ -83,13 +77,14 @@ def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel
     )
     spread = float((portrait["high"] - portrait["low"]).max())
     note = (
-        "The same at every position: only the offset counts."
-        if spread < 1e-4 * max(1.0, float(abs(lines).max()))
-        else "The band: from the smallest to the largest over the positions." if len(lines) == 1 else "Means over the positions."
-    )  # fmt: skip
-    return Panel(
-        f"profile.{side}", f"Over distance: {name}", profile_figure(portrait, color), alt, height=260, note=note
+        "The band: from the smallest to the largest over the positions."
+        if len(lines) == 1
+        else "Means over the positions."
     )
+    if spread < 1e-4 * max(1.0, float(abs(lines).max())):
+        note = "The same at every position: only the offset counts."
+    title, drawn = f"Over distance: {name}", profile_figure(portrait, color)
+    return Panel(f"profile.{side}", title, drawn, alt, height=260, note=note)
 
 
 def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
@@ -119,6 +114,27 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
     return [
         Panel(f"components.{side}", f"Principal components: {name}", curves, alt, height=260, below=alt, term="pca"),
         Panel(f"trajectory.{side}", f"The path of the positions: {name}", path, alt, height=300, term="pca"),
+    ]
+
+
+def picture_panels(seen: Sequence[Seen], likeness: str, shown: int) -> list[Panel]:
+    """The matrices and similarities, row by row: each figure of one side beside the same of the other."""
+    return [
+        *(matrix_panel(side, name, portrait, shown) for side, name, portrait, _ in seen),
+        *(similarity_panel(side, name, portrait, likeness, shown) for side, name, portrait, _ in seen),
+    ]
+
+
+def curve_panels(seen: Sequence[Seen], *between: Panel, first: str = "") -> list[Panel]:
+    """The profiles, the panels ``between``, the spectra and the components. ``first``: the colour of the first side in the spectra, where
+    both sides have one colour."""
+    told = [(name, first if first and not place else color, p) for place, (_, name, p, color) in enumerate(seen)]
+    parts = [component_panels(*one) for one in seen]
+    return [
+        *(profile_panel(*one) for one in seen),
+        *between,
+        *spectrum_panels(told),
+        *(own[place] for place in range(2) for own in parts if own),
     ]
 
 
@@ -186,9 +202,5 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 
 def _measure(configs: list[RunConfig]) -> None:
-    try:
-        found = ask(TimeForward(tuple(configs)), alone=True)
-    except JobError as error:
-        st.toast(in_markdown(error), icon=":material/error:")
-        return
-    times().update(zip(configs, found, strict=True))
+    if found := ask_alone(TimeForward(tuple(configs))):
+        times().update(zip(configs, found, strict=True))

@@ -16,14 +16,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.encoding import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.panels import (
-    component_panels,
-    matrix_panel,
-    order_in_words,
-    profile_panel,
-    similarity_panel,
-    spectrum_panels,
-)
+from pages.parts.encodings.panels import curve_panels, order_in_words, picture_panels
 from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, control, value, write_address
 
 POLL_SECONDS = 2.0
@@ -56,10 +49,8 @@ def _chosen() -> Run:
     runs = runs_to_choose()
     asked_for = value(RUN) or RECORDED
     if asked_for not in runs:
-        st.warning(
-            f"run is {as_code(asked_for)}; no run of that name is kept here. Shown is the recorded one.",
-            icon=":material/search_off:",
-        )
+        words = f"run is {as_code(asked_for)}; no run of that name is kept here. Shown is the recorded one."
+        st.warning(words, icon=":material/search_off:")
         asked_for = RECORDED
     if SETTINGS.drawn(RUN):
         bound = SETTINGS.labelled(RUN, shown=asked_for)
@@ -95,13 +86,8 @@ def _along(run: Run) -> None:
         st.error(in_markdown(error), icon=":material/error:")
         return
     _facts(run, first, then, scales, step, layer if layers > 1 else None)
-    panels(
-        _board(run, steps, step, first, then, numbers),
-        key="encodings.training",
-        name="encoding-in-training",
-        least=440,
-        level=2,
-    )
+    items = _board(run, steps, step, first, then, numbers)
+    panels(items, key="encodings.training", name="encoding-in-training", least=440, level=2)
 
 
 def _choose_layer(layers: int) -> int:
@@ -131,35 +117,18 @@ def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], 
 
 
 def _board(
-    run: Run,
-    steps: tuple[int, ...],
-    step: int,
-    first: Portrait,
-    then: Portrait,
-    numbers: dict[str, list[float]],
+    run: Run, steps: tuple[int, ...], step: int, first: Portrait, then: Portrait, numbers: dict[str, list[float]]
 ) -> list[Panel]:
-    color, shown = ENCODINGS[run.config.pos_encoding].color, first["rows"]
-    both = {"first": (f"step {steps[0]}", first), "then": (f"step {step}", then)}
-    found = [matrix_panel(side, name, p, shown) for side, (name, p) in both.items()]
-    found += [similarity_panel(side, name, p, value("likeness"), shown) for side, (name, p) in both.items()]
-    found += [profile_panel(side, name, p, color) for side, (name, p) in both.items()]
+    color = ENCODINGS[run.config.pos_encoding].color
+    both = (("first", f"step {steps[0]}", first, color), ("then", f"step {step}", then, color))
+    along = []
     for name, title, unit in (
         ("order", "Order along the run", "correlation with nearness"),
         ("scale", "Scale along the run", "root mean square"),
     ):
         line = numbers[name]
         alt = f"{title}: from {line[0]:.3g} at step {steps[0]} to {line[-1]:.3g} at step {steps[-1]}."
-        found.append(
-            Panel(
-                f"{name}.along",
-                title,
-                along_figure(steps, [(name, line)], step, unit, color),
-                alt,
-                height=240,
-                below=alt,
-            )
-        )
+        drawn = along_figure(steps, [(name, line)], step, unit, color)
+        along.append(Panel(f"{name}.along", title, drawn, alt, height=240, below=alt))
     # The start in grey, to distinguish two curves of one encoding.
-    found += spectrum_panels([(both["first"][0], "#8C8C8C", first), (both["then"][0], color, then)])
-    parts = [component_panels(side, name, p, color) for side, (name, p) in both.items()]
-    return found + [own[place] for place in range(2) for own in parts if own]
+    return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *along, first="#8C8C8C")
