@@ -14,10 +14,11 @@ from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
 from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
-from pages.parts.encodings.state import SETTINGS, config_of, read, settings_now, widget_key
+from pages.parts.encodings.state import SETTINGS, config_of, settings_now
 from tests.pages.looking import Open, said
 
 PAGE = "encodings.py"
+read, widget_key = SETTINGS.read, SETTINGS.widget_key
 
 
 def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:

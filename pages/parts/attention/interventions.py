@@ -6,28 +6,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from engine.analysis import attention_jobs as jobs
 from engine.analysis.attention_asked import Place, places_in
 from engine.analysis.attention_faults import FAULTS, why_not
-from engine.analysis.attention_jobs import (
-    CheckResult,
-    CompareScores,
-    FaultySeen,
-    MeasureEntropyAtFirst,
-    SwitchEachHeadOff,
-    SwitchFaultsOn,
-    SwitchHeadsOff,
-)  # fmt: skip
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.state import (
-    CELLS,
-    SETTINGS,
-    TEMPERATURES,
-    LookedAt,
-    board,
-    held_out_label,
-    name_of_head,
-    pattern_panel,
-)  # fmt: skip
+from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.attention import Line, bars_picture, difference_picture, influence_picture, lines_picture
 
@@ -57,16 +40,16 @@ def show_change(at: LookedAt) -> None:
         if SETTINGS.drawn("temperature"):
             bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
             st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
-    seen = ask_once(SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
+    seen = ask_once(jobs.SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
     before, after = seen["before"], seen["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
-    name, entropies = name_of_head(at.place), [f"mean entropy {one['entropy']:.2f} nats." for one in (before, after)]
+    name, entropies = at.head, [f"mean entropy {one['entropy']:.2f} nats." for one in (before, after)]
     items = [
-        pattern_panel(at, "before", f"{name}, as trained", before["pattern"], f"Pattern as trained; {entropies[0]}", height=330),
-        pattern_panel(at, "after", f"{name}, changed", after["pattern"], f"Pattern with the changes; {entropies[1]}", height=330),
+        at.pattern_panel("before", f"{name}, as trained", before["pattern"], f"Pattern as trained; {entropies[0]}", height=330),
+        at.pattern_panel("after", f"{name}, changed", after["pattern"], f"Pattern with the changes; {entropies[1]}", height=330),
         _change_panel(at, "change", "Changed minus trained", after["pattern"] - before["pattern"], height=330),
     ]  # fmt: skip
-    board(at, "change", "attention changed", items, level=2)
+    at.show("change", "attention changed", items, level=2)
     show_each_head(at)
     show_scores(at)
 
@@ -114,7 +97,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
 
 def show_each_head(at: LookedAt) -> None:
     st.header("Each head switched off in turn", anchor=False)
-    seen = ask_once(SwitchEachHeadOff(at.model))
+    seen = ask_once(jobs.SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
     names = [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in seen["rows"]]
@@ -134,25 +117,25 @@ def show_each_head(at: LookedAt) -> None:
             alt=f"The accuracy changes most by {min(falls, key=lambda v: -abs(v)):+.3f}.", note=f"With all heads {whole[metric]:.3f}.",
         ),
     ]  # fmt: skip
-    board(at, "each", "each head off", items, least=340)
+    at.show("each", "each head off", items, least=340)
     if seen["left_out"]:
         st.caption(f"{seen['left_out']} more heads are left out here.")
 
 
 def show_scores(at: LookedAt) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
-    seen = ask_once(CompareScores(at.model, at.sample, at.place))
+    seen = ask_once(jobs.CompareScores(at.model, at.sample, at.place))
     items = []
     for name, (title, formula) in SCORES.items():
         row = seen[name]
         numbers = [f"{held_out_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
         trained = " (trained so)" if name == at.config.attention_score else ""
         alt = f"{title}: mean entropy {row['entropy']:.2f} nats, {', '.join(numbers)}."
-        items.append(pattern_panel(
-            at, f"score.{name}", title + trained, row["pattern"], alt, height=300, link="scores", bar=False,
+        items.append(at.pattern_panel(
+            f"score.{name}", title + trained, row["pattern"], alt, height=300, link="scores", bar=False,
             note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
         ))  # fmt: skip
-    board(at, "scores", "scores", items, least=270)
+    at.show("scores", "scores", items, least=270)
     additive = (
         " The additive score has a vector w of its own, which this run never trained: here all of it is 1/√d_head."
     )
@@ -167,13 +150,13 @@ def show_scores(at: LookedAt) -> None:
 
 def show_faults(at: LookedAt) -> None:
     faults = switches(at)
-    seen = ask_once(SwitchFaultsOn(at.model, at.sample, at.place, faults))
+    seen = ask_once(jobs.SwitchFaultsOn(at.model, at.sample, at.place, faults))
     before, after = seen["before"], seen["after"]
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     show_badges(after["checks"])
-    board(at, "faults", "faults", _figures(at, before, after, bool(faults)), least=440, level=2)
+    at.show("faults", "faults", _figures(at, before, after, bool(faults)), least=440, level=2)
     show_tests(after["checks"])
 
 
@@ -201,8 +184,8 @@ def switch(name: str, on: tuple[str, ...]) -> None:
         SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in {*others, name})})
 
 
-def _figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) -> list[Panel]:
-    name = name_of_head(at.place)
+def _figures(at: LookedAt, before: jobs.FaultySeen, after: jobs.FaultySeen, faulty: bool) -> list[Panel]:
+    name = at.head
     own = at.queries if at.place.which != "encoder" else [str(place) for place in range(len(after["influence"]))]
     leaks = next(check for check in after["checks"] if check["name"] == "future")
     high = float(max(before["influence"].max(), after["influence"].max()))
@@ -212,7 +195,7 @@ def _figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) 
         f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats.",
     )
     return [
-        pattern_panel(at, "fault.pattern", f"{name}, {title}", after["pattern"], alt),
+        at.pattern_panel("fault.pattern", f"{name}, {title}", after["pattern"], alt),
         _change_panel(at, "fault.change", "Minus the pattern as trained", after["pattern"] - before["pattern"], HEIGHT),
         Panel(
             "fault.influence", "Which output moves", influence_picture(after["influence"], own, high), height=HEIGHT, link="influence",
@@ -225,7 +208,7 @@ def _figures(at: LookedAt, before: FaultySeen, after: FaultySeen, faulty: bool) 
 
 def entropy_panel(at: LookedAt) -> Panel:
     """The reason for the scale: the entropy of random q and k by head width."""
-    found = ask_once(MeasureEntropyAtFirst())
+    found = ask_once(jobs.MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
     lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]
     ends = "; ".join(f"{line.name} {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines)
@@ -237,7 +220,7 @@ def entropy_panel(at: LookedAt) -> Panel:
     )  # fmt: skip
 
 
-def show_badges(checks: list[CheckResult]) -> None:
+def show_badges(checks: list[jobs.CheckResult]) -> None:
     ran = [check for check in checks if check["passed"] is not None]
     badges = [
         f":green-badge[:material/check_circle: {check['label']}]" if check["passed"] else f":red-badge[:material/cancel: {check['label']}]"
@@ -246,7 +229,7 @@ def show_badges(checks: list[CheckResult]) -> None:
     st.markdown(f"**{sum(bool(check['passed']) for check in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
 
 
-def show_tests(checks: list[CheckResult]) -> None:
+def show_tests(checks: list[jobs.CheckResult]) -> None:
     st.markdown("**The tests, as they were executed**")
     for check in checks:
         if check["passed"] is None:

@@ -12,16 +12,7 @@ from engine.analysis.attention_jobs import ComputePatterns, DescribeHeads, HeadN
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_to_show
-from pages.parts.attention.state import (
-    CELLS,
-    KEYS_ACROSS,
-    SETTINGS,
-    LookedAt,
-    board,
-    name_of_head,
-    pattern_panel,
-    pick_query,
-)
+from pages.parts.attention.state import CELLS, KEYS_ACROSS, SETTINGS, LookedAt, name_of_head, pick_query
 from pages.parts.boards.panels import Panel, Picked
 from pages.parts.charts.attention import Line, difference_picture, lines_picture, pattern_picture, strips_picture
 
@@ -53,7 +44,7 @@ def show_heads(at: LookedAt) -> None:
             f"head.{place.layer}.{place.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=170,
             note=kind_in_words(row), below=keys_used, link=CELLS, picks=True,
         ))  # fmt: skip
-    board(at, "heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick)
+    at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick)
     st.caption(
         f"This sequence above; the numbers are means over {seen['sequences']} held-out sequences. A head is named by its best score from "
         f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
@@ -114,17 +105,17 @@ def show_rollout(at: LookedAt, seen: Heads) -> None:
     st.header("Roll-out: what reaches each position through all layers", anchor=False)
     flow, mean = seen["rollout"][which]["flow"], seen["rollout"][which]["mean"]
     items = [
-        pattern_panel(
-            at, "rollout.flow", "Roll-out to the last layer", flow[-1], f"Share of each token in each position after {len(flow)} layers.",
+        at.pattern_panel(
+            "rollout.flow", "Roll-out to the last layer", flow[-1], f"Share of each token in each position after {len(flow)} layers.",
             framed=False, link="rollout", term="roll-out",
             note="Heads averaged, half of each layer carried by the skip connection (Abnar and Zuidema 2020).",
         ),
-        pattern_panel(
-            at, "rollout.last", "The last layer alone", mean[-1], "Attention of the last layer, averaged over heads.", framed=False,
+        at.pattern_panel(
+            "rollout.last", "The last layer alone", mean[-1], "Attention of the last layer, averaged over heads.", framed=False,
             link="rollout", note="Its heads averaged. What it reads are no longer tokens, but mixtures of them.",
         ),
     ]  # fmt: skip
-    board(at, "rollout", "roll-out", items, least=340)
+    at.show("rollout", "roll-out", items, least=340)
     if which == "self" and at.config.family == "encoder_decoder":
         st.caption("Cross-attention is left out of it: the decoder's own tokens only.")
 
@@ -151,7 +142,7 @@ def show_training(at: LookedAt) -> None:
     query = min(at.query, len(queries) - 1)
     row = np.stack([before[query], after[query]])
     change, change_here = (float(np.abs(b - a).sum(-1).mean() / 2) for a, b in ((before, after), row))
-    name, moved = name_of_head(at.place), f"On average {change:.0%} of a query's weight moved."
+    name, moved = at.head, f"On average {change:.0%} of a query's weight moved."
     rows = [(f"step {first}", row[0]), (f"step {second}", row[1]), ("change", row[1] - row[0])]
     items = []
     for id, step, pattern in (("step.before", first, before), ("step.after", second, after)):
@@ -175,7 +166,7 @@ def show_training(at: LookedAt) -> None:
             note="Effective number: the exponential of the entropy, mean over the queries of this sequence.", term="entropy",
         ),
     ]  # fmt: skip
-    board(at, "training", "attention through training", items, least=440, level=2, on_pick=pick_query)
+    at.show("training", "attention through training", items, least=440, level=2, on_pick=pick_query)
     st.caption(where_from(bool(kept), samples))
 
 

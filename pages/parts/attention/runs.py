@@ -90,11 +90,8 @@ def ready(run: Run, asked: ModelAsked) -> bool:
     step = asked.config.steps if asked.step is None else asked.step
     seconds = seconds_to(run, step)
     if seconds > LONGEST:
-        st.info(
-            f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}: "
-            "the patterns that were kept are under “Training”.",
-            icon=":material/inventory_2:",
-        )
+        words = f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}"
+        st.info(f"{words}: the patterns that were kept are under “Training”.", icon=":material/inventory_2:")
         return False
     if not st.button(f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"):
         st.caption(

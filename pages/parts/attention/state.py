@@ -136,14 +136,6 @@ def fitted(now: AttentionState, config: RunConfig) -> AttentionState:
     return now.model_copy(update={"which": which, "layer": layer, "head": head})
 
 
-def place_of(now: AttentionState) -> Place:
-    return Place(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
-
-
-def sample_of(now: AttentionState) -> SampleAsked:
-    return SampleAsked(now.sample, now.text)
-
-
 def name_of_head(place: Place) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
@@ -151,6 +143,8 @@ def name_of_head(place: Place) -> str:
 
 @dataclass(frozen=True)
 class LookedAt:
+    """The model, the sequence and the head that a view shows."""
+
     run: Run
     model: ModelAsked
     now: AttentionState
@@ -170,18 +164,22 @@ class LookedAt:
         """The key under which zoom is kept: another run or another sequence is another figure."""
         return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
 
+    @property
+    def head(self) -> str:
+        """The name of the head."""
+        return name_of_head(self.place)
 
-def board(at: LookedAt, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
-    """Show the figures of a view; zoom is kept as long as the same is looked at."""
-    panels(items, key=f"attention.{key}", name=name, subject=at.subject, least=least, **more)
+    def show(self, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
+        """Show the figures of a view; zoom is kept as long as the subject is the same."""
+        panels(items, key=f"attention.{key}", name=name, subject=self.subject, least=least, **more)
 
-
-def pattern_panel(
-    at: LookedAt, id: str, title: str, pattern: np.ndarray, alt: str, *, framed: bool = True, bar: bool = True, **more: Any
-) -> Panel:  # fmt: skip
-    """A pattern [query, key] of the sequence that is looked at. ``framed``: whether the query is."""
-    drawn = pattern_picture(pattern, at.queries, at.keys, at.color, query=at.query if framed else None, bar=bar)
-    return Panel(id, title, drawn, alt, **{"height": 340, "link": CELLS} | more)
+    def pattern_panel(
+        self, id: str, title: str, pattern: np.ndarray, alt: str, *, framed: bool = True, bar: bool = True, **more: Any
+    ) -> Panel:
+        """A pattern [query, key] of the sequence. ``framed``: whether the query is."""
+        query = self.query if framed else None
+        drawn = pattern_picture(pattern, self.queries, self.keys, self.color, query=query, bar=bar)
+        return Panel(id, title, drawn, alt, **{"height": 340, "link": CELLS} | more)
 
 
 def held_out_label(name: str) -> str:

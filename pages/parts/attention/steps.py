@@ -10,7 +10,7 @@ import streamlit as st
 from engine.analysis.attention_jobs import Steps, TraceSteps
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
-from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, board, pattern_panel, pick_query
+from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.attention import numbers_picture, strips_picture
 
@@ -43,7 +43,7 @@ def show_steps(at: LookedAt) -> None:
         f"Query {at.query} (token **{escaped(at.queries[at.query])}**) reads most from key {best} (token **{escaped(at.keys[best])}**), "
         f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
     )
-    board(at, "steps", "attention", _figures(at, s), least=440, level=2, on_pick=pick_query)
+    at.show("steps", "attention", _figures(at, s), least=440, level=2, on_pick=pick_query)
     words, numbers = st.columns([1, 1.25], gap="large")
     with words:
         st.markdown("**The steps and their shapes**")
@@ -68,8 +68,8 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
     top = ", ".join(f"key {k} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
     return [
-        pattern_panel(
-            at, "pattern.one", "The pattern of this head", s["pattern"], height=400,
+        at.pattern_panel(
+            "pattern.one", "The pattern of this head", s["pattern"], height=400,
             alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.",
             note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
             picks=True, term="attention-pattern",

@@ -27,7 +27,7 @@ from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.app.questions import Remembered, ask, ask_once
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.charts.table import whole_lines
-from pages.parts.encodings.state import NEEDED, SETTINGS, value, write_address
+from pages.parts.encodings.state import NEEDED, SETTINGS, value
 
 MODEL = RunConfig(
     task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
@@ -87,7 +87,7 @@ class Row:
 
 @st.fragment
 def choose() -> None:
-    write_address()
+    SETTINGS.write_address(SETTINGS.query())
     st.markdown("What do you need? The answer is sorted by what experiments on small models found, not by opinion.")
     needs: tuple[str, ...] = value(NEEDED)
     if SETTINGS.drawn(NEEDED):

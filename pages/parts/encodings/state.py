@@ -175,16 +175,11 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
 
 
 SETTINGS = EncodingsSettings("encodings", EncodingsState)
-read, values, widget_key = SETTINGS.read, SETTINGS.values, SETTINGS.widget_key
 
 
 def value(name: str) -> Any:
     """What is set, or the default."""
     return SETTINGS.asked_for()[name]
-
-
-def write_address() -> None:
-    SETTINGS.write_address(SETTINGS.query())
 
 
 def control(name: str, **more: Any) -> None:
