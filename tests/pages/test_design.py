@@ -49,9 +49,8 @@ def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
 
 
 def test_a_link_restores_the_choice_names_what_does_not_fit_and_has_its_rivals_in_one_order(open_page: Open) -> None:
-    app = open_page(
-        "design.py", design_features="table", design_width="9999", against="rope,alibi", tasks="permutation", seeds="6", zork="1"
-    )  # fmt: skip
+    link = {"design_features": "table", "against": "rope,alibi", "tasks": "permutation", "seeds": "6"}
+    app = open_page("design.py", **link, design_width="9999", zork="1")
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
     assert [warning.value for warning in app.warning] == [
@@ -67,22 +66,13 @@ def test_a_link_restores_the_choice_names_what_does_not_fit_and_has_its_rivals_i
 
 
 @pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        ({"against": "designed"}, "against"),
-        ({"against": ""}, "against"),
-        ({"tasks": "sort"}, "tasks"),
-        ({"seeds": "99"}, "seeds"),
-        ({"seeds": "²"}, "seeds"),
-        ({"experiment": "nowhere"}, "experiment"),
-        ({"design_features": "convolution", "design_place": "scores"}, "design_place"),
-    ],
-)
-def test_bad_links_cost_what_is_bad_only(query: dict[str, str], named: str) -> None:
-    values, ignored = SETTINGS.read({**query, "design_base": "100.0"})
-    assert [problem.setting for problem in ignored] == [named]
-    assert values["design_base"] == 100.0
-    assert values["experiment"] is None
+    "bad", ["against=designed", "against=", "tasks=sort", "seeds=99", "seeds=²", "experiment=nowhere", "design_place=scores"]
+)  # fmt: skip
+def test_bad_links_cost_what_is_bad_only(bad: str) -> None:
+    name, text = bad.split("=")
+    values, ignored = SETTINGS.read({"design_features": "convolution", "design_base": "100.0", name: text})
+    assert [problem.setting for problem in ignored] == [name]
+    assert (values["design_base"], values["experiment"]) == (100.0, None)
 
 
 def test_every_choice_survives_its_link() -> None:
@@ -95,15 +85,14 @@ def test_every_choice_survives_its_link() -> None:
 
 
 def test_controls_that_a_link_hides_or_locks(open_page: Open) -> None:
-    app = open_page("design.py", hide="design_width,tasks", lock="seeds,design_features", against="rope")
+    link = {"hide": "design_width,tasks", "lock": "seeds,design_features", "against": "rope"}
+    app = open_page("design.py", **link)
     assert [box.label for box in app.number_input] == ["Length scale γ", "Init scale", "Seeds"]
     assert next(box for box in app.number_input if box.label == "Seeds").disabled
     assert select(app, "Features").disabled
     assert not app.get("button_group")
     assert not app.warning
-    assert dict(app.query_params) == {
-        "against": "rope", "hide": "design_width,tasks", "lock": "seeds,design_features",
-    }  # fmt: skip
+    assert dict(app.query_params) == link
     shared = next(block.value for block in app.code if "against=rope" in block.value)
     assert "hide=design_width%2Ctasks" in shared
 
