@@ -16,13 +16,11 @@ from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
 from engine.workers.hosting.allowances import Allowances
 from engine.workers.hosting.limits import Limits
-from pages.parts.notebooks import reading, state
+from pages.parts.notebooks import state
 from pages.parts.notebooks.reading import within
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
-SHOWN = (state, reading)
-"""The modules of the page that ask for the plays."""
 SCRIPT = """
 import json, sys
 from engine.notebooks import NOTEBOOKS
@@ -51,8 +49,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
     allowances = Allowances(Limits(notebooks=1))
     found = Players(lambda: allowances)
-    for module in SHOWN:
-        monkeypatch.setattr(module, "PLAYERS", found)
+    monkeypatch.setattr(state, "PLAYERS", found)
     yield found
     found.close()
 
@@ -172,8 +169,7 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
 def test_a_host_that_plays_none_says_so_on_arrival(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     allowances = Allowances(Limits.from_environment({"ATTENTION_LAB_PROFILE": "public"}))
     assert not allowances.limits.notebooks
-    for module in SHOWN:
-        monkeypatch.setattr(module, "PLAYERS", Players(lambda: allowances))
+    monkeypatch.setattr(state, "PLAYERS", Players(lambda: allowances))
     app = open_page("notebook.py", notebook=NOTEBOOK.slug)
     assert "This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself." in said(app)
     assert not [button.key for button in app.button if str(button.key).startswith(("notebooks.all", "notebooks.run."))]

@@ -71,7 +71,7 @@ def kind_in_words(row: HeadNumbers) -> str:
 
 def _show_numbers(rows: list[HeadNumbers]) -> None:
     """A row for each head, with its best scores; readers can sort by a column."""
-    number = st.column_config.NumberColumn
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     st.dataframe(
         {
             "Head": [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in rows],
@@ -82,14 +82,11 @@ def _show_numbers(rows: list[HeadNumbers]) -> None:
             "Scores": [_best_scores(row) for row in rows],
         },
         column_config={
-            "Head": st.column_config.TextColumn(pinned=True),
-            "Entropy (nats)": number(format="%.2f"),
-            "Keys in effect": number(format="%.1f"),
-            "Mean distance": number(format="%.1f"),
-            "Scores": st.column_config.TextColumn(width="large"),
+            "Head": text(pinned=True), "Entropy (nats)": number(format="%.2f"), "Keys in effect": number(format="%.1f"),
+            "Mean distance": number(format="%.1f"), "Scores": text(width="large"),
         },
         hide_index=True,
-    )
+    )  # fmt: skip
 
 
 def _best_scores(row: HeadNumbers) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
@@ -71,11 +69,10 @@ def asked_model(run: Run, step: int | None) -> ModelAsked:
 
 def seconds_to(run: Run, step: int) -> float:
     """The seconds of training up to a step: as predicted for this machine, otherwise as measured in the run."""
-    speed = predict(run.config).steps_per_second
-    if speed:
-        return step / speed
-    last = run.progress
-    return step * predict(run.config).tokens_per_step / last.tokens_per_second if last else float("inf")
+    predicted, last = predict(run.config), run.progress
+    if predicted.steps_per_second:
+        return step / predicted.steps_per_second
+    return step * predicted.tokens_per_step / last.tokens_per_second if last else float("inf")
 
 
 def at_hand(asked: ModelAsked) -> bool:
@@ -94,19 +91,14 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         st.info(f"{words}: the patterns that were kept are under “Training”.", icon=":material/inventory_2:")
         return False
     if not st.button(f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"):
-        st.caption(
-            "The weights of this step were not kept. On a CPU the same settings and seed give them again; on a GPU nearly the same ones."
-        )
+        again = "On a CPU the same settings and seed give them again; on a GPU nearly the same ones."
+        st.caption(f"The weights of this step were not kept. {again}")
         return False
     with st.empty():
         while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True
-
-
-def named_steps(steps: Sequence[int], last: int) -> dict[int, str]:
-    return {step: f"{step} (end)" if step == last else str(step) for step in steps}
 
 
 def run_controls(now: AttentionState) -> None:
@@ -121,18 +113,15 @@ def run_controls(now: AttentionState) -> None:
             return
         if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
             steps = steps_to_show(run)
-            names = named_steps(steps, run.step)
+            names = {run.step: f"{run.step} (end)"}
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
             st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), width=110, **bound)
-        sample_controls(now)
+        sample_controls(now, run)
         kept = {"run": run.id} if now.run != RECORDED else {}
         st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
 
 
-def sample_controls(now: AttentionState) -> None:
-    run = run_named(now.run)
-    if run is None:
-        return
+def sample_controls(now: AttentionState, run: Run) -> None:
     if SETTINGS.drawn("sample"):
         bound = SETTINGS.labelled("sample", shown=now.sample, disabled=bool(now.text.strip()))
         st.number_input(min_value=0, max_value=255, step=1, width=150, **bound)

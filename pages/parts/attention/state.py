@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import field_validator
+from pydantic import AfterValidator, field_validator
 
 from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
 from engine.analysis.attention_faults import FAULTS
@@ -43,7 +43,7 @@ class AttentionState(PageState):
     run: str = setting("", label="Run", help="Your runs that have ended, and one that comes with the app.")
     """An id, or ``RECORDED``; empty for the reader's newest run."""
     view: Literal["steps", "heads", "change", "training", "faults"] = setting("steps", label="View", help="", labels=VIEWS)
-    which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
+    which: Which = setting("self", label="Attention", help="", labels=dict(KINDS))
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MOST_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MOST_HEADS)
     query: int | None = setting(
@@ -65,7 +65,7 @@ class AttentionState(PageState):
         (), label="Heads switched off", help="What a head switched off hands on is zero, at every position.",
     )
     """As ``self.1.2``: kind, layer, head."""
-    faults: tuple[str, ...] = setting((), label="Faults", help="")
+    faults: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, FAULTS))] = setting((), label="Faults", help="")
     # fmt: on
 
     @field_validator("run")
@@ -97,11 +97,6 @@ class AttentionState(PageState):
             if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
                 raise not_allowed("heads as self.1.2 (kind, layer, head), separated by commas")
         return heads
-
-    @field_validator("faults")
-    @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return all_known(names, FAULTS)
 
 
 class AttentionSettings(ModelSettings[AttentionState]):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import field_validator
+from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import parse_leniently
 from engine.encodings.designed.spec import DesignedSettings
@@ -24,21 +24,13 @@ ORDER: dict[str, tuple[str, ...]] = {"against": RIVALS, "tasks": tuple(TASKS)}
 
 
 class DesignState(PageState, DesignedSettings):
-    against: tuple[str, ...] = USUAL
-    tasks: tuple[str, ...] = tuple(TASKS)
+    against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = USUAL
+    tasks: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, ORDER["tasks"], len(TASKS)))] = (
+        tuple(TASKS)
+    )
     seeds: int = seeds_setting()
     experiment: str | None = None
     """The name of the shown run, running or stored (see :class:`Comparison`)."""
-
-    @field_validator("against")
-    @classmethod
-    def _known_rivals(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return _some_of(names, RIVALS, MOST_RIVALS)
-
-    @field_validator("tasks")
-    @classmethod
-    def _known_tasks(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return _some_of(names, tuple(TASKS), len(TASKS))
 
     @field_validator("experiment")
     @classmethod

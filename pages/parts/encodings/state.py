@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import field_validator
+from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
@@ -70,7 +70,7 @@ class EncodingsState(PageState):
     step: int | None = setting(None, label="Step", help="The snapshots that the run kept.", ge=0, le=1_000_000)
     layer: int | None = setting(None, label="Layer", help="Each layer learns an encoding of its own.", ge=0, le=48)
     """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
-    needs: tuple[str, ...] = setting((), label="I need", help="")
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), label="I need", help="")
     # fmt: on
 
     @field_validator(*SIDES)
@@ -86,11 +86,6 @@ class EncodingsState(PageState):
         if name not in (None, RECORDED) and not RUN_ID.fullmatch(name):
             raise not_allowed(f"{RECORDED}, or the name of a run")
         return name
-
-    @field_validator("needs")
-    @classmethod
-    def _needs(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return all_known(names, NEEDS)
 
 
 _LABELS = {name: row.label for name, row in ENCODINGS.items()}
@@ -167,11 +162,8 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         """What is away from its default; what is looked at of a run, only where it is."""
         asked = self.asked_for()
         unseen = () if asked["view"] == "training" else (RUN, STEP, LAYER)
-        return {
-            name: to_text(asked[name])
-            for name, row in self.rows().items()
-            if asked[name] != row.default and name not in unseen
-        }
+        away = [name for name, row in self.rows().items() if asked[name] != row.default and name not in unseen]
+        return {name: to_text(asked[name]) for name in away}
 
 
 SETTINGS = EncodingsSettings("encodings", EncodingsState)

@@ -19,19 +19,8 @@ from pages.parts.app.in_markdown import escaped, show_refusal
 from pages.parts.app.visitor import mine
 from pages.parts.boards.panels import panels
 from pages.parts.charts.table import table
+from pages.parts.notebooks import state
 from pages.parts.notebooks.figures import panel_of
-from pages.parts.notebooks.state import (
-    NOTEBOOK_PAGE,
-    PAGE,
-    PLAYERS,
-    STATES,
-    forget,
-    play_of,
-    run_to,
-    state_badge,
-    step_state,
-    stop,
-)  # fmt: skip
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
 """The form in which a cell prints its progress."""
@@ -48,13 +37,13 @@ TICK = 0.5
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
     st.markdown(
-        f"The classic small exercises, step by step: read the code, run it{' here' if PLAYERS.allowed else ''}, see the tests turn "
+        f"The classic small exercises, step by step: read the code, run it{' here' if state.PLAYERS.allowed else ''}, see the tests turn "
         "green. Each one can be downloaded as a Jupyter notebook that runs by itself."
     )
     for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
             title, query = f"**{place}. {notebook.title}**", {"notebook": notebook.slug}
-            st.page_link(NOTEBOOK_PAGE, label=title, query_params=query)
+            st.page_link(state.NOTEBOOK_PAGE, label=title, query_params=query)
             st.markdown(notebook.learns)
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
@@ -65,20 +54,20 @@ def show_neighbours(notebook: Notebook, where: str) -> None:
     place = others.index(notebook)
     with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):
         if where == "bottom":
-            st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
+            st.page_link(state.PAGE, label="All notebooks", icon=":material/apps:")
         for icon, at in ((":material/arrow_back:", place - 1), (":material/arrow_forward:", place + 1)):
             if 0 <= at < len(others):
                 title, query = others[at].title, {"notebook": others[at].slug}
-                st.page_link(NOTEBOOK_PAGE, label=title, icon=icon, query_params=query)
+                st.page_link(state.NOTEBOOK_PAGE, label=title, icon=icon, query_params=query)
 
 
 def _steps(notebook: Notebook) -> str:
     steps = [step for step in notebook.steps if step.code]
-    play = play_of(notebook)
+    play = state.play_of(notebook)
     if play is None:
-        return f"{len(steps)} steps{' to run' if PLAYERS.allowed else ''}"
-    passed = sum(step_state(step, play) == "passed" for step in steps)
-    return f"{state_badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
+        return f"{len(steps)} steps{' to run' if state.PLAYERS.allowed else ''}"
+    passed = sum(state.step_state(step, play) == "passed" for step in steps)
+    return f"{state.state_badge('passed' if passed == len(steps) else 'not run')} {passed} of {len(steps)} steps passed"
 
 
 # The controls of one
@@ -94,7 +83,7 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
         with st.container(key="notebooks-contents", gap="xsmall"):
             lines = []
             for step in notebook.steps[1:]:
-                icon = state_badge(step_state(step, play)) if step.code else ":material/notes:"
+                icon = state.state_badge(state.step_state(step, play)) if step.code else ":material/notes:"
                 lines.append(f"{icon} [{step.number}. {step.title}](#{anchor(step)})")
             st.markdown("  \n".join(lines))
 
@@ -102,18 +91,18 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
 def _show_buttons(notebook: Notebook, play: Play | None) -> None:
     own = play if play is not None and mine(play.owner) else None
     running = own is not None and own.state == "running"
-    if not PLAYERS.allowed:
+    if not state.PLAYERS.allowed:
         st.info(NONE_HERE, icon=":material/info:")
     last = max(cell.number for cell in notebook.cells if cell.kind == "code")
     with st.container(horizontal=True, gap="small"):
         if running:
-            st.button("Stop", icon=":material/stop:", on_click=stop, args=(notebook,), key="notebooks.stop")
-        elif PLAYERS.allowed:
+            st.button("Stop", icon=":material/stop:", on_click=state.stop, args=(notebook,), key="notebooks.stop")
+        elif state.PLAYERS.allowed:
             label, icon = "Run all" if own is None or own.state == "ended" else "Run the rest", ":material/play_arrow:"
             args = (notebook, last)
-            st.button(label, icon=icon, type="primary", on_click=run_to, args=args, key="notebooks.all")
+            st.button(label, icon=icon, type="primary", on_click=state.run_to, args=args, key="notebooks.all")
         st.button(
-            "Clear", icon=":material/restart_alt:", on_click=forget, args=(notebook,), disabled=play is None or running,
+            "Clear", icon=":material/restart_alt:", on_click=state.forget, args=(notebook,), disabled=play is None or running,
             key="notebooks.clear", help="Put the outputs away; the next run starts from the first step.",
         )  # fmt: skip
         st.download_button(
@@ -165,7 +154,7 @@ def show_introduction(notebook: Notebook) -> None:
 
 def show_notebook_step(notebook: Notebook, step: Step, play: Play | None) -> None:
     st.header(f"{step.number}. {step.title}", anchor=anchor(step))
-    if step.code and PLAYERS.allowed:
+    if step.code and state.PLAYERS.allowed:
         show_state(notebook, step, play)
     for cell in step.cells:
         if cell.kind == "markdown":
@@ -176,11 +165,15 @@ def show_notebook_step(notebook: Notebook, step: Step, play: Play | None) -> Non
 
 
 def show_state(notebook: Notebook, step: Step, play: Play | None) -> None:
-    state, last = step_state(step, play), step.code[-1].number
+    now, last = state.step_state(step, play), step.code[-1].number
     asked_for = play is not None and play.state != "ended" and play.until >= last
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.badge(state, icon=STATES[state][0], color=STATES[state][1])
-        key, clicked = f"notebooks.run.{notebook.slug}.{step.number}", {"on_click": run_to, "args": (notebook, last)}
+        icon, color = state.STATES[now]
+        st.badge(now, icon=icon, color=color)
+        key, clicked = (
+            f"notebooks.run.{notebook.slug}.{step.number}",
+            {"on_click": state.run_to, "args": (notebook, last)},
+        )
         st.button("Run to here", key=key, icon=":material/play_arrow:", type="tertiary", disabled=asked_for, **clicked)
 
 
@@ -215,7 +208,7 @@ def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
         where = f"Line {outcome.line}. " if outcome.line else ""
         st.error(f"{where}{outcome.error}", icon=":material/cancel:")
     if cell.asserts:
-        st.markdown(f"{state_badge(outcome.state)} {escaped(cell.asserts)}")
+        st.markdown(f"{state.state_badge(outcome.state)} {escaped(cell.asserts)}")
 
 
 def show_text(text: str) -> None:
