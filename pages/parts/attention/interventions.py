@@ -3,6 +3,8 @@ faults, with the checks that detect them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -86,13 +88,12 @@ def heads_control(at: LookedAt) -> list[Place]:
 
 
 def show_metrics(before: dict[str, float], after: dict[str, float], entropy: float, changed: float) -> None:
-    shown = [
-        (held_out_label(name), before[name], value, "inverse" if name == "loss" else "normal") for name, value in after.items()
-    ]  # fmt: skip
-    shown.append(("Entropy of this head (nats)", entropy, changed, "off"))
-    for column, (label, old, new, color) in zip(st.columns(len(shown)), shown, strict=True):
+    shown = [(name, held_out_label(name), before[name], value) for name, value in after.items()]
+    shown.append(("entropy", "Entropy of this head (nats)", entropy, changed))
+    colors: dict[str, Any] = {"loss": "inverse", "entropy": "off"}
+    for column, (name, label, old, new) in zip(st.columns(len(shown)), shown, strict=True):
         difference = f"{new - old:+.3f}" if abs(new - old) > 5e-4 else None
-        column.metric(label, f"{new:.3f}", difference, delta_color=color)
+        column.metric(label, f"{new:.3f}", difference, delta_color=colors.get(name, "normal"))
 
 
 def show_each_head(at: LookedAt) -> None:

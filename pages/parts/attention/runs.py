@@ -7,7 +7,6 @@ import streamlit as st
 from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
 from engine.analysis.attention_jobs import TrainAgain
 from engine.config.link import to_query
-from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
 from engine.runs.events import Snapshot
@@ -127,19 +126,12 @@ def sample_controls(now: AttentionState, run: Run) -> None:
         st.number_input(min_value=0, max_value=255, step=1, width=150, **bound)
     if SETTINGS.drawn("text"):
         bound = SETTINGS.labelled("text", shown=now.text)
-        bound["help"] = f"{how_to_write(run.config)} {bound['help']}"
-        st.text_input(placeholder=f"as in {example(run.config)}", width=230, **bound)
-
-
-def example(config: RunConfig) -> str:
-    row = TASKS[config.task]
-    return "To be, or not to be" if row.corpus else row.sample.split(" →")[0].split(": ")[-1]
-
-
-def how_to_write(config: RunConfig) -> str:
-    if TASKS[config.task].corpus:
-        return "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
-    return "Token names with spaces or commas between them."
+        task = TASKS[run.config.task]
+        how, example = "Token names with spaces or commas between them.", task.sample.split(" →")[0].split(": ")[-1]
+        if task.corpus:
+            how = "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
+            example = "To be, or not to be"
+        st.text_input(placeholder=f"as in {example}", width=230, **bound | {"help": f"{how} {bound['help']}"})
 
 
 def head_controls(at: LookedAt) -> None:

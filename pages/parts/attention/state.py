@@ -43,7 +43,7 @@ class AttentionState(PageState):
     run: str = setting("", label="Run", help="Your runs that have ended, and one that comes with the app.")
     """An id, or ``RECORDED``; empty for the reader's newest run."""
     view: Literal["steps", "heads", "change", "training", "faults"] = setting("steps", label="View", help="", labels=VIEWS)
-    which: Which = setting("self", label="Attention", help="", labels=dict(KINDS))
+    which: Which = setting("self", label="Attention", help="", labels={**KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MOST_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MOST_HEADS)
     query: int | None = setting(
@@ -174,7 +174,8 @@ class LookedAt:
         """A pattern [query, key] of the sequence. ``framed``: whether the query is."""
         query = self.query if framed else None
         drawn = pattern_picture(pattern, self.queries, self.keys, self.color, query=query, bar=bar)
-        return Panel(id, title, drawn, alt, **{"height": 340, "link": CELLS} | more)
+        usual: dict[str, Any] = {"height": 340, "link": CELLS}
+        return Panel(id, title, drawn, alt, **usual | more)
 
 
 def held_out_label(name: str) -> str:

@@ -90,6 +90,7 @@ def _of_line(line: CostLine, kind: str, name: str) -> Trace:
 
 def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     levels = line.levels
+    legend = line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>".replace("-", "−")
     return go.Scatter(
         x=[level.place for level in levels], y=[level.value / unit.size for level in levels], mode="markers+lines",
         error_y={
@@ -97,12 +98,9 @@ def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
             "array": [(level.high - level.value) / unit.size for level in levels],
             "arrayminus": [(level.value - level.low) / unit.size for level in levels],
         },
-        customdata=[
-            [unit.words(level.value), f"{unit.words(level.low)} to {unit.words(level.high)}, {_times(level.visits)}"]
-            for level in levels
-        ],
+        customdata=[[unit.words(level.value), _range_in_words(level, unit)] for level in levels],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata[0]}}, measured<br>%{{customdata[1]}}<extra></extra>",
-        **_of_line(line, "measured", _legend(line)),
+        **_of_line(line, "measured", legend),
         **painted(
             shade(line.color), f"{line.label}, measured", width=1, dash="dash" if line.dashed else "solid",
             size=7, symbol="circle-open" if line.dashed else "circle",
@@ -110,11 +108,17 @@ def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     )  # fmt: skip
 
 
+def _range_in_words(level: Summary, unit: Unit) -> str:
+    visits = "once" if level.visits == 1 else f"{level.visits} visits"
+    return f"{unit.words(level.low)} to {unit.words(level.high)}, {visits}"
+
+
 def _law(line: CostLine, fit: Fit, unit: Unit) -> go.Scatter:
     ends, name = [fit.first, fit.last], f"{line.label}, power law"
+    interval = f"95 % interval {fit.low:.2f} to {fit.high:.2f}, {fit.says}"
     return go.Scatter(
         x=ends, y=[fit.at(place) / unit.size for place in ends], mode="lines", showlegend=False, opacity=0.45,
-        hovertemplate=f"{line.label}: {law_in_words(fit)}<extra></extra>",
+        hovertemplate=f"{line.label}: exponent {fit.exponent:.2f}, {interval} ({fit.first:,.0f} to {fit.last:,.0f})<extra></extra>",
         **_of_line(line, "law", name), **painted(shade(line.color), name, width=6),
     )  # fmt: skip
 
@@ -127,21 +131,6 @@ def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata}}, predicted<extra></extra>",
         **_of_line(line, "predicted", name), **painted(shade(line.color), name, width=1.6, dash="dot"),
     )  # fmt: skip
-
-
-def _legend(line: CostLine) -> str:
-    return line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>".replace("-", "−")
-
-
-def law_in_words(fit: Fit) -> str:
-    return (
-        f"exponent {fit.exponent:.2f}, 95 % interval {fit.low:.2f} to {fit.high:.2f}, {fit.says}"
-        f" ({fit.first:,.0f} to {fit.last:,.0f})"
-    )
-
-
-def _times(visits: int) -> str:
-    return "once" if visits == 1 else f"{visits} visits"
 
 
 def memory_figure(predicted: Memory | None, measured: Memory | None, color: str) -> go.Figure:

@@ -179,9 +179,7 @@ def heat_figure(
     )
 
 
-def live_heat(
-    unit: str, scale: ScalePair, meta: dict[str, object], bar: Axis | None = None, **more: float
-) -> go.Heatmap:
+def live_heat(unit: str, scale: ScalePair, meta: Mapping[str, Any], bar: Axis | None = None, **more: Any) -> go.Heatmap:
     """The trace of a heatmap that the browser fills. ``bar``: further settings of its key of colours."""
     return go.Heatmap(
         colorscale=scale["light"], hoverinfo="none", colorbar=color_bar(unit, **bar or {}), meta={**meta, "scale": scale}, **more

@@ -4,6 +4,7 @@ and the ways on from it: the lab, a link, a class in Python."""
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import streamlit as st
 
@@ -34,6 +35,8 @@ from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.shown import Shown
 from pages.parts.stage.take_away import take_away
 
+GUIDE = Path(__file__).parent / "guide.md"
+COMMANDS = "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding"
 HEIGHT = 300
 WHAT = {
     "embedding": ("What is added", "At each position, to each dimension of the embedding."),
@@ -129,25 +132,16 @@ def show_ways_on() -> None:
 
 
 def show_guide() -> None:
+    """The steps from the design to an encoding of the project, paragraph by paragraph; a word in capitals stands for a piece of code."""
     st.header("Go on in Python", anchor=False)
-    st.markdown(
-        "The parts above come to this class. Put it into a checkout of the project and change what no part offers; it is then in the "
-        "lab, in links, on the command line and in the tests, like every other encoding."
-    )
     code = written(design())
-    folder = "`engine/encodings/my_encoding/`"
-    st.markdown(f"1. A folder of its own, {folder}, with an empty `__init__.py` and the torch module in `layer.py`:")
-    st.code(code.layer, language="python", wrap_lines=True)
-    st.markdown(
-        "2. Beside it the facts that are known without running it, in `spec.py`: where it acts, its parameters and its costs. They are "
-        "those of the parts above; `has_memory_formula` says that nobody has a formula for its activation memory yet. If you change what "
-        "`layer.py` computes, write its own shapes and FLOPs there, as the neighbours do:"
-    )
-    st.code(code.spec, language="python", wrap_lines=True)
-    st.markdown('3. A line in the registry, `NAMES` of `engine/encodings/__init__.py`: `"my_encoding",`')
-    st.markdown("4. See whether everything that holds for encodings holds for yours:")
-    commands = "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding"
-    st.code(commands, language="bash", wrap_lines=True)
+    pieces = {"LAYER": (code.layer, "python"), "SPEC": (code.spec, "python"), "COMMANDS": (COMMANDS, "bash")}
+    for paragraph in GUIDE.read_text("utf-8").strip().split("\n\n"):
+        if paragraph in pieces:
+            text, language = pieces[paragraph]
+            st.code(text, language=language, wrap_lines=True)
+        else:
+            st.markdown(paragraph)
 
 
 # Against the built-in ones

@@ -117,19 +117,15 @@ def choose() -> None:
 
 def rows_now() -> list[Row]:
     """The rows of the table, read anew once something was measured. Raises JobError where a worker does not tell the times."""
-    kept = kept_since()
+    files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
+    # The names and times of the files of this machine, which change when anything is measured.
+    kept = tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
     times = ask_once(ReadTimes(), kept)
     table = {row["encoding"]: tuple(row["cells"]) for row in _TABLES.get(kept, evidence_table)}
     return [
         Row(name, cells, added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name))
         for name, cells in table.items()
     ]
-
-
-def kept_since() -> tuple[str, ...]:
-    """The names and times of the evidence files on this machine; they change when anything is measured."""
-    files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
-    return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
 
 
 def _measure() -> None:

@@ -244,7 +244,10 @@ def _along(run: Run) -> None:
     layers = (
         layers_kept(run.snapshot.encoding) if run.snapshot else 1
     )  # 1 where all share it, and in runs of older versions
-    layer = _choose_layer(layers) if layers > 1 else 0
+    layer = min(max(1, value(LAYER) or 1), layers)
+    if layers > 1 and SETTINGS.drawn(LAYER):
+        st.segmented_control(options=range(1, layers + 1), required=True, **SETTINGS.labelled(LAYER, shown=layer))
+    layer -= 1  # counted from 1 on the page
     try:
         folder = str(run.folder)
         first, then = (
@@ -258,14 +261,6 @@ def _along(run: Run) -> None:
     _facts(run, first, then, scales, step, layer if layers > 1 else None)
     items = _panels_along(run, steps, step, first, then, numbers)
     panels(items, key="encodings.training", name="encoding-in-training", least=440, level=2)
-
-
-def _choose_layer(layers: int) -> int:
-    """The layer whose encoding is shown, from 0, chosen by the reader."""
-    layer = min(max(1, value(LAYER) or 1), layers)
-    if SETTINGS.drawn(LAYER):
-        st.segmented_control(options=range(1, layers + 1), required=True, **SETTINGS.labelled(LAYER, shown=layer))
-    return layer - 1
 
 
 def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from engine.estimate.by_length import cache_bytes_at, memory_at, seconds_at
@@ -61,14 +63,17 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
     if last is None or last[0] != stamp:
         what = "tokens" if plan.axis == "length" else "layers"
-        costs = [panel(result, plan, what) for panel in (_time_panel, _memory_panel, _next_panel)]
-        last = st.session_state[DRAWN] = (stamp, [*costs, _parts_panel(result, plan, view, what)])
+        times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
+        saved = [_line(result, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
+        title = "Memory kept for the backward pass"
+        items = [
+            _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch"),
+            _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "saved for backward", "memory"),
+            _next_panel(result, plan, what),
+            _parts_panel(result, plan, view, what),
+        ]
+        last = st.session_state[DRAWN] = (stamp, items)
     return last[1]
-
-
-def _time_panel(result: Result, plan: Plan, what: str) -> Panel:
-    lines = [_line(result, plan, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
-    return _panel("costs.train", "Time of a training step", lines, plan, what, MILLISECONDS, "step", "batch")
 
 
 def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
@@ -80,21 +85,15 @@ def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
     return [(place, seconds) for place, seconds in told if seconds is not None]
 
 
-def _memory_panel(result: Result, plan: Plan, what: str) -> Panel:
-    lines = [_line(result, plan, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
-    title = "Memory kept for the backward pass"
-    return _panel("costs.saved", title, lines, plan, what, MEBIBYTES, "saved for backward", "memory")
-
-
 def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
     told = [(place, memory_at(plan.config(kind, place), plan.length_at(place)).saved) for place in plan.places]
     return [(place, float(saved)) for place, saved in told if saved is not None]
 
 
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
-    anew = [_line(result, plan, kind, "inference") for kind in plan.kinds]
+    anew = [_line(result, kind, "inference") for kind in plan.kinds]
     keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
-    kept = [_line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True) for kind in keeping]
+    kept = [_line(result, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True) for kind in keeping]
     last = plan.places[-1]
     cache = ""
     if "fused" in plan.kinds:
@@ -106,14 +105,10 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
 
 
 def _line(
-    result: Result, plan: Plan, kind: str, quantity: str, predicted: list[tuple[int, float]] | None = None, *,
-    label: str = "", dashed: bool = False,
+    result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), label: str = "", dashed: bool = False
 ) -> CostLine:  # fmt: skip
-    row = KINDS[kind]
-    return CostLine(
-        f"{kind}.{quantity}", label or row.label, row.color, result.summaries(kind, quantity), result.fit(kind, quantity),
-        predicted or (), dashed,
-    )  # fmt: skip
+    row, levels, fit = KINDS[kind], result.summaries(kind, quantity), result.fit(kind, quantity)
+    return CostLine(f"{kind}.{quantity}", label or row.label, row.color, levels, fit, predicted, dashed)
 
 
 NOTE = "Points: measured, with their range. Wide line: power law over the upper part. Dotted: predicted by formula."

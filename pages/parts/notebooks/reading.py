@@ -148,10 +148,6 @@ def within(play: Play) -> float:
 # Its steps
 
 
-def show_introduction(notebook: Notebook) -> None:
-    st.markdown(notebook.steps[0].cells[0].source)
-
-
 def show_notebook_step(notebook: Notebook, step: Step, play: Play | None) -> None:
     st.header(f"{step.number}. {step.title}", anchor=anchor(step))
     if step.code and state.PLAYERS.allowed:
@@ -170,11 +166,8 @@ def show_state(notebook: Notebook, step: Step, play: Play | None) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         icon, color = state.STATES[now]
         st.badge(now, icon=icon, color=color)
-        key, clicked = (
-            f"notebooks.run.{notebook.slug}.{step.number}",
-            {"on_click": state.run_to, "args": (notebook, last)},
-        )
-        st.button("Run to here", key=key, icon=":material/play_arrow:", type="tertiary", disabled=asked_for, **clicked)
+        key, icon, args = f"notebooks.run.{notebook.slug}.{step.number}", ":material/play_arrow:", (notebook, last)
+        st.button("Run to here", key, None, state.run_to, args, icon=icon, type="tertiary", disabled=asked_for)
 
 
 def anchor(step: Step) -> str:
@@ -216,13 +209,8 @@ def show_text(text: str) -> None:
     printed = text.rstrip("\n").split("\n") if text.strip() else []
     for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
         if compares:
-            st.markdown(given_table(list(lines)))
+            rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
+            cells = [[row["what"].capitalize(), row["given"], f"**{row['here']}**"] for row in rows]
+            st.markdown(table(["", "given", "here"], cells))
         else:
             st.code("\n".join(lines), language=None, wrap_lines=True)
-
-
-def given_table(lines: list[str]) -> str:
-    """A Markdown table of given numbers and the numbers of this play."""
-    rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
-    cells = [[row["what"].capitalize(), row["given"], f"**{row['here']}**"] for row in rows]
-    return table(["", "given", "here"], cells)

@@ -3,6 +3,8 @@ buttons Train, Pause and Stop; the link to every other setting."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from engine.config.link import to_query
@@ -26,7 +28,7 @@ def choose_text() -> None:
     if not SETTINGS.drawn("text"):
         return
     locked = SETTINGS.locks("text")
-    asked = {"key": KIND, "on_change": _turn, "disabled": locked}
+    asked: dict[str, Any] = {"key": KIND, "on_change": _turn, "disabled": locked}
     st.segmented_control("Text", list(KINDS), format_func=KINDS.__getitem__, required=True, width="stretch", **asked)
     if st.session_state[KIND] == "own" and not locked:
         _ask_for_text()

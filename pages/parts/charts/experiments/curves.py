@@ -91,8 +91,7 @@ def curves_figure(
 
     The figure is small, one of many: the axis titles stand once above them all.
     """
-
-    low, high = (math.log10(frame.low), math.log10(frame.high)) if frame.log else (frame.low, frame.high)
+    low, high = frame.at(frame.low), frame.at(frame.high)
     margin = 0.04 * (high - low)
     width, opacity = (1.0, 0.5) if len(done) > 1 else (1.6, 1.0)  # thin and pale beside their mean alone
     traces = [
@@ -108,18 +107,20 @@ def curves_figure(
             _mean("validation, mean", dashed[0], color, "dash"),
         ]
         notes += _names(done, dashed[0], frame, steps)
-    out = _out(frame, [done, growing, *(dashed or ())])
-    if out:
-        traces.append(_marks("leaves", [out[0]], [frame.high], "triangle-up", color, [f"up to {out[1]:.3g}"]))
+    drawn = [curve for curves in (done, growing, *(dashed or ())) for curve in curves.values()]
+    beyond = [point for curve in drawn for point in curve if point[1] > frame.high]
+    out, most = min((step for step, _ in beyond), default=0), f"up to {max((v for _, v in beyond), default=0.0):.3g}"
+    if beyond:
+        traces.append(_marks("leaves", [out], [frame.high], "triangle-up", color, [most]))
     if stopped is not None:
         ends = {seed: _end_of(done.get(seed, ()), frame) for seed in stopped.steps}
         words = [f"seed {seed}, step {step:,}: {stopped.why}" for seed, step in stopped.steps.items()]
         traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", RED, words))
         first = min(stopped.steps, key=lambda seed: stopped.steps[seed])
         notes.append(_note([stopped.where, stopped.why], stopped.steps[first], ends[first], frame, steps))
-    elif out:
-        notes.append(_note(["leaves the figure,", f"up to {out[1]:.3g}"], out[0], frame.high, frame, steps))
-    down = {"range": [low - margin, high + margin], "type": "log" if frame.log else "linear"}
+    elif beyond:
+        notes.append(_note(["leaves the figure,", most], out, frame.high, frame, steps))
+    down: dict[str, Any] = {"range": [low - margin, high + margin], "type": "log" if frame.log else "linear"}
     if frame.log:
         down |= {"exponentformat": "power", "dtick": max(1, round((high - low) / 4))}
     return figure(
@@ -181,12 +182,6 @@ def _marks(name: str, x: list[int], y: list[float], symbol: str, color: Pair, wo
         x=x, y=y, text=words, mode="markers", cliponaxis=False, hovertemplate="%{text}<extra></extra>",
         **_identity(name), **painted(color, name, size=12, symbol=symbol),
     )  # fmt: skip
-
-
-def _out(frame: Frame, drawn: Sequence[Seeds]) -> tuple[int, float] | None:
-    """The first step at which a curve leaves the frame at its top, and the largest value of all."""
-    beyond = [point for curves in drawn for curve in curves.values() for point in curve if point[1] > frame.high]
-    return (min(step for step, _ in beyond), max(value for _, value in beyond)) if beyond else None
 
 
 def _end_of(curve: Curve, frame: Frame) -> float:

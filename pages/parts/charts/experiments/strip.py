@@ -139,7 +139,9 @@ def effect_figure(
     """A claim's effect. ``effects`` by seed are small dots above the mean; the shaded side is the claimed one."""
     color, named = shade(COLOR), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
-    low, high = _range([0.0, named, *known, *(interval or ())])
+    shown = [0.0, named, *known, *(interval or ())]
+    margin = 0.1 * (max(shown) - min(shown))
+    low, high = min(shown) - margin, max(shown) + margin
     ends, dot = list(interval or ()), [] if mean is None else [mean]
     seeds, whiskers = painted(muted(), "effect of each seed", size=7), painted(color, "95 % interval", width=3, size=12)
     for drawn, width in ((seeds, 1.6), (whiskers, 3)):
@@ -181,8 +183,3 @@ def effect_height(unit: str) -> int:
 def _in_lines(unit: str) -> str:
     """The text on one line, or on two of nearly equal length."""
     return wrapped(unit, UNIT_WIDTH if len(unit) <= UNIT_WIDTH else len(unit) // 2 + 6)
-
-
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    margin = 0.1 * (max(values) - min(values))
-    return min(values) - margin, max(values) + margin
