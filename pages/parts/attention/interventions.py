@@ -178,11 +178,10 @@ def switches(at: LookedAt) -> tuple[str, ...]:
 
 
 def switch(name: str, on: tuple[str, ...]) -> None:
-    if name in on:
-        SETTINGS.put({"faults": tuple(other for other in on if other != name)})
-    else:
-        others = tuple(other for other in on if FAULTS[other].group != FAULTS[name].group)
-        SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in {*others, name})})
+    """Switch a fault on or off; it takes the place of the others of its group."""
+    others = {other for other in on if FAULTS[other].group != FAULTS[name].group}
+    now = {*on} - {name} if name in on else {*others, name}
+    SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in now)})
 
 
 def _figures(at: LookedAt, before: jobs.FaultySeen, after: jobs.FaultySeen, faulty: bool) -> list[Panel]:
@@ -191,12 +190,10 @@ def _figures(at: LookedAt, before: jobs.FaultySeen, after: jobs.FaultySeen, faul
     leaks = next(check for check in after["checks"] if check["name"] == "future")
     high = float(max(before["influence"].max(), after["influence"].max()))
     said = "" if leaks["value"] is None else f"; at most {leaks['value']:.3g} where a later token was changed"
-    title, alt = (
-        "with the faults" if faulty else "as trained",
-        f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats.",
-    )
+    alt = f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats."
+    title = f"{name}, {'with the faults' if faulty else 'as trained'}"
     return [
-        at.pattern_panel("fault.pattern", f"{name}, {title}", after["pattern"], alt),
+        at.pattern_panel("fault.pattern", title, after["pattern"], alt),
         _change_panel(at, "fault.change", "Minus the pattern as trained", after["pattern"] - before["pattern"], HEIGHT),
         Panel(
             "fault.influence", "Which output moves", influence_picture(after["influence"], own, high), height=HEIGHT, link="influence",
@@ -223,10 +220,8 @@ def entropy_panel(at: LookedAt) -> Panel:
 
 def show_badges(checks: list[jobs.CheckResult]) -> None:
     ran = [check for check in checks if check["passed"] is not None]
-    badges = [
-        f":green-badge[:material/check_circle: {check['label']}]" if check["passed"] else f":red-badge[:material/cancel: {check['label']}]"
-        for check in ran
-    ]  # fmt: skip
+    marks = {True: "green-badge[:material/check_circle:", False: "red-badge[:material/cancel:"}
+    badges = [f":{marks[bool(check['passed'])]} {check['label']}]" for check in ran]
     st.markdown(f"**{sum(bool(check['passed']) for check in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
 
 

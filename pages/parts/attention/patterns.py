@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.analysis.attention_asked import Place, SampleAsked, Which
+from engine.analysis.attention_asked import Place
 from engine.analysis.attention_jobs import ComputePatterns, DescribeHeads, HeadNumbers, Heads
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
@@ -171,20 +171,14 @@ def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
     """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only
     those of other sequences. And the number of sequences, counted from the first, of which it stored patterns.
     """
-    kept = at.run.events.of(Snapshot)
-    found = {event.step: patterns_of(event, at.place.which, at.sample) for event in kept}
-    last = kept[-1] if kept else None
-    samples = 1 + len(last.more_patterns.get(at.place.which, ())) if last and at.place.which in last.patterns else 0
-    return {step: pattern for step, pattern in found.items() if pattern is not None}, samples
-
-
-def patterns_of(event: Snapshot, which: Which, sample: SampleAsked) -> np.ndarray | None:
-    if sample.text.strip():
-        return None
-    if sample.number == 0:
-        return event.patterns.get(which)
-    more = event.more_patterns.get(which, ())
-    return more[sample.number - 1] if sample.number <= len(more) else None
+    which, number, found, samples = at.place.which, at.sample.number, dict[int, np.ndarray](), 0
+    for event in at.run.events.of(Snapshot):
+        first = event.patterns.get(which)
+        patterns = [] if first is None else [first, *event.more_patterns.get(which, ())]
+        samples = len(patterns)
+        if number < samples and not at.sample.text.strip():
+            found[event.step] = patterns[number]
+    return found, samples
 
 
 def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
@@ -215,7 +209,7 @@ def in_effect(pattern: np.ndarray) -> float:
 
 def effect_lines(at: LookedAt, there: dict[int, np.ndarray], steps: list[int]) -> go.Figure:
     layers, heads = there[steps[0]].shape[:2]
-    own = [(layer, head) for layer in range(layers) for head in range(heads)]
+    own = list(np.ndindex(layers, heads))
     if len(own) > MOST_LINES:
         own = [(at.place.layer, head) for head in range(min(heads, MOST_LINES))]
     lines = []

@@ -43,7 +43,7 @@ class AttentionState(PageState):
     run: str = setting("", label="Run", help="Your runs that have ended, and one that comes with the app.")
     """An id, or ``RECORDED``; empty for the reader's newest run."""
     view: Literal["steps", "heads", "change", "training", "faults"] = setting("steps", label="View", help="", labels=VIEWS)
-    which: Which = setting("self", label="Attention", help="", labels={**KINDS})
+    which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MOST_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MOST_HEADS)
     query: int | None = setting(

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from engine.analysis.attention_jobs import Steps, TraceSteps
+from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
@@ -35,8 +36,7 @@ PLACES = {
 
 def show_steps(at: LookedAt) -> None:
     s = ask_once(TraceSteps(at.model, at.sample, at.place, at.query))
-    order = np.argsort(-s["weight"])
-    best = int(order[0])
+    best = int(np.argmax(s["weight"]))
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
     right = f"; right is **{escaped(s['target'])}**." if s["target"] else "." if says else ""
     st.markdown(
@@ -48,17 +48,15 @@ def show_steps(at: LookedAt) -> None:
     with words:
         st.markdown("**The steps and their shapes**")
         st.markdown(_steps_in_words(at, s))
-        st.caption(
-            f":material/check: Put together, these steps differ from the model's own tensors by at most {s['gap']:.0e}."
-        )
+        gap = f"these steps differ from the model's own tensors by at most {s['gap']:.0e}."
+        st.caption(f":material/check: Put together, {gap}")
     with numbers:
         st.markdown("**The numbers, key by key**")
         _show_numbers(at, s)
 
 
 def _figures(at: LookedAt, s: Steps) -> list[Panel]:
-    keys = s["keys"]
-    weight = s["weight"]
+    keys, weight = s["keys"], s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
     if acts_on(at) == "nowhere":
         del strips[1]
@@ -120,31 +118,28 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
         f"**Project.** The token's vector `[{d_model}]` becomes q `[{d_head}]`; every key's becomes k and v, `[{keys} × {d_head}]` each."
     ]
     if acts == "rotation":
-        steps.append(
-            f"**Turn.** {row.label} turns q by its position {s['position']} and each k by its own, `[{d_head}]` each."
-        )
+        turned = f"q by its position {s['position']} and each k by its own"
+        steps.append(f"**Turn.** {row.label} turns {turned}, `[{d_head}]` each.")
     steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
     if acts == "scores":
         least, most = s["bias"].min(), s["bias"].max()
         steps.append(f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {least + 0.0:.2f} to {most + 0.0:.2f}.")
-    if blocked:
-        steps.append(f"**Mask.** {blocked} of {keys} keys are blocked: their score becomes −∞.")
-    else:
-        steps.append("**Mask.** Nothing is blocked for this query.")
-    if at.config.softmax_axis == "key":
-        steps.append(
-            f"**Softmax.** exp(score), divided by its sum over the keys: weights `[{keys}]` that add up to {total}."
-        )
-    else:
-        steps.append(
-            f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {total}."
-        )
-    extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
-    steps.append(f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.")
-    heads = "1 head" if len(s["projected"]) == 1 else f"{len(s['projected'])} heads"
-    steps.append(
-        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {heads} and the bias are added up."
+    mask = (
+        f"{blocked} of {keys} keys are blocked: their score becomes −∞."
+        if blocked
+        else "Nothing is blocked for this query."
     )
+    softmax = f"**Softmax.** exp(score), divided by its sum over the keys: weights `[{keys}]` that add up to {total}."
+    if at.config.softmax_axis != "key":
+        softmax = f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {total}."
+    extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
+    heads = counted(len(s["projected"]), "head")
+    steps += [
+        f"**Mask.** {mask}",
+        softmax,
+        f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.",
+        f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {heads} and the bias are added up.",
+    ]
     said = PLACES[acts].format(label=row.label)
     if at.place.which == "cross" and acts == "nowhere":
         said = "Cross-attention has no encoding of its own."
@@ -153,14 +148,14 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
 
 def _show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; an encoding inside q and k has a column with its part of the score."""
-    columns: dict[str, Sequence[float] | np.ndarray] = {"q · k": s["product"]}
-    if s["rotates"]:
-        columns["turned"] = s["turned"]
-    columns["scaled"] = s["scaled"]
     share = "of it, encoding" if acts_on(at) == "embedding" else "encoding"
-    if acts_on(at) != "nowhere":
-        columns[share] = s["by_encoding"]
-    columns["score"] = s["score"]
+    columns: dict[str, Sequence[float] | np.ndarray] = {
+        "q · k": s["product"],
+        **({"turned": s["turned"]} if s["rotates"] else {}),
+        "scaled": s["scaled"],
+        **({share: s["by_encoding"]} if acts_on(at) != "nowhere" else {}),
+        "score": s["score"],
+    }
     number = st.column_config.NumberColumn
     st.dataframe(
         {

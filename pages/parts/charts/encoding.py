@@ -63,7 +63,7 @@ def live_similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
     return heat_figure(trace, x=title, y=title, square=True)
 
 
-def _standing(along: str, block: int) -> dict[str, float]:
+def _standing(along: str, block: int) -> dict[str, Any]:
     """Axis settings that put each row or column at the middle of its block of positions."""
     return {f"{along}0": (block - 1) / 2, f"d{along}": block}
 

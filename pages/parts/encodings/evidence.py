@@ -51,7 +51,7 @@ GROUPS: dict[Group, tuple[str, str]] = {
     "open": ("Not all of it is known", ":material/help:"),
     "against": ("The evidence is against", ":material/cancel:"),
 }
-AGAINST = ("against", "no row")
+AGAINST = {"against", "no row"}
 GOOD = "background: color-mix(in srgb, #1A7F4B 22%, transparent)"
 BAD = "background: color-mix(in srgb, #C6313B 20%, transparent)"
 OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
@@ -155,13 +155,6 @@ def _show_ranking(rows: list[Row], needs: Sequence[str]) -> None:
 # Sorted and in words
 
 
-def group_of(row: Row, needs: Sequence[str]) -> Group:
-    states = [cell["state"] for need in needs if (cell := row.cell(need)) is not None]
-    if any(state in AGAINST for state in states):
-        return "against"
-    return "supported" if all(state == "supported" for state in states) else "open"
-
-
 def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]:
     """The rows by group; in each the fewest parameters or the least time first, if needed, then the highest lowest cell."""
 
@@ -176,7 +169,8 @@ def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]
 
     found: dict[Group, list[Row]] = {group: [] for group in GROUPS}
     for row in sorted(rows, key=rank):
-        found[group_of(row, needs)].append(row)
+        states = {cell["state"] for need in needs if (cell := row.cell(need)) is not None}
+        found["against" if states & AGAINST else "supported" if states <= {"supported"} else "open"].append(row)
     return found
 
 
@@ -242,24 +236,19 @@ def _costs(row: Row) -> list[str]:
 
 
 def _cell(cell: Cell) -> str:
+    """A link in Markdown to the experiment behind the cell, with all facts on hover."""
     link = ("issues?" if "issue" in cell["query"] else "lab?") + urlencode(cell["query"])
-    return linked(_short(cell) + MARK[cell["origin"]], link, hover(cell))
-
-
-def linked(text: str, link: str, words: str) -> str:
-    """A link in Markdown, with words on hover."""
-    return '[{}]({} "{}")'.format(text, link, escaped(words).replace('"', '\\"'))
+    words = escaped(hover(cell)).replace('"', '\\"')
+    return f'[{_short(cell)}{MARK[cell["origin"]]}]({link} "{words}")'
 
 
 def _short(cell: Cell) -> str:
-    match cell["state"]:
-        case "not measured":
-            return "Run it" if cell["arm"] else "Try it"
-        case "no row":
-            return "cannot be run"
-        case "not learned":
-            return "not learned"
-    return f"{cell['value']:.2f}"
+    said = {
+        "not measured": "Run it" if cell["arm"] else "Try it",
+        "no row": "cannot be run",
+        "not learned": "not learned",
+    }
+    return said.get(cell["state"]) or f"{cell['value']:.2f}"
 
 
 def hover(cell: Cell) -> str:

@@ -94,7 +94,8 @@ FIXED = {row.name: row for row in settings_in(EncodingsState, choices=dict.fromk
 
 def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
     """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
-    shares = shares_base(values)
+    # Two different encodings share one base; two of a kind are compared base against base.
+    shares = values.get("a", FIXED["a"].default) != values.get("b", FIXED["b"].default)
     own = {
         f"{side}.{row.name}": row
         for side in SIDES
@@ -108,11 +109,6 @@ def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
 def positions_shown(values: Mapping[str, Any]) -> int:
     length, reach = (int(values.get(name, FIXED[name].default)) for name in ("seq_len", "reach"))
     return min(length * reach, FURTHEST)
-
-
-def shares_base(values: Mapping[str, Any]) -> bool:
-    """Whether the sides share one base: two different encodings do; two of a kind are compared base against base."""
-    return bool(values.get("a", "sinusoidal") != values.get("b", "rope"))
 
 
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:

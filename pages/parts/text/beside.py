@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import exp
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -22,7 +21,7 @@ from pages.parts.charts.over_steps import by_read_figure
 from pages.parts.charts.table import numbers_right
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
-NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
+NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0
 """Seconds between two checks of a live run's validation."""
 PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
@@ -32,7 +31,7 @@ WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 def known_levels(run: Run) -> dict[str, float]:
     """The counting models' loss on the run's validation, by the label of its line; empty while it is not known."""
     known = if_known(CountWords(run.config))
-    return {_titled(name): nats for name, nats in known["levels"].items()} if known else {}
+    return {NAMES[name]: nats for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
@@ -91,7 +90,7 @@ def show_counting(run: Run) -> None:
     parts = [part for part in PARTS if any(part in values for values in nats.values())]
     frame = pd.DataFrame(
         [[f"{exp(values[part]):.1f}" if part in values else "" for part in parts] for values in nats.values()],
-        index=pd.Index([_titled(name) for name in nats], name="Model"),
+        index=pd.Index([NAMES[name] for name in nats], name="Model"),
         columns=[f"{PARTS[part]} ({sizes[part]:,})" for part in parts],
     )
     left, right = st.columns(2, gap="medium")
@@ -100,9 +99,12 @@ def show_counting(run: Run) -> None:
         st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
         st.caption(_words_apart(nats))
     with right:
-        drawn = by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config))
+        read = found["by_read"]
+        drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
+        told = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
+        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told)}"
         by_read = Panel(
-            "beside.read", "The more it has read", drawn, _read_in_words(found["by_read"]), height=300, term="kneser-ney",
+            "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
             note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
         )  # fmt: skip
         panels([by_read], key="text-beside", name="text", subject=run.id)
@@ -117,18 +119,6 @@ def show_words(run: Run | None) -> None:
 def _words_apart(nats: dict[str, dict[str, float]]) -> str:
     """The part of the lead over the trigram that is on words, in one sentence computed from the numbers."""
     lead = {part: nats["trigram"][part] - nats["model"][part] for part in nats["model"] if part != "all"}
-    said = [
-        f"{'lower' if value > 0 else 'higher'} by {abs(value):.2f} nats {'on words' if part == 'words' else 'between them'}"
-        for part, value in lead.items()
-    ]
+    where = {"words": "on words", "layout": "between them"}
+    said = [f"{'lower' if lead[part] > 0 else 'higher'} by {abs(lead[part]):.2f} nats {where[part]}" for part in lead]
     return f"Beside the trigram the model's loss is {' and '.join(said)}."
-
-
-def _read_in_words(by_read: dict[str, np.ndarray]) -> str:
-    told = [f"{_titled(name)} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in by_read.items()]
-    return "Mean loss after the first token of a window and after the last: " + ", ".join(told)
-
-
-def _titled(name: str) -> str:
-    named = NAMES[name]
-    return named[0].upper() + named[1:]

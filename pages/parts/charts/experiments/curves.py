@@ -72,14 +72,10 @@ def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) 
     if "accuracy" in label:
         return Frame(label, 0.0, 1.0)
     if is_spread(values):
-        return Frame(label, 10 ** _decade(min(values), up=False), 10 ** _decade(max(values), up=True), log=True)
-    low = min([0.0, *values])
-    return Frame(label, -round_up(-low) if low < 0 else 0.0, round_up(max(values, default=1.0)))
-
-
-def _decade(value: float, *, up: bool) -> int:
-    power = math.log10(value)
-    return math.ceil(power) if up else math.floor(power)
+        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        return Frame(label, 10**low, 10**high, log=True)
+    least = min([0.0, *values])
+    return Frame(label, -round_up(-least) if least < 0 else 0.0, round_up(max(values, default=1.0)))
 
 
 def curves_figure(
@@ -113,7 +109,8 @@ def curves_figure(
     if beyond:
         traces.append(_marks("leaves", [out], [frame.high], "triangle-up", color, [most]))
     if stopped is not None:
-        ends = {seed: _end_of(done.get(seed, ()), frame) for seed in stopped.steps}
+        last = {seed: curve[-1][1] for seed, curve in done.items() if curve}
+        ends = {seed: min(last.get(seed, frame.high), frame.high) for seed in stopped.steps}
         words = [f"seed {seed}, step {step:,}: {stopped.why}" for seed, step in stopped.steps.items()]
         traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", RED, words))
         first = min(stopped.steps, key=lambda seed: stopped.steps[seed])
@@ -182,11 +179,6 @@ def _marks(name: str, x: list[int], y: list[float], symbol: str, color: Pair, wo
         x=x, y=y, text=words, mode="markers", cliponaxis=False, hovertemplate="%{text}<extra></extra>",
         **_identity(name), **painted(color, name, size=12, symbol=symbol),
     )  # fmt: skip
-
-
-def _end_of(curve: Curve, frame: Frame) -> float:
-    """The last value inside the frame; its top for a curve without any."""
-    return min(curve[-1][1], frame.high) if curve else frame.high
 
 
 def _note(lines: Sequence[str], x: int, y: float, frame: Frame, steps: int) -> dict[str, Any]:
