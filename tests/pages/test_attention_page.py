@@ -13,12 +13,11 @@ from engine.runs.events import Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.app.in_markdown import escaped
 from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts import attention as charts
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, labels, press, said
 
 key = SETTINGS.widget_key
 
@@ -102,15 +101,12 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
 
 def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
     app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
-    words = said(app)
     for sentence in (
-        "`view` is `zork`; allowed is one of steps, heads",
-        "`layer` is `99`; allowed is a whole number from 1 to 48",
-        "`faults` is `mask_missing,x`; allowed is some of mask_missing",
+        "`view` is `zork`; allowed is one of steps, heads", "`layer` is `99`; allowed is a whole number from 1 to 48",
+        "`faults` is `mask_missing,x`; allowed is some of mask_missing", "`q` is `1`; allowed is a name this page knows",
         "`run` is `nobody`; allowed is the id of a run that is kept here",
-        "`q` is `1`; allowed is a name this page knows",
-    ):
-        assert sentence in words
+    ):  # fmt: skip
+        assert sentence in said(app)
     assert app.number_input(key=key("sample")).value == 3
 
 
@@ -126,18 +122,17 @@ def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: 
     assert "def future_leak(" in " ".join(code.value for code in app.code)
 
 
-def test_the_recorded_run_is_there_at_every_snapshot(open_page: Open) -> None:
+def test_the_recorded_run_is_there_at_every_snapshot_and_an_earlier_step_of_others_waits_for_the_reader(
+    open_page: Open, trained: Run
+) -> None:
+    again = "Train again up to step"
     for event in recorded_run().events.of(Snapshot)[:3]:
         app = open_page("attention.py", step=str(event.step), run="recorded")
         assert "Query 7" in said(app)
-        assert not [button for button in app.button if button.label.startswith("Train again")]
-
-
-def test_an_earlier_step_waits_for_the_reader(open_page: Open, trained: Run) -> None:
+        assert not any(label.startswith(again) for label in labels(app))
     app = open_page("attention.py", run=trained.id, step="4")
-    button = next(button for button in app.button if button.label.startswith("Train again up to step 4"))
     assert not file_of(ModelAsked(trained.config, step=4)).exists(), "a link never starts training"
-    button.click().run()
+    press(app, f"{again} 4")
     assert file_of(ModelAsked(trained.config, step=4)).exists()
     assert "Query 3" in said(app)
 
@@ -182,8 +177,7 @@ def test_runs_that_can_be_shown_have_steps_up_to_their_end(trained: Run) -> None
     assert 0 < seconds_to(run, 20) < seconds_to(run, run.config.steps)
 
 
-def test_tokens_are_text_in_markdown_and_in_figures() -> None:
-    assert escaped("*|<b>") == "\\*\\|\\<b\\>"
+def test_tokens_are_text_in_figures() -> None:
     figure = charts.pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
     assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]
     assert (figure.layout.shapes[0].y0, figure.layout.shapes[0].y1) == (0.5, 1.5)

@@ -53,10 +53,11 @@ def test_a_link_restores_the_choice_names_what_does_not_fit_and_has_its_rivals_i
     app = open_page("design.py", **link, design_width="9999", zork="1")
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
-    assert [warning.value for warning in app.warning] == [
-        "From the link, `design_width` is `9999`; allowed is a whole number from 1 to 256. Ignored.",
-        "From the link, `zork` is `1`; allowed is a name this page knows. Ignored.",
-    ]
+    ignored = (
+        "`design_width` is `9999`; allowed is a whole number from 1 to 256",
+        "`zork` is `1`; allowed is a name this page knows",
+    )
+    assert [warning.value for warning in app.warning] == [f"From the link, {words}. Ignored." for words in ignored]
     assert "3 arms × 6 seeds = 18 trials" in said(app)
 
     app.multiselect[0].set_value(["alibi", "rope"]).run()
@@ -82,6 +83,10 @@ def test_every_choice_survives_its_link() -> None:
     query = {name: to_text(value) for name, value in chosen.items() if value != usual[name]}
     assert SETTINGS.read(query) == (chosen, [])
     assert SETTINGS.read({}) == (usual, [])
+
+    config, issue = design_config({"design_features": "table"}), comparison({"design_features": "table"})
+    assert lab_config(lab_query(config)) == (config, []), "so does the link to the lab"
+    assert issue.config(issue.arms[0]).encoding_settings == config.encoding_settings
 
 
 def test_controls_that_a_link_hides_or_locks(open_page: Open) -> None:
@@ -148,12 +153,6 @@ def test_numbers_in_sight_are_those_that_matter_and_nothing_to_compare_with_is_s
     assert list(numbers_of(DesignedSettings())) == ["design_width", "design_length_scale", "design_init_std"]
     convolution = DesignedSettings(design_features="convolution", design_readout="network")
     assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
-
-
-def test_the_lab_link_is_the_design() -> None:
-    config, issue = design_config({"design_features": "table"}), comparison({"design_features": "table"})
-    assert lab_config(lab_query(config)) == (config, [])
-    assert issue.config(issue.arms[0]).encoding_settings == config.encoding_settings
 
 
 def test_figures_show_the_numbers_and_where_training_ended() -> None:

@@ -33,20 +33,20 @@ for line in sys.stdin:
             print(json.dumps({"cell": cell} | message), flush=True)
     print(json.dumps({"event": "waiting", "until": int(line)}), flush=True)
 """
+"""A process that passes every cell but one, without running any."""
 FAILED = {"event": "failed", "seconds": 0.1, "error": "AssertionError: assert 1 == 2", "line": 3}
 
 
-def script(failing: int) -> str:
-    """A process that passes every cell but one, without running any."""
-    return f"FAILING, FAILED = {failing}, {FAILED!r}\n{SCRIPT}"
+def plays(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Let notebooks be played by a process of this code."""
+    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", code]))
 
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     """Players whose processes pass every cell at once; the last test fails."""
-    last = NOTEBOOK.steps[7].code[-1].number
-    command = ["-c", script(last)]
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
+    known = f"FAILING, FAILED = {NOTEBOOK.steps[7].code[-1].number}, {FAILED!r}\n"
+    plays(monkeypatch, known + SCRIPT)
     allowances = Allowances(Limits(notebooks=1))
     found = Players(lambda: allowances)
     monkeypatch.setattr(state, "PLAYERS", found)
@@ -101,9 +101,16 @@ def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open
 
     app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
-    bad = open_page("notebooks.py", notebook="zork")
-    assert "`notebook` is `zork`" in said(bad)
-    assert bad.title[0].value == "Notebooks"
+
+
+def test_a_bad_link_is_named_and_opens(open_page: Open) -> None:
+    for page in ("notebooks.py", "notebook.py"):
+        bad = open_page(page, notebook="zork")
+        assert "`notebook` is `zork`; allowed is one of mean-pooling, " in said(bad)
+        assert bad.title[0].value == "Notebooks"
+    app = open_page("notebook.py", notebook="mean-pooling", play="x", colour="red")
+    assert "`play` is `x`; allowed is one of this notebook that this server still holds." in said(app)
+    assert "`colour` is `red`; allowed is a name this page knows." in said(app)
 
 
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
@@ -136,7 +143,7 @@ def test_stop_keeps_what_the_cell_had_printed(
     first = next(cell.number for cell in NOTEBOOK.cells if cell.kind == "code")
     said_before = ({"cell": first, "event": "started"}, {"cell": first, "event": "text", "text": "seed 1 of 10: 3\n"})
     code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", code]))
+    plays(monkeypatch, code)
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = own_play(app, played)
     until(lambda: first in play.outcomes and play.outcomes[first].text)
@@ -148,7 +155,7 @@ def test_stop_keeps_what_the_cell_had_printed(
 def test_who_sees_a_play_by_a_link_can_neither_stop_nor_clear_it(
     open_page: Open, played: Players, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", "import time; time.sleep(600)"]))
+    plays(monkeypatch, "import time; time.sleep(600)")
     play = played.begin(NOTEBOOK, Visitor("somebody"))
     play.go(NOTEBOOK.steps[7].code[-1].number)
     app = open_page("notebook.py", notebook=NOTEBOOK.slug, play=play.id)
@@ -174,13 +181,6 @@ def test_a_host_that_plays_none_says_so_on_arrival(open_page: Open, monkeypatch:
     assert "This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself." in said(app)
     assert not [button.key for button in app.button if str(button.key).startswith(("notebooks.all", "notebooks.run."))]
     assert "run it here" not in said(open_page("notebooks.py"))
-
-
-def test_a_bad_link_is_named_and_opens(open_page: Open) -> None:
-    assert "`notebook` is `zork`; allowed is one of mean-pooling, " in said(open_page("notebook.py", notebook="zork"))
-    app = open_page("notebook.py", notebook="mean-pooling", play="x", colour="red")
-    assert "`play` is `x`; allowed is one of this notebook that this server still holds." in said(app)
-    assert "`colour` is `red`; allowed is a name this page knows." in said(app)
 
 
 def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: Open) -> None:

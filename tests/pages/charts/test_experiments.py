@@ -47,7 +47,7 @@ def test_numbers_are_named_in_words_and_an_axis_says_its_unit_and_ends_at_a_roun
 
 def test_labels_wrap_and_are_no_markup_and_only_far_apart_positive_values_make_an_axis_logarithmic() -> None:
     assert arms.wrapped("one <b> two three", 9) == "one &lt;b><br>two three"
-    assert escaped("a*b_[c]") == "a\\*b\\_\\[c\\]"
+    assert escaped("a*b_[c]|<d>") == "a\\*b\\_\\[c\\]\\|\\<d\\>"
     assert is_spread([0.001, 10])
     assert not is_spread([0.0, 10])
     assert not is_spread([1, 10])
