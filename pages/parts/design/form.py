@@ -169,17 +169,12 @@ def show_experiment() -> None:
                     show_arms(shown.experiment, False, shown.seeds[0])
 
 
-def _experiment() -> tuple[Experiment | None, str]:
-    """The experiment that Run starts, or why there is none."""
-    try:
-        return asked_comparison().experiment, ""
-    except (ConfigError, ValueError) as error:
-        return None, in_markdown(error)
-
-
 def _settings(run: ExperimentRun | None) -> None:
-    running = run is not None and run.state == "running"
-    experiment, problem = _experiment()
+    running, experiment = run is not None and run.state == "running", None
+    try:
+        experiment = asked_comparison().experiment
+    except (ConfigError, ValueError) as error:
+        problem = in_markdown(error)
     with st.container(border=True):
         if SETTINGS.drawn("against"):
             st.multiselect(

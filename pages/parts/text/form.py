@@ -39,11 +39,6 @@ def waits_for_text() -> bool:
     return bool(st.session_state[KIND] == "own" and SETTINGS.values()["text"] == PLAYS)
 
 
-def show_which(kind: str) -> None:
-    """Set the switch to the kind of text that a link names."""
-    st.session_state[KIND] = kind
-
-
 def _turn() -> None:
     """Switch to the plays, or back to the text that was given last."""
     if st.session_state[KIND] == "plays":

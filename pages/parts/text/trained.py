@@ -39,7 +39,10 @@ FIRST = "To be, or not to be: that is the question"
 
 def show_writing(run: Run) -> None:
     st.header("Write on", anchor=False)
-    for key, value in (DEFAULTS | _own_words(run)).items():
+    usual = dict(DEFAULTS)
+    if run.config.value("text") != PLAYS and run.snapshot is not None:
+        usual["text.prompt"] = run.snapshot.prompt
+    for key, value in usual.items():
         st.session_state.setdefault(key, value)
     left, right = st.columns([1, 1.6], gap="medium")
     kept: dict[str, Any] = {"persist_state": "session"}
@@ -62,12 +65,6 @@ def show_writing(run: Run) -> None:
     with right:
         for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
             _show(one, run, latest=place == 0)
-
-
-def _own_words(run: Run) -> dict[str, str]:
-    """The default prompt for a text other than the plays: the prompt of the run's snapshots."""
-    own = run.config.value("text") != PLAYS and run.snapshot is not None
-    return {"text.prompt": run.snapshot.prompt} if own and run.snapshot else {}
 
 
 def _write(run: Run) -> None:
