@@ -120,7 +120,7 @@ def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Playe
     assert [code.value for code in app.code] == [cell.source for cell in NOTEBOOK.cells if cell.kind == "code"]
     arrived(press(app, f"notebooks.run.{NOTEBOOK.slug}.2"), played)
     assert badges(app)[:3] == ["passed", "passed", "not run"]
-    assert "|A number|0.5|**0.4**|" in said(app)
+    assert "||given|here|\n|---|---:|---:|\n|A number|0.5|**0.4**|" in said(app)
     assert "Both outputs and both means are the given ones to four digits." in said(app)
     app.switch_page("glossary.py").run()
     app.query_params.clear()

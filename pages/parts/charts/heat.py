@@ -48,16 +48,10 @@ def grid(array: np.ndarray, low: float | None = None, high: float | None = None,
     high = float(coarse.max()) if high is None else high
     zero, step = _levels(low, high)
     level = np.clip(np.rint(coarse.astype(float) / step + zero), 0, LEVELS).astype(np.uint8)
+    values = base64.b64encode(level.tobytes()).decode("ascii")
     return Grid(
-        shape=list(coarse.shape),
-        whole=list(np.shape(array)),
-        block=list(block),
-        low=low,
-        high=high,
-        zero=zero,
-        step=step,
-        values=base64.b64encode(level.tobytes()).decode("ascii"),
-    )
+        shape=list(coarse.shape), whole=list(np.shape(array)), block=list(block), low=low, high=high, zero=zero, step=step, values=values
+    )  # fmt: skip
 
 
 def _levels(low: float, high: float) -> tuple[float, float]:

@@ -70,11 +70,19 @@ def compare() -> None:
 
 def _compare() -> None:
     shown = positions_shown(SETTINGS.values())
-    configs, problems = _configs()
+    configs, problems = dict[str, RunConfig](), dict[str, str]()
+    for side in SIDES:
+        try:
+            configs[side] = config_of(SETTINGS.values(), side)
+        except ConfigError as error:
+            problems[side] = in_markdown(error)
     top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
     with asking_threads(len(SIDES)) as together:
         pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
-        at_once = _come_at_once(pictures)
+        with (
+            out_of_turn()
+        ):  # while workers are starting, the answers do not arrive at once: the page is written meanwhile
+            at_once = server.pool().health().ready > 0 and not wait(pictures.values(), AT_ONCE).not_done
         if not at_once:
             _controls(top)
             waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
@@ -98,27 +106,10 @@ def _board(key: str, items: list[Panel]) -> None:
     panels(items, key=f"encodings.{key}", name="encodings", least=440, level=2)
 
 
-def _configs() -> tuple[dict[str, RunConfig], dict[str, str]]:
-    """The config of each side, or the problem with it."""
-    configs, problems = {}, {}
-    for side in SIDES:
-        try:
-            configs[side] = config_of(SETTINGS.values(), side)
-        except ConfigError as error:
-            problems[side] = in_markdown(error)
-    return configs, problems
-
-
 def _ask(
     together: ThreadPoolExecutor, what: Callable[[RunConfig, int], Job[Any]], configs: dict[str, RunConfig], shown: int
 ) -> dict[str, Future[Portrait]]:
     return {side: together.submit(ask_once, what(config, shown)) for side, config in configs.items()}
-
-
-def _come_at_once(answers: dict[str, Future[Portrait]]) -> bool:
-    """Whether the answers arrive at once. They do not while workers are starting: the page is written meanwhile."""
-    with out_of_turn():
-        return server.pool().health().ready > 0 and not wait(answers.values(), AT_ONCE).not_done
 
 
 def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> dict[str, Portrait]:

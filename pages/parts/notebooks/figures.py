@@ -67,16 +67,16 @@ def _coloured(trace: Plain, color: str) -> Plain:
         scale = diverging() if lowest < 0 else sequential(LINES[0])
         title = _text(trace.get("colorbar", {}).get("title"))
         bar = {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0}
-        rows, columns = len(trace["z"]), len(trace["z"][0])
-        places = {"rows": {"row": list(range(rows))}, "columns": {"column": list(range(columns))}}
-        hover = "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
-        house = {
-            "colorbar": bar,
-            "meta": {"scale": scale} | places,
-            "colorscale": scale["light"],
-            "hovertemplate": hover,
-        }
-        return trace | around_zero | house
+        rows, columns = (
+            {name: list(range(len(cells)))} for name, cells in (("row", trace["z"]), ("column", trace["z"][0]))
+        )
+        meta, hover = (
+            {"scale": scale, "rows": rows, "columns": columns},
+            "row %{y}, column %{x}: %{z:.3g}<extra></extra>",
+        )
+        return (
+            trace | around_zero | {"colorbar": bar, "meta": meta, "colorscale": scale["light"], "hovertemplate": hover}
+        )
     if trace["type"] == "histogram":
         return trace | {"marker": {"color": pair["light"]}, "meta": {"color": pair}}
     house = {"meta": {"color": pair}, "hovertemplate": "%{y:.4g}"}

@@ -18,7 +18,6 @@ from engine.notebooks.players import NONE_HERE
 from pages.parts.app.in_markdown import escaped, show_refusal
 from pages.parts.app.visitor import mine
 from pages.parts.boards.panels import panels
-from pages.parts.charts.table import table
 from pages.parts.notebooks import state
 from pages.parts.notebooks.figures import panel_of
 
@@ -210,7 +209,7 @@ def show_text(text: str) -> None:
     for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
         if compares:
             rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
-            cells = [[row["what"].capitalize(), row["given"], f"**{row['here']}**"] for row in rows]
-            st.markdown(table(["", "given", "here"], cells))
+            cells = [f"|{row['what'].capitalize()}|{row['given']}|**{row['here']}**|" for row in rows]
+            st.markdown("\n".join(["||given|here|", "|---|---:|---:|", *cells]))
         else:
             st.code("\n".join(lines), language=None, wrap_lines=True)
