@@ -65,36 +65,33 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     handed = np.vstack([s["projected"], s["out"]])
     heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
     top = ", ".join(f"key {k} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
+    inner, outer = "dimension of the head", "dimension of the model"
+    products = numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x=inner, y="key", columns=dims, rows=keys)
+    weighted = numbers_picture(values, "weight × v", x=inner, y="key", columns=dims, rows=[*keys, "sum"])
+    handed_on = numbers_picture(handed, "value", x=outer, y="head", rows=[*heads, "all"])
     return [
         at.pattern_panel(
-            "pattern.one", "The pattern of this head", s["pattern"], height=400,
+            "pattern.one", "The pattern of this head", s["pattern"], height=400, picks=True, term="attention-pattern",
             alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.",
             note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
-            picks=True, term="attention-pattern",
         ),
         Panel(
-            "strips", "From product to weight, for this query",
-            strips_picture(strips, keys, s["blocked"], at.color),
-            alt=f"Four strips of bars over the keys; the weights are largest at {top}.", height=400,
-            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.", link=KEYS_ACROSS, term="softmax",
+            "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=400,
+            alt=f"Four strips of bars over the keys; the weights are largest at {top}.", link=KEYS_ACROSS, term="softmax",
+            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.",
         ),
         Panel(
-            "product", "q times k, dimension by dimension",
-            numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x="dimension of the head", y="key", columns=dims, rows=keys),
-            alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.", height=320,
+            "product", "q times k, dimension by dimension", products, height=320, link=KEYS_DOWN, term="query-key-value",
+            alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.",
             note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: see which numbers make the match.",
-            link=KEYS_DOWN, term="query-key-value",
         ),
         Panel(
-            "values", "Weighted values, and their sum",
-            numbers_picture(values, "weight × v", x="dimension of the head", y="key", columns=dims, rows=[*keys, "sum"]),
-            alt="Each key's value times its weight; the last row is what the head has read.", height=320,
+            "values", "Weighted values, and their sum", weighted, height=320, link=KEYS_DOWN,
+            alt="Each key's value times its weight; the last row is what the head has read.",
             note="Each row is a key's value times its weight; the last is their sum, the head's reading.",
-            link=KEYS_DOWN,
         ),
         Panel(
-            "handed", "What each head hands on",
-            numbers_picture(handed, "value", x="dimension of the model", y="head", rows=[*heads, "all"]), height=240, wide=True,
+            "handed", "What each head hands on", handed_on, height=240, wide=True,
             alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.",
             note="The output projection brings each head's sum to the model's width; with the bias they add up to the last row.",
         ),

@@ -171,9 +171,8 @@ def show_portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> No
         ratio = f": a ratio of **{added / tokens:.2f}**" if tokens else ""
         parts.append(f"starts at a scale of **{added:.2f}** beside the tokens' **{tokens:.2f}**{ratio}")
     if timing:
-        parts.append(
-            f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({timing['low']:.2f} to {timing['high']:.2f})"
-        )
+        interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
+        parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
     sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, portrait, shown), f"Source: {row.source}.")
     st.caption(" ".join(filter(None, sentences)))

@@ -262,9 +262,8 @@ def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], 
         words.append("Nothing of this encoding is learned: it stays as it is.")
     if {"tokens", "encoding"} <= scales.keys():
         ratio = scales["encoding"] / scales["tokens"] if scales["tokens"] else float("nan")
-        words.append(
-            f"At the end the tokens' scale is {scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
-        )
+        told = f"{scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
+        words.append(f"At the end the tokens' scale is {told}")
     if layer is not None:
         words.append(f"Each layer has its own; shown is that of layer {layer + 1}.")
     elif row.per_layer and run.config.n_layers > 1 and not run.config.share_layers:

@@ -23,6 +23,8 @@ BY_GROUP = {
 }  # fmt: skip
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 WIDTH, LEFT, BOX, HIGH, TOP = 408, 38, 190, 30, 14
+MOST = 19
+"""The most letters of a label."""
 
 
 def part_of(setting: Setting) -> str:
@@ -110,17 +112,14 @@ def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) 
 def _names(y: float, color: str, labels: list[str]) -> str:
     """The labels of the changed settings beside the box, on at most two lines."""
     shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
+    shown = [label if len(label) <= MOST else label[: MOST - 1] + "…" for label in shown]
     start = y - 9 * (len(shown) - 1)
     x = LEFT + BOX + 22
     line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'
     return line + "".join(
-        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(_cut(label))}</text>'
+        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(label)}</text>'
         for place, label in enumerate(shown)
     )
-
-
-def _cut(label: str, most: int = 19) -> str:
-    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def _arrow(y0: int, y1: int) -> str:
