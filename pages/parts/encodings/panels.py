@@ -11,14 +11,8 @@ from engine.analysis.encoding_jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
 from pages.parts.boards.panels import Panel
+from pages.parts.charts import spectra
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
-from pages.parts.charts.spectra import (
-    components_figure,
-    fourier_figure,
-    profile_figure,
-    singular_figure,
-    trajectory_figure,
-)
 from pages.parts.encodings.evidence import ask_alone, share_in_words
 
 TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
@@ -83,7 +77,7 @@ def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel
     )
     if spread < 1e-4 * max(1.0, float(abs(lines).max())):
         note = "The same at every position: only the offset counts."
-    title, drawn = f"Over distance: {name}", profile_figure(portrait, color)
+    title, drawn = f"Over distance: {name}", spectra.profile_figure(portrait, color)
     return Panel(f"profile.{side}", title, drawn, alt, height=260, note=note)
 
 
@@ -98,8 +92,8 @@ def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Pane
     return [
         Panel(id, title, draw(portraits), words, height=280, note=note, below=words, term="spectrum")
         for id, title, draw, words in (
-            ("singular.both", "Singular values", singular_figure, ranks),
-            ("fourier.both", "Fourier spectrum over positions", fourier_figure, peaks),
+            ("singular.both", "Singular values", spectra.singular_figure, ranks),
+            ("fourier.both", "Fourier spectrum over positions", spectra.fourier_figure, peaks),
         )
     ]
 
@@ -110,7 +104,7 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
         return []
     shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
     alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
-    curves, path = components_figure(portrait, color), trajectory_figure(portrait, color)
+    curves, path = spectra.components_figure(portrait, color), spectra.trajectory_figure(portrait, color)
     return [
         Panel(f"components.{side}", f"Principal components: {name}", curves, alt, height=260, below=alt, term="pca"),
         Panel(f"trajectory.{side}", f"The path of the positions: {name}", path, alt, height=300, term="pca"),
@@ -159,7 +153,7 @@ def _notes(portrait: Portrait, at: str) -> str:
     return " ".join(notes)
 
 
-def show_portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
+def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",

@@ -106,11 +106,6 @@ def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
     return fixed | {name: replace(row, name=name) for name, row in own.items() if not (shares and row.name in BASES)}
 
 
-def positions_shown(values: Mapping[str, Any]) -> int:
-    length, reach = (int(values.get(name, FIXED[name].default)) for name in ("seq_len", "reach"))
-    return min(length * reach, FURTHEST)
-
-
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     """The config from which the encoding of a side is built. Raises ConfigError."""
     known = settings_now(values)

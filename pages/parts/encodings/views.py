@@ -28,26 +28,8 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.encoding import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.panels import (
-    Seen,
-    curve_panels,
-    offer_times,
-    order_in_words,
-    picture_panels,
-    show_portrait_facts,
-)
-from pages.parts.encodings.state import (
-    LAYER,
-    RUN,
-    SETTINGS,
-    SIDES,
-    STEP,
-    config_of,
-    control,
-    positions_shown,
-    settings_now,
-    value,
-)
+from pages.parts.encodings.panels import Seen, curve_panels, offer_times, order_in_words, picture_panels, portrait_facts
+from pages.parts.encodings.state import FURTHEST, LAYER, RUN, SETTINGS, SIDES, STEP, config_of, control, value
 
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
 AT_ONCE = 0.15
@@ -69,7 +51,7 @@ def compare() -> None:
 
 
 def _compare() -> None:
-    shown = positions_shown(SETTINGS.values())
+    shown = min(value("seq_len") * value("reach"), FURTHEST)
     configs, problems = dict[str, RunConfig](), dict[str, str]()
     for side in SIDES:
         try:
@@ -139,7 +121,7 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
             else:
                 config = configs[side]
                 st.latex(with_numbers(config.encoding, config, config.encoding_settings))
-                show_portrait_facts(config, found[side], shown)
+                portrait_facts(config, found[side], shown)
     offer_times([configs[side] for side in found])
 
 
@@ -160,7 +142,7 @@ def _in_a_row(names: Sequence[str], width: int) -> None:
 
 
 def _less_asked() -> None:
-    rows = settings_now(SETTINGS.values())
+    rows = SETTINGS.rows()
     own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
     hidden = SETTINGS.drawn(*LESS_ASKED, *own["a"], *own["b"])
     if not hidden:
