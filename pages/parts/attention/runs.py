@@ -22,21 +22,19 @@ SLICE = 0.25
 """Seconds of that training between two updates of the progress."""
 
 
-def has_weights(run: Run) -> bool:
-    """Whether a run's attention can be shown from weights that are stored."""
-    return bool(run.weights) and not why_not(run)
+def own_runs() -> dict[str, Run]:
+    """This visitor's runs whose attention can be shown from weights that are stored, by id."""
+    return runs_of_visitor(lambda run: bool(run.weights) and not why_not(run))
 
 
 def with_run(now: AttentionState) -> AttentionState:
     """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
-    if now.run:
-        return now
-    return now.model_copy(update={"run": next(iter(runs_of_visitor(has_weights)), RECORDED)})
+    return now if now.run else now.model_copy(update={"run": next(iter(own_runs()), RECORDED)})
 
 
 def choices(now: AttentionState) -> dict[str, str]:
     """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
-    own = runs_of_visitor(has_weights)
+    own = own_runs()
     linked = {} if now.run in own else runs_of_visitor(lambda _: False, run_named(now.run))
     return {name: run_in_words(run) for name, run in (linked | own | {RECORDED: recorded_run()}).items()}
 

@@ -107,7 +107,7 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Col
     named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
     for place, layer in enumerate(layers):
         tone = 0.85 * place / max(1, len(layers) - 1)
-        label = layer_label(layer)
+        label = f"{'E' if layer.startswith('e') else 'L'}{int(layer.removeprefix('e')) + 1}"  # E1: on the encoder side
         own: Trace = {"color": shade(color, tone), **common}
         traces.append(line(f"grad_norms.{layer}.total", label, view="layer", legend=layer in named, **own))
         own |= {"width": 1.8, "view": "qkv", "legend": layer in apart}
@@ -126,11 +126,6 @@ def some_of(layers: Sequence[str], most: int) -> set[str]:
     if len(layers) <= most:
         return set(layers)
     return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
-
-
-def layer_label(layer: str) -> str:
-    """The label of a layer: L1 for ``"0"``; E1 for ``"e0"``, on the encoder side."""
-    return f"E{int(layer[1:]) + 1}" if layer.startswith("e") else f"L{int(layer) + 1}"
 
 
 def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], color: str) -> go.Figure:
