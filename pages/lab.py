@@ -13,9 +13,8 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
-from pages.parts.app.own_runs import show_facts
+from pages.parts.app.own_runs import leave_run, show_facts, show_run, shown_run
 from pages.parts.app.server import find
-from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Panel, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as

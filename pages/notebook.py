@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.session import in_step_with
+from pages.parts.app.own_runs import in_step_with
 from pages.parts.notebooks.controls import play_mark, show_neighbours, show_overview, show_side
 from pages.parts.notebooks.state import SETTINGS, play_of
 from pages.parts.notebooks.steps import show_introduction, show_notebook_step

@@ -82,6 +82,8 @@ class Session:
         """When each of these reruns was wanted, by ``time.perf_counter``."""
         self.alerts: list[str] = []
         """The messages in coloured boxes of the page as it is now."""
+        self.disabled: set[str] = set()
+        """The labels of the buttons that cannot be pressed now."""
         self.figures = ""
         """What the board of an experiment was given last, as JSON."""
         self.missing = 0
@@ -213,6 +215,7 @@ class Session:
             self.errors += 1
         elif kind == "button":
             self._ids[element.label] = element.id
+            (self.disabled.add if element.disabled else self.disabled.discard)(element.label)
         elif kind == "bidi_component" and element.component_name == BOARD:
             self._hear(element, delta.fragment_id)
         elif kind == "bidi_component":

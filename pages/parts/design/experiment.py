@@ -13,7 +13,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_refusal
-from pages.parts.app.session import in_step_with
+from pages.parts.app.own_runs import in_step_with
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked_comparison, design
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import follow, show_stored

@@ -7,9 +7,18 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.app.own_runs import pause_button, say_watching, start_run, steer, stop_button
-from pages.parts.app.session import SHOWN, show_run
-from pages.parts.app.visitor import mine, visitor
+from pages.parts.app.own_runs import (
+    SHOWN,
+    can_steer,
+    goes_elsewhere,
+    pause_button,
+    say_watching,
+    show_run,
+    start_run,
+    steer,
+    stop_button,
+)
+from pages.parts.app.visitor import visitor
 from pages.parts.lab.state import fill_form, form_config
 
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
@@ -32,8 +41,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
         pause_button(run)
         st.button(
-            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", disabled=config is None,
-            on_click=_step, args=(run,),
+            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
+            disabled=config is None or goes_elsewhere(run),
         )  # fmt: skip
         stop_button(run)
         st.button(
@@ -60,17 +69,14 @@ def _train() -> None:
 
 def _step(run: Run | None) -> None:
     """Take one step of the shown run, or of a new one if it has ended."""
-    if run is None or not run.live or not mine(run.owner):
+    if not can_steer(run):
         submit(form_config(), paused=True)
-        run_id = st.session_state.get(SHOWN)
-    else:
-        run_id = run.id
-    if run_id:
+    if run_id := st.session_state.get(SHOWN):
         steer("step", run_id)
 
 
 def _reset(run: Run) -> None:
-    if run.live and mine(run.owner):
+    if can_steer(run):
         steer("stop", run.id)
     fill_form(run.config)
     submit(run.config, paused=True)
@@ -84,5 +90,5 @@ def _new_seed() -> None:
 
 
 def _set_pace(run: Run | None) -> None:
-    if run is not None and run.live and mine(run.owner):
+    if run is not None and can_steer(run):
         server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())

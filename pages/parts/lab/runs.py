@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
-from pages.parts.app.session import kept_runs, run_shelf, show_run
+from pages.parts.app.own_runs import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
 from pages.parts.charts.encoding import color_of
 

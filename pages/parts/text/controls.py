@@ -8,7 +8,7 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from pages.parts.app.in_markdown import show_refusal
-from pages.parts.app.own_runs import pause_button, start_run, stop_button
+from pages.parts.app.own_runs import pause_button, say_watching, start_run, stop_button
 from pages.parts.text.state import RUN, SETTINGS, form_config
 
 
@@ -28,6 +28,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     with st.container(horizontal=True, gap="small"):
         pause_button(run)
         stop_button(run)
+    say_watching(run)
     show_refusal()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.app.session import MAX_KEPT, Shelf
+from pages.parts.app.own_runs import MAX_KEPT, Shelf
 
 
 def test_the_oldest_that_is_not_pinned_goes_but_never_the_newest() -> None:
