@@ -18,13 +18,12 @@ from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Panel, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_run_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
-from pages.parts.lab.said import say
+from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
 
 VIEW = View("accuracy")

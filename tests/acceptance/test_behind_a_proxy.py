@@ -22,7 +22,7 @@ import pytest
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
 from tests.browser.conftest import FLAGS, WIDE, button
-from tests.pages.web.test_deploy import deploy_line
+from tests.pages.web.test_server import deploy_line
 from tests.serving import ROOT, free_port, running
 
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""

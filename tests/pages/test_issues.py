@@ -19,16 +19,19 @@ from engine.config.link import from_query, to_query
 from engine.experiments.evidence.store import has_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
 from engine.workers.errors import Refused
 from pages.parts.app import server
+from pages.parts.issues.guess import compared
+from pages.parts.issues.words import with_formulas_apart
+from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.shown import of_run
-from pages.parts.stage.take_away import as_csv, as_json
 from tests.pages.looking import Open, labels, press, said
-from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
+from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, trials_of, value_of
 
 MASK = ISSUES["missing-mask"]
 
@@ -351,3 +354,13 @@ def test_evidence_is_taken_away_as_json_and_csv(scripted: tuple[Issue, ScriptedP
     rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
     assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in run.trials}
+
+
+def test_a_guess_on_a_claim_is_right_by_what_was_measured_and_displayed_formulas_stand_apart() -> None:
+    issue = issue_of(4, 3)
+    found = report(issue, trials_of(issue, range(8)), range(8))
+    rows = compared({0: Finding.HOLDS, 2: Finding.HOLDS}, found)
+    assert [row.finding for row, _ in rows] == [Finding.HOLDS, Finding.NONE]
+    assert [guess for _, guess in rows] == [Finding.HOLDS] * 2
+    assert compared({}, found) == []
+    assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"

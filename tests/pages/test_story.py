@@ -12,7 +12,7 @@ from engine.experiments.story.step import Observed, Question
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.story.question import feedback
+from pages.parts.story.screen import feedback
 from tests.pages.looking import Open, disabled, labels, press, said
 
 NUMBERS = range(1, len(STEPS) + 1)

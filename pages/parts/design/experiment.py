@@ -16,11 +16,9 @@ from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_re
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked_comparison, design
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import follow, show_stored
-from pages.parts.stage.controls import WIDTH, run_or_stop, show_forecast, start
-from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.board import follow, show_stored, take_away
+from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, run_or_stop, show_forecast, start
 from pages.parts.stage.shown import Shown
-from pages.parts.stage.take_away import take_away
 
 
 def show_experiment() -> None:

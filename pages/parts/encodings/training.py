@@ -10,8 +10,8 @@ from engine.runs.events import Snapshot, layers_kept
 from engine.runs.run import Run
 from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import as_code, in_markdown
-from pages.parts.app.questions import ask_once
 from pages.parts.app.own_runs import shown_run
+from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.portrait import Portrait

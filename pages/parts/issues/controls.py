@@ -13,9 +13,9 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
-from pages.parts.issues.prediction import Prediction, prediction_of
+from pages.parts.issues.guess import Prediction, prediction_of
 from pages.parts.issues.state import SETTINGS
-from pages.parts.stage.controls import start
+from pages.parts.stage.experiments import start
 from pages.parts.stage.issue_list import shown_runs
 
 PREDICTED = "issues.predicted"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
+from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.evidence.store import has_evidence, latest
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.report import report
@@ -17,34 +21,19 @@ from pages.parts.boards.panels import picked_in
 from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
-from pages.parts.issues.stored import choose_stored
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board, kept_board
 from pages.parts.stage.claims import badge
-from pages.parts.stage.controls import run_or_stop, show_forecast
+from pages.parts.stage.experiments import run_or_stop, show_forecast
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
 
-STYLE = """<style>
-.st-key-stage { gap: 0.4rem; }
-.st-key-stage-head { flex-wrap: nowrap; }
-.st-key-stage h1 { font-size: 1.6rem; padding: 0; }
-.st-key-stage-question h2 { font-size: 1.45rem; line-height: 1.3; padding: 0; }
-.st-key-stage [data-stale=true] { opacity: 1 !important; }
-@media (max-width: 640px) {
-  .st-key-issues-way a { position: relative; min-height: 2rem; }
-  .st-key-issues-way a p { position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%); }
-  .st-key-stage h1 { font-size: 1.3rem; }
-  .st-key-stage .stHorizontalBlock { gap: 0.5rem; }
-  .st-key-stage-also { display: none; }
-  .st-key-stage-question h2 { font-size: 1.15rem; }
-}
-</style>"""
-"""On a phone the way is three icons, and further claims stand under their tab alone. A busy machine answers late; Streamlit would
-fade the figure meanwhile, although it is still valid."""
+STYLE = Path(__file__).parent / "stage.css"
 KEY = "key"
 """The name of the key figure's board."""
+STORED = "issues.kept"
+"""Widget key of the choice, followed by the issue's slug: what is shown of one issue shows nothing of the next."""
 
 
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
@@ -64,7 +53,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         question, result = st.columns([1, 1.9], gap="large")
         below = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="stage-below")
         with below:
-            stored = choose_stored(issue) if run is None and not presented() else None
+            stored = _choose_stored(issue) if run is None and not presented() else None
             if run is None:
                 show_forecast(asked(issue), extended())
         shown = of_run(run) if run is not None else stored
@@ -102,6 +91,19 @@ def _also(issue: Issue, shown: Shown) -> None:
         for row in (shown.report.claim(name) for name in issue.key_figure.also):
             condition = f" :gray[Condition: {row.claim.condition}]" if row.claim.condition else ""
             st.markdown(f"{badge(row.finding, row.weighed.words)} {row.claim.sentence}{condition}")
+
+
+def _choose_stored(issue: Issue) -> Shown | None:
+    """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
+    there: dict[str, Callable[[], Shown | None]] = {}
+    if has_evidence(issue.slug):
+        there["Last run here"] = lambda: Shown(found, "kept") if (found := latest(issue)) else None
+    for found in shipped_reports(issue):
+        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(Shown, found, "shipped")
+    if not there:
+        return None
+    chosen = st.pills("Or see what was measured", list(there), key=f"{STORED}.{issue.slug}")
+    return there[chosen]() if chosen in there else None
 
 
 def nothing_yet(issue: Issue, with_extended: bool) -> Shown:

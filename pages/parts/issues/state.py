@@ -13,8 +13,7 @@ from engine.experiments.issues import ISSUES
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.stage.controls import seeds_setting
-from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.experiments import EXPERIMENTS, seeds_setting
 from pages.parts.stage.issue_list import shown_run, shown_runs
 
 ISSUE, EXPERIMENT = "issue", "experiment"

@@ -12,13 +12,12 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.controls import asked, extended, predicted
-from pages.parts.issues.prediction import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import Drawing, experiment_board, follow, kept_board, show_stored
+from pages.parts.stage.board import Drawing, experiment_board, follow, kept_board, show_stored, take_away
 from pages.parts.stage.claims import claims_section
 from pages.parts.stage.shown import Plain, Remember, Shown
-from pages.parts.stage.take_away import take_away
 
 TAB = "issues.tab"
 WHY = "Why"

@@ -14,15 +14,14 @@ import pandas  # noqa: F401  # complete before any page runs: Plotly in one sess
 from anyio import CapacityLimiter, to_thread
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit import config
 
-from pages.parts.boards.component import ScriptFile, packed_plotly
+from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, ScriptFile, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.web.exact import exact_route, lines_route
+from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.look import Ask, own_route, untrained_route
 from pages.parts.web.middleware import (
     FRAMING,
     ClientAddress,
@@ -32,8 +31,9 @@ from pages.parts.web.middleware import (
     configured_origins,
     security_headers,
 )
-from pages.parts.web.scripts import boards_route, plotly_route
 
+FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+"""The header of scripts: browsers may keep them for ever, since a new one has a new address."""
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
 ``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
@@ -56,6 +56,35 @@ def healthz_route(health: Health, prefix: str = "") -> Route:
         return JSONResponse(numbers, 200 if numbers["ready"] else 503, headers={"Cache-Control": "no-store"})
 
     return Route(f"{prefix}/healthz", healthz, methods=["GET"])
+
+
+def plotly_route(prefix: str = "") -> Route:
+    """``<prefix>/plotly-<version>.min.js``, compressed if the browser accepts it and the compressed script is ready."""
+
+    def script(request: Request) -> Response:
+        ready = packed_plotly.cache_info().currsize > 0
+        return _script(plotly_script, packed_plotly if ready else None, request)
+
+    return Route(f"{prefix}/{PLOTLY_ADDRESS}", script, methods=["GET"])
+
+
+def boards_route(scripts: Callable[[], Mapping[str, ScriptFile]], prefix: str = "") -> Route:
+    """``<prefix>/boards/<name>-<digest>.js``: the script of a kind of board, from ``scripts`` by its address."""
+
+    def script(request: Request) -> Response:
+        file = scripts().get(f"{FOLDER}/{request.path_params['name']}")
+        if file is None:
+            return PlainTextResponse("There is no script of this name; reload the page.", status_code=404)
+        return _script(lambda: file.plain, lambda: file.packed, request)
+
+    return Route(f"{prefix}/{FOLDER}/{{name}}", script, methods=["GET"])
+
+
+def _script(plain: Callable[[], bytes], packed: Callable[[], bytes] | None, request: Request) -> Response:
+    if packed is None or "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(plain(), media_type="text/javascript", headers=FOR_EVER)
+    packing = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(packed(), media_type="text/javascript", headers=FOR_EVER | packing)
 
 
 def serving(

@@ -48,6 +48,7 @@ MAKERS = 4
 MOST_EVENTS = 10**9
 """The largest event number that is accepted: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform"}
+NO_RUN = "There is no run with this id; it may have been deleted."
 
 
 def asked_to_end() -> bool:
@@ -97,7 +98,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
         """The run that is asked for and the event to begin with, or why there is no stream."""
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
-            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+            return PlainTextResponse(NO_RUN, 404)
         given = request.headers.get("last-event-id") or request.query_params.get("after", "0")
         after = whole_number(given, 0, MOST_EVENTS)
         if after is None:

@@ -62,7 +62,11 @@ def test_every_line_of_the_figures_has_its_column_and_numbers_beyond_the_run_are
         wanted = {trace["meta"]["column"] for trace in payload["figures"][name]["data"]}
         assert wanted <= set(payload["columns"]), name
 
-    payload, last = feed(run, 10_000)
+    run.state, run.events = "finished", EventLog(Progress(n, 1.0 / n, 1.0, 0.1, 100.0) for n in range(1, 20_001))
+    steps = feed(run, 0)[0]["columns"]["loss"][0]
+    assert len(steps) <= 500, "a long history is a short message"
+    assert steps[-1] == 20_000
+    payload, last = feed(run, 30_000)
     assert last == len(run.events)
     assert "columns" not in payload
 
@@ -229,10 +233,3 @@ def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_
     both = parse({"family": "encoder_decoder", "n_layers": 2})
     assert gradient_layers(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
     assert gradient_layers(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
-
-
-def test_the_machine_of_a_cluster_is_named_by_its_host_and_the_apps_own_is_not() -> None:
-    run = ScriptedRun()
-    assert status_of(run)["machine"] == ""
-    run.machine = "tls://10.0.0.7:40123"
-    assert status_of(run)["machine"] == "10.0.0.7"

@@ -1,12 +1,16 @@
-"""The routes of a run's exact numbers: a live board draws arrays from bytes, and lines thinned with five digits.
+"""The routes of what a board asks for beside its event stream: a run's exact numbers, the untrained model of some settings, and how a model
+reads a sequence that a reader typed. All are read-only.
 
-Read-only, for everybody who knows the run's id.
+The numbers of a run are for everybody who knows its id: a live board draws arrays from bytes, and lines thinned with five digits. A look
+at a model is a job of the visitor who asks, so that no page's script waits for it; where there is no answer, ``problem`` in the JSON is the
+reason in one sentence.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from anyio import CapacityLimiter, to_thread
@@ -15,14 +19,27 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from engine.workers.errors import NoRoom
+from engine.foundation.visitor import Visitor
+from engine.settings.errors import Problem
+from engine.workers.errors import JobError, NoRoom
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.web.live import Admit, Find, everybody, visitor_of
+from pages.parts.web.live import NO_RUN, Admit, Find, everybody, visitor_of
+
+if TYPE_CHECKING:  # the server is up before the engine is imported
+    from engine.config.run_config import RunConfig
+    from engine.foundation.job import Job
 
 GROUPS = ("patterns", "encoding")
 """The fields of a snapshot whose arrays can be requested."""
 MOST_LINES = 200
 """The most lines of one answer, more than any figure has."""
+Ask = Callable[["Job[Any]", Visitor], Any]
+"""The answer to a job that a visitor asks for. Raises JobError with one sentence."""
+AskOfVisitor = Callable[["Job[Any]"], Any]
+"""The same for one visitor."""
+HEADERS = {"Cache-Control": "no-store"}
+ASKERS = 256
+"""The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
 
 
 def exact_route(find: Find, prefix: str = "") -> Route:
@@ -37,11 +54,11 @@ def exact_route(find: Find, prefix: str = "") -> Route:
             return PlainTextResponse(f"group is {group[:40]!r}; allowed is one of {', '.join(GROUPS)}.", 400)
         run = await to_thread.run_sync(find, run_id)
         if run is None:
-            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+            return PlainTextResponse(NO_RUN, 404)
         array = await to_thread.run_sync(array_of, run, step, group, name)
         if array is None:
             return Response(status_code=204)
-        headers = {"X-Shape": json.dumps(array.shape), "Cache-Control": "no-store"}
+        headers = HEADERS | {"X-Shape": json.dumps(array.shape)}
         return Response(array.astype("<f4").tobytes(), media_type="application/octet-stream", headers=headers)
 
     return Route(f"{prefix}/live/{{run}}/{{step:int}}/{{group}}/{{name}}", exact, methods=["GET"])
@@ -58,7 +75,7 @@ def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
     async def lines(request: Request) -> Response:
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
-            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+            return PlainTextResponse(NO_RUN, 404)
         names = list(dict.fromkeys(request.query_params.getlist("name")))
         if len(names) > MOST_LINES:
             return PlainTextResponse(f"{len(names)} lines are asked for; allowed are {MOST_LINES} at once.", 400)
@@ -75,7 +92,7 @@ class Lines(StreamingResponse):
     """The answer with a run's lines. ``leave`` is called when it has ended, however it ends."""
 
     def __init__(self, told: AsyncIterator[str], leave: Callable[[], None]) -> None:
-        super().__init__(told, media_type="application/json", headers={"Cache-Control": "no-store"})
+        super().__init__(told, media_type="application/json", headers=HEADERS)
         self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +103,7 @@ class Lines(StreamingResponse):
 
 
 async def _told(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> AsyncIterator[str]:
-    from pages.parts.boards.live.columns import exact_column  # late, as below
+    from pages.parts.boards.live.columns import exact_column  # late, as in array_of
 
     def line(name: str) -> str | None:
         column = exact_column(run.events, name)
@@ -108,3 +125,57 @@ def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray |
     look = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
     arrays = dict(getattr(look, group).items()) if look else {}  # reads a stored one's file once
     return arrays.get(name)
+
+
+def untrained_route(ask: Ask, prefix: str = "") -> Route:
+    """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
+
+    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
+        from pages.parts.boards.live.untrained import untrained_message
+
+        return untrained_message(_config_of(query), ask)
+
+    return Route(f"{prefix}/untrained", _answering(told, ask), methods=["GET"])
+
+
+def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
+    """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text."""
+
+    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
+        from pages.parts.boards.live.untrained import own_message
+
+        text, run_id = query.pop("text", ""), query.pop("run", "")
+        run = find(run_id) if run_id else None
+        if run_id and (run is None or run.weights is None):
+            raise JobError(str(Problem("run", run_id, "the id of a run that has ended and is kept here")))
+        config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(query), "")
+        return own_message(config, weights, text, ask)
+
+    return Route(f"{prefix}/own", _answering(told, ask), methods=["GET"])
+
+
+def _config_of(query: dict[str, str]) -> RunConfig:
+    from engine.config.link import from_query
+    from engine.settings.errors import ConfigError
+
+    config, problems = from_query(query)
+    if problems:
+        raise ConfigError(problems)
+    return config
+
+
+def _answering(told: Callable[[dict[str, str], AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
+    askers = CapacityLimiter(ASKERS)
+
+    def body(query: dict[str, str], visitor: Visitor) -> str:
+        try:
+            answer = told(query, lambda job: ask(job, visitor))
+        except (JobError, ValueError) as error:
+            answer = {"problem": str(error)}
+        return json.dumps(answer, separators=(",", ":"), allow_nan=False)
+
+    async def answer(request: Request) -> Response:
+        text = await to_thread.run_sync(body, dict(request.query_params), visitor_of(request), limiter=askers)
+        return Response(text, media_type="application/json", headers=HEADERS)
+
+    return answer
