@@ -87,16 +87,12 @@ with right:  # before the form, so that the board learns of a new run first
             show_shelf(run)
     view = preset.view if preset else VIEW
     live_board(
-        run,
-        earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=panels_for(view.panel),
-        name=run.config.task if run else "",
+        run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
+        panels=panels_for(view.panel), name=run.config.task if run else "",
         untrained="" if run or config is None else urlencode(to_query(config)),
-        model=model_of(config, run.config if run else None) if config is not None else None,
-        look=asdict(view),
-        on_band="lab",
-        on_act=act,
-    )
+        model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
+        on_band="lab", on_act=act,
+    )  # fmt: skip
     let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
     if run is not None:
         show_beside(run)

@@ -13,7 +13,7 @@ from engine.sweeps.result import Result
 from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_result_unsaved, show_refusal
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time import form
@@ -81,12 +81,9 @@ with left:
         )  # fmt: skip
         own = name is not None and SWEEPS.owned(name, visitor())
         st.button(
-            "Stop",
-            icon=":material/stop:",
-            disabled=not (running and own),
-            on_click=SWEEPS.leave,
+            "Stop", icon=":material/stop:", disabled=not (running and own), on_click=SWEEPS.leave,
             args=(name, visitor()),
-        )
+        )  # fmt: skip
     st.caption(device_words(result))
     form.widget("part_of")
 with right:
@@ -94,7 +91,7 @@ with right:
         show_refusal()
         if sweep is not None and sweep.problem:
             st.error(in_markdown(sweep.problem), icon=":material/error:")
-        say_result_unsaved(sweep)
+        say_unsaved(sweep)
         if result is None:
             st.info(
                 "Dotted lines are predictions. Press Measure: the first points appear at once.", icon=":material/timer:"

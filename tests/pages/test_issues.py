@@ -338,10 +338,7 @@ def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, S
     monkeypatch.setattr(pool, "submit", refuse)
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
-    assert (run_of(app).state, run_of(app).problem) == (
-        "failed",
-        "steps is 40; this host allows at most 10.",
-    )
+    assert (run_of(app).state, run_of(app).problem) == ("failed", "steps is 40; this host allows at most 10.")
 
 
 def test_evidence_is_taken_away_as_json_and_csv(scripted: tuple[Issue, ScriptedPool]) -> None:

@@ -102,22 +102,14 @@ def mount(
 
 
 def as_plain(item: Panel) -> Plain:
+    both = [f"{item.link} column", f"{item.link} row"] if item.link else ["", ""]
+    figure = json.loads(item.figure.to_json(remove_uids=False))
+    figure["layout"].pop("template", None)
     return {
         "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
-        "words": item.below, "wide": item.wide, "link": _axes(item.link), "picks": item.picks, "term": item.term,
-        "figure": _without_template(json.loads(item.figure.to_json(remove_uids=False))),
+        "words": item.below, "wide": item.wide, "link": both if isinstance(item.link, str) else list(item.link),
+        "picks": item.picks, "term": item.term, "figure": figure,
     }  # fmt: skip
-
-
-def _axes(link: str | tuple[str, str]) -> list[str]:
-    if isinstance(link, str):
-        return [f"{link} column", f"{link} row"] if link else ["", ""]
-    return list(link)
-
-
-def _without_template(figure: Plain) -> Plain:
-    figure["layout"].pop("template", None)
-    return figure
 
 
 def picked_in(key: str) -> Picked | None:

@@ -12,7 +12,7 @@ from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.errors import ConfigError
-from pages.parts.app.in_markdown import in_markdown, say_result_unsaved, show_refusal
+from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked_comparison, design
 from pages.parts.stage.arms import show_arms
@@ -32,7 +32,7 @@ def show_experiment() -> None:
             if run is not None:
                 _heading(run.experiment)
                 shown = follow(name, run)
-                say_result_unsaved(run)
+                say_unsaved(run)
             elif found := find_comparison(name):
                 shown = Shown(found[1], "kept")
                 _heading(shown.experiment)

@@ -40,7 +40,8 @@ def _card(issue: Issue, visitor: Visitor, revealed: bool) -> None:
     issue_link(issue)
     st.markdown(issue.key_figure.question)
     if state := state_of(issue, visitor):
-        st.badge(state.words, icon=state.icon, color=state.color)
+        words, icon, color = state
+        st.badge(words, icon=icon, color=color)
     if (revealed or guess_of(issue.slug).answer is not None) and (found := result_of(issue.slug)):
         say_result(issue, found)
 

@@ -16,7 +16,7 @@ from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
-from pages.parts.app.in_markdown import say_result_unsaved, show_refusal
+from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import picked_in
 from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
@@ -76,7 +76,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             drawing = _drawing(issue, figure)
             if run is not None:
                 experiment_board(drawing, name, run)
-                say_result_unsaved(run)
+                say_unsaved(run)
             else:
                 there = shown or nothing_yet(asked(issue), extended())
                 kept_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)

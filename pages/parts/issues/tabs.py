@@ -17,7 +17,7 @@ from pages.parts.issues.words import show_notes, show_published, show_sources, s
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import Drawing, experiment_board, follow, kept_board, show_stored, take_away
 from pages.parts.stage.claims import claims_section
-from pages.parts.stage.shown import Plain, Remember, Shown
+from pages.parts.stage.shown import Shown
 
 TAB = "issues.tab"
 WHY = "Why"
@@ -56,7 +56,7 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
         st.caption("Before you run it: what do you expect of each claim?")
         ask_prediction(issue, extended())
         return
-    drawing = Drawing("claims", _claim_sections)
+    drawing = Drawing("claims", lambda shown, remember: [claims_section(shown, remember)])
     if run is None:
         kept_board(drawing, f"{issue.slug}.{shown.seeds}", shown)
     else:
@@ -65,10 +65,6 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
         show_comparison(predicted(name) if run is not None else prediction_of(issue), shown.report)
-
-
-def _claim_sections(shown: Shown, remember: Remember) -> list[Plain]:
-    return [claims_section(shown, remember)]
 
 
 def _arms(issue: Issue) -> None:

@@ -22,11 +22,7 @@ from pages.parts.lab.state import ARM, ISSUE, fill_form
 
 ARRIVAL = "arrival"
 """Session key: the issue and the arm that a link came from."""
-MARKS = {
-    "success": ":green[:material/check_circle:]",
-    "alarm": ":red[:material/warning:]",
-    "note": ":material/info:",
-}
+MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "This is the untrained model: it guesses. Press **Train**; what it writes turns green as it learns."
 WHILE = "It trains: in the row “writes”, green is right and red is wrong."
 

@@ -79,15 +79,9 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
         for arm in shown.trained
     ]
     unit = " (nats)" if label.endswith("loss") else ""
-    return {
-        "id": "curves",
-        "title": "While they train",
-        "note": f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all."
-        + (" Training solid, validation dashed." if both else ""),
-        "panels": panels,
-        "width": 250,
-        "table": None,
-    }
+    note = f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all."
+    note += " Training solid, validation dashed." if both else ""
+    return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250, "table": None}
 
 
 def curve_label(experiment: Experiment, curve: str) -> str:

@@ -64,14 +64,10 @@ def _figure(number: int, step: Step, run: Run | None) -> None:
     """The board with its one figure. Before the first run it shows the untrained model; arcs are those of the last layer."""
     config = step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
-        run,
-        panels=PANELS[step.figure],
-        earlier=_earlier(number, step, run),
-        key="story-board",
-        name="story",
+        run, panels=PANELS[step.figure], earlier=_earlier(number, step, run), key="story-board", name="story",
         untrained="" if run is not None else urlencode(to_query(config)),
         look={"which": "self", "layer": (run.config if run is not None else config).n_layers - 1, "head": 0},
-    )
+    )  # fmt: skip
 
 
 def _control(step: Step, *, disabled: bool) -> None:

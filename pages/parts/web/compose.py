@@ -22,15 +22,7 @@ from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, ScriptFile, pac
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.middleware import (
-    FRAMING,
-    ClientAddress,
-    OwnOriginOnly,
-    SecurityHeaders,
-    VisitorCookie,
-    configured_origins,
-    security_headers,
-)
+from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, OwnOriginOnly, configured_origins
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """The header of scripts: browsers may keep them for ever, since a new one has a new address."""
@@ -116,10 +108,8 @@ def serving(
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
-    middleware = [Middleware(ClientAddress)]
-    middleware.append(Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'"))))
-    own_frames_only = os.environ.get(FRAMING, "'self'").strip() == "'self'"
-    middleware.append(Middleware(VisitorCookie, framed=not own_frames_only))
+    framing = os.environ.get(FRAMING, "'self'")
+    middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {

@@ -58,7 +58,7 @@ def asked_to_end() -> bool:
     return AppStatus.should_exit or bool(getattr(server, "should_exit", False))
 
 
-Find = Callable[[str], ReadableRun | None]
+Find = Callable[[str], "ReadableRun | None"]
 """A run by its id, or None."""
 Admit = Callable[[Visitor], Callable[[], None]]
 """Counts one more stream of a visitor, and gives the function that counts it no longer. Raises NoRoom where there are enough."""

@@ -21,7 +21,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from pages.parts.app.visitor import COOKIE, id_in, shared_address
 from pages.parts.web.compose import serving
 from pages.parts.web.live import visitor_of
-from pages.parts.web.middleware import TRUSTED, VisitorCookie, inline_script_hashes, security_headers, set_cookie
+from pages.parts.web.middleware import TRUSTED, AppHeaders, inline_script_hashes, security_headers, set_cookie
 
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.5"}
 LetsIn = Callable[..., bool]
@@ -111,7 +111,7 @@ def test_each_browser_gets_a_cookie_with_its_first_page_and_its_id_does_not_tell
         return JSONResponse({})
 
     app = Starlette(
-        routes=[Route("/", page), Route("/data", data)], middleware=[Middleware(VisitorCookie, framed=False)]
+        routes=[Route("/", page), Route("/data", data)], middleware=[Middleware(AppHeaders, frame_ancestors="'self'")]
     )
     ids = set()
     for browser in (TestClient(app), TestClient(app)):

@@ -64,16 +64,12 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
     back."""
     end = run.ending
     return {
-        "state": run.state,
-        "step": run.step,
-        "steps": run.config.steps,
+        "state": run.state, "step": run.step, "steps": run.config.steps,
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
-        "queue_place": run.queue_place,
-        "queue_seconds": run.queue_seconds,
-        "machine": host_of(run.machine),
+        "queue_place": run.queue_place, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
         "remedy": end.remedy if isinstance(end, Failed) else None,
-    }
+    }  # fmt: skip
 
 
 def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
@@ -128,12 +124,9 @@ def plain_snapshot(event: Snapshot) -> dict[str, Any]:
 
 def _sample(sample: Sample) -> dict[str, Any]:
     return {
-        "source": sample.source,
-        "tokens": sample.tokens,
-        "targets": sample.targets,
-        "predictions": sample.predictions,
-        "marks": sample.marks,
-    }
+        "source": sample.source, "tokens": sample.tokens, "targets": sample.targets,
+        "predictions": sample.predictions, "marks": sample.marks,
+    }  # fmt: skip
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:

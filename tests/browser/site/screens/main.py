@@ -51,5 +51,5 @@ if "recorded" in given:
         name="A recorded run",
     )
 else:
-    state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
-    st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")
+    polling = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
+    st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")
