@@ -8,11 +8,12 @@ import streamlit as st
 
 from engine.config.presets import PRESETS
 from engine.experiments.lessons import LESSONS
+from pages.parts.app.server import pool
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.stage.issue_list import show_small_map
-from pages.parts.start import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
+from pages.parts.start import WATCH, conclusion, example_in_words, recording_in_words, workers_in_words
 
 SECONDS = 14.0
 
@@ -56,4 +57,4 @@ st.caption(f"Prepared, to be shown to a class or sent as a link: {'; '.join(titl
 st.header("What goes wrong, as experiments", anchor=False)
 show_small_map(visitor())
 
-st.caption(f":material/memory: {recording_in_words(run)} {device_in_words()}")
+st.caption(f":material/memory: {recording_in_words(run)} {workers_in_words(pool().health())}")

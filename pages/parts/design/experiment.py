@@ -16,7 +16,7 @@ from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.design.state import EXPERIMENT, SETTINGS, asked_comparison, design
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import follow, show_stored, take_away
+from pages.parts.stage.board import show_evidence, take_away
 from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, run_or_stop, show_forecast, start
 from pages.parts.stage.shown import Shown
 
@@ -31,12 +31,12 @@ def show_experiment() -> None:
             shown: Shown | None = None
             if run is not None:
                 _heading(run.experiment)
-                shown = follow(name, run)
+                shown = show_evidence(name, run)
                 say_unsaved(run)
             elif found := find_comparison(name):
                 shown = Shown(found[1], "kept")
                 _heading(shown.experiment)
-                show_stored(name, shown)
+                show_evidence(name, shown)
             if shown is not None and shown.state != "running":
                 take_away(shown)
                 with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):

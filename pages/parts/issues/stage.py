@@ -22,7 +22,7 @@ from pages.parts.issues.controls import asked, begin, extended, forget, offer_mo
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.words import show_way
-from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.claims import badge
 from pages.parts.stage.experiments import run_or_stop, show_forecast
 from pages.parts.stage.issue_list import shown_runs
@@ -79,7 +79,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 say_unsaved(run)
             else:
                 there = shown or nothing_yet(asked(issue), extended())
-                kept_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
+                experiment_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
             if outcome is not None and shows("remedy"):
                 st.markdown(f"**What helps:** {figure.remedy}")
     return shown

@@ -84,7 +84,7 @@ def _chip(other: Run, run: Run) -> None:
             _act(other, "x", "Take it off", "close", shelf.remove, other.id)
 
 
-def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., object], *args: str) -> None:
+def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: str) -> None:
     """A button of a run's chip."""
     st.button(label, key=f"shelf.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
 

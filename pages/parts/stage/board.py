@@ -39,22 +39,18 @@ class Drawing:
     """Called before the rerun that a click or a drag in a figure causes."""
 
 
-def experiment_board(drawing: Drawing, name: str, run: ExperimentRun) -> None:
-    """Follow the run of an experiment until it ends; then the script is rerun once."""
-    running = run.state == "running"
+def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown) -> None:
+    """Follow the run of an experiment until it ends; then the script is rerun once. Or show an experiment that does not run: stored
+    evidence, or one that was not run yet. ``name``: under which its figures are kept."""
+    running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
-        shown = of_run(run)
+        shown = of_run(source) if isinstance(source, ExperimentRun) else source
         _mount(drawing, name, shown)
         if running and shown.state != "running":
             st.rerun()
 
     as_fragment(draw, POLL if running else None)
-
-
-def kept_board(drawing: Drawing, name: str, shown: Shown) -> None:
-    """Show an experiment that does not run: stored evidence, or one that was not run yet."""
-    as_fragment(lambda: _mount(drawing, name, shown), None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
@@ -78,20 +74,12 @@ def _drawn(drawing: Drawing, name: str, shown: Shown) -> tuple[str, list[Plain]]
     return str(hash(stamp)), last[1]
 
 
-def follow(name: str, run: ExperimentRun) -> Shown:
-    """The board of a run of this server process, filling in until it ends."""
-    shown = of_run(run)
-    experiment_board(_evidence(choose_curve(shown)), name, run)
+def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
+    """The board of all evidence, with the choice of a curve; returns what it shows first."""
+    shown = of_run(source) if isinstance(source, ExperimentRun) else source
+    curve = choose_curve(shown)
+    experiment_board(Drawing("evidence", partial(sections, curve), curve), name, source)
     return shown
-
-
-def show_stored(name: str, shown: Shown) -> None:
-    """The board of stored evidence; ``name``: under which its figures are kept."""
-    kept_board(_evidence(choose_curve(shown)), name, shown)
-
-
-def _evidence(curve: str) -> Drawing:
-    return Drawing("evidence", partial(sections, curve), curve)
 
 
 def choose_curve(shown: Shown) -> str:

@@ -17,13 +17,12 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import Problem
 from engine.workers.errors import JobError, NoRoom
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.web.live import NO_RUN, Admit, Find, everybody, visitor_of
+from pages.parts.web.live import NO_RUN, Admit, CountedAnswer, Find, everybody, visitor_of
 
 if TYPE_CHECKING:  # the server is up before the engine is imported
     from engine.config.run_config import RunConfig
@@ -72,7 +71,7 @@ def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
     """
     maker = CapacityLimiter(1)
 
-    async def lines(request: Request) -> Response:
+    async def lines(request: Request) -> Response | CountedAnswer:
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
@@ -83,23 +82,10 @@ def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
             leave = admit(visitor_of(request))
         except NoRoom as error:
             return PlainTextResponse(str(error), 429)
-        return Lines(_told(run, names, maker), leave)
+        told = StreamingResponse(_told(run, names, maker), media_type="application/json", headers=HEADERS)
+        return CountedAnswer(told, leave)
 
     return Route(f"{prefix}/live/{{run}}/lines", lines, methods=["GET"])
-
-
-class Lines(StreamingResponse):
-    """The answer with a run's lines. ``leave`` is called when it has ended, however it ends."""
-
-    def __init__(self, told: AsyncIterator[str], leave: Callable[[], None]) -> None:
-        super().__init__(told, media_type="application/json", headers=HEADERS)
-        self._leave = leave
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._leave()
 
 
 async def _told(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> AsyncIterator[str]:

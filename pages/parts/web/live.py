@@ -76,7 +76,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
     """
     messages, makers, refusals = MessagesOfRuns(), CapacityLimiter(MAKERS), Pace(REFUSALS, AT_ONCE)
 
-    async def live(request: Request) -> Response:
+    async def live(request: Request) -> Response | CountedAnswer:
         visitor = visitor_of(request)
         try:
             leave = admit(visitor)
@@ -89,13 +89,10 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
         except BaseException:
             leave()
             raise
-        if isinstance(answer, tuple):
-            return Streamed(messages.of(answer[0]), answer[1], makers, leave)
-        leave()
-        return answer
+        return CountedAnswer(answer, leave)
 
-    async def _answer(request: Request) -> tuple[ReadableRun, int] | Response:
-        """The run that is asked for and the event to begin with, or why there is no stream."""
+    async def _answer(request: Request) -> Response:
+        """The stream of the run that is asked for, from the event to begin with, or why there is none."""
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
@@ -105,26 +102,25 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
             return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
         if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not reconnect after this.
-        return run, after
+        stopping = Event()
+        return EventSourceResponse(
+            stream(messages.of(run), after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=PATIENCE,
+            shutdown_event=stopping, shutdown_grace_period=GRACE,
+        )  # fmt: skip
 
     return Route(f"{prefix}/live/{{run}}", live, methods=["GET"])
 
 
-class Streamed(EventSourceResponse):
-    """The answer with a run's events. ``leave`` is called when it has ended, however it ends."""
+class CountedAnswer:
+    """An answer that counts as a stream of the visitor: ``leave`` is called when it has ended, however it ends."""
 
-    def __init__(self, messages: Messages, after: int, makers: CapacityLimiter, leave: Callable[[], None]) -> None:
-        stopping = Event()
-        super().__init__(
-            stream(messages, after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=PATIENCE,
-            shutdown_event=stopping, shutdown_grace_period=GRACE,
-        )  # fmt: skip
-        self._leave = leave
+    def __init__(self, answer: Response, leave: Callable[[], None]) -> None:
+        self._answer, self._leave = answer, leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with suppress(SendTimeoutError):
-                await super().__call__(scope, receive, send)
+                await self._answer(scope, receive, send)
         finally:
             self._leave()
 
