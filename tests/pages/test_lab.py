@@ -1,4 +1,4 @@
-"""The pages by their widgets and words: the form, the link, a real run, the refusals."""
+"""The lab by its widgets and words: the form, the link, a real run, the refusals, the choice of a task."""
 
 from __future__ import annotations
 
@@ -10,43 +10,16 @@ from streamlit.testing.v1 import AppTest
 from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_of
-from engine.experiments.issues import ISSUES
-from engine.runs.request import RunRequest
+from engine.tasks import BY_GROUP, TASKS
+from engine.tasks.spec import GROUPS
+from engine.workers.runs.steering import ELSEWHERE
 from pages.parts.app import server
-from pages.parts.app.frame import PLACES
-from pages.parts.boards.recorded import recorded_example
-from tests.pages.looking import Open, disabled, press, said
-
-MAIN_SETTINGS = ("task", "pos_encoding", "n_layers", "n_heads", "seq_len", "steps")
+from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 
 
 def linked(app: AppTest) -> dict[str, str]:
     """The query of the link that the page offers."""
     return dict(parse_qsl(urlsplit(app.code[0].value).query))
-
-
-def trained(app: AppTest) -> AppTest:
-    """Press Train, wait for the end, and show it."""
-    press(app, "Train")
-    run = server.find(app.session_state["run"])
-    assert run is not None
-    assert run.wait_for(10**9, 600)
-    app.run()
-    return app
-
-
-def test_the_start_page_carries_its_example_and_leads_on_without_telling_the_end(open_page: Open) -> None:
-    app = open_page("start.py")
-    assert app.title[0].value == "Attention Lab"
-    words = " ".join(box.value for box in app.markdown)
-    example = recorded_example()
-    right = [target for target in example.targets if target]
-    assert " ".join(example.tokens[: len(right)]) in words
-    assert " ".join(right) in words
-    assert "Learned:" not in words + said(app), "that is told when it has been played"
-    targets = {link.proto.page for link in app.get("page_link")}
-    assert {"lab", "attention", "lessons", "issues"} <= targets
-    assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES) + len(PLACES[0].views)
 
 
 def test_every_setting_has_its_widget_and_a_choice_brings_its_own(open_page: Open) -> None:
@@ -82,8 +55,7 @@ def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open
 
 def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
-    run = server.pool().submit(RunRequest(config))
-    assert run.wait_for(10**9, 600)
+    run = ended(config)
     app = open_page("lab.py", run=run.id)
     assert not app.warning
     assert app.session_state["run"] == run.id
@@ -95,8 +67,7 @@ def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -
 
 
 def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page: Open) -> None:
-    run = server.pool().submit(RunRequest(RunConfig().replace(steps=3)))
-    assert run.wait_for(10**9, 600)
+    run = ended(RunConfig(steps=3))
     app = open_page("lab.py", run=run.id)
     app.number_input(key="set.steps").set_value(RunConfig().steps).run()
     address = dict(app.query_params)
@@ -135,9 +106,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
 
     app.number_input(key="set.n_layers").set_value(1).run()
     press(app, "New seed")
-    run = server.find(app.session_state["run"])
-    assert run is not None
-    assert run.config == RunConfig(steps=120, seed=1).replace(seq_len=7)
+    assert run_of(app).config == RunConfig(steps=120, seed=1).replace(seq_len=7)
 
 
 def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
@@ -150,8 +119,7 @@ def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
 
 def test_an_owner_reads_that_the_disk_does_not_take_a_run_keeps_it_and_deletes_it(open_page: Open) -> None:
     app = trained(open_page("lab.py", steps="3"))
-    run = server.find(app.session_state["run"])
-    assert run is not None
+    run = run_of(app)
     assert "It goes on, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
     assert "No space left on device. It goes on, but it is gone when the app is started anew" in said(app.run())
@@ -170,9 +138,13 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     app = open_page("lab.py", steps="50000")
     app.selectbox(key="pace").select("20 steps a second").run()
     press(app, "Train")
-    first = server.find(app.session_state["run"])
-    assert first is not None
+    first = run_of(app)
     assert first.wait_for(3, 30)
+    first.elsewhere = True
+    assert ELSEWHERE in said(app.run())
+    assert all(disabled(app, label) for label in ("Pause", "Step", "Stop"))
+    first.elsewhere = False
+    assert ELSEWHERE not in said(app.run())
     press(app, "Pause")
     while first.state != "paused":
         first.wait_for(len(first.events) + 1, 0.2)
@@ -184,8 +156,7 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     press(app.run(), "Resume")
     assert first.wait_for(len(first.events) + 2, 30)
     press(app, "Reset")
-    again = server.find(app.session_state["run"])
-    assert again is not None
+    again = run_of(app)
     assert again.id != first.id
     assert again.config == first.config
     assert again.wait_for(2, 30)
@@ -202,3 +173,45 @@ def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: 
     app = press(open_page("lab.py", steps="101"), "Train")
     assert "steps is 101; this host allows at most 100" in said(app)
     assert "run" not in app.session_state
+
+
+# Choosing a task
+
+
+def with_list(app: AppTest) -> AppTest:
+    """The page with the list of all tasks open."""
+    app.button(key="lab.tasks").click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_tasks_stand_in_groups_and_the_list_that_is_opened_says_of_each_what_it_asks(open_page: Open) -> None:
+    app = open_page("lab.py")
+    assert not app.subheader
+    with_list(app)
+    assert [heading.value for heading in app.subheader] == list(GROUPS.values())
+    labels, sentences = [button.label for button in app.button], [caption.value for caption in app.caption]
+    for task in TASKS.values():
+        assert any(task.label in label and task.sample in label for label in labels)
+        assert task.summary in sentences
+
+    shown = app.selectbox(key="set.task").options
+    in_groups = [task for tasks in BY_GROUP.values() for task in tasks]
+    assert len(shown) == len(TASKS)
+    assert all(line.startswith(task.label) for line, task in zip(shown, in_groups, strict=True))
+
+
+def test_a_click_in_the_list_chooses_the_task_as_the_select_box_does(open_page: Open) -> None:
+    chosen = with_list(open_page("lab.py"))
+    chosen.button(key="lab.tasks.lookup").click().run()
+    selected = open_page("lab.py")
+    selected.selectbox(key="set.task").select("lookup").run()
+    assert dict(chosen.query_params) == dict(selected.query_params)
+    assert [box.value for box in chosen.selectbox if box.label == "Task"] == ["lookup"]
+    assert not chosen.subheader, "the list closes"
+
+
+def test_a_link_that_hides_or_locks_the_task_does_so_with_the_list(open_page: Open) -> None:
+    hidden = open_page("lab.py", hide="task")
+    assert not [button for button in hidden.button if button.label == "All tasks"]
+    assert open_page("lab.py", lock="task").button(key="lab.tasks").disabled

@@ -1,4 +1,4 @@
-"""The words of the start page follow from the recorded run and from nothing else."""
+"""The start page: its words follow from the recorded run and from nothing else."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.config.presets import PRESETS
+from engine.experiments.issues import ISSUES
 from engine.runs.events import Snapshot
 from engine.workers.health import Health, WorkerHealth
 from engine.workers.protocol import DeviceFacts
+from pages.parts.app.frame import PLACES
 from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
-from pages.parts.start import conclusion, example_in_words, recording_in_words, workers_in_words
+from pages.parts.start import conclusion, recording_in_words, workers_in_words
+from tests.pages.looking import Open, said
 
 
-def test_the_example_is_the_first_sequence_with_the_untrained_answers() -> None:
-    words, example = example_in_words(recorded_example()), recorded_example()
+def test_the_page_carries_its_example_with_the_untrained_answers_and_leads_on_without_telling_the_end(
+    open_page: Open,
+) -> None:
+    app = open_page("start.py")
+    assert app.title[0].value == "Attention Lab"
+    words, example = said(app), recorded_example()
     right = [target for target in example.targets if target]
     written = [guess for guess, target in zip(example.predictions, example.targets, strict=True) if target]
     for names in (example.tokens[: len(right)], right, written):
         assert f"`{' '.join(names)}`" in words
     assert right == example.tokens[: len(right)][::-1]
+    assert conclusion(recorded_head()) not in words, "that is told when it has been played"
+    assert {"lab", "attention", "lessons", "issues"} <= {link.proto.page for link in app.get("page_link")}
+    assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES) + len(PLACES[0].views)
 
 
 def test_the_conclusion_names_the_head_and_its_cost_and_its_line_rises_to_the_right_on_screen() -> None:
@@ -81,9 +92,6 @@ def workers(*rows: tuple[str, str]) -> Health:
 )
 def test_the_workers_are_told_with_their_devices_and_machines(rows: list[tuple[str, str]], told: str) -> None:
     assert workers_in_words(workers(*rows)) == told
-
-
-def test_a_cluster_that_cannot_be_reached_is_told_beside_what_trains_instead() -> None:
-    words = workers_in_words(replace(workers(("", "")), cluster_is_gone=True))
-    assert words.startswith("Your own runs train on CPU with 1 worker")
-    assert "The cluster cannot be reached" in words
+    gone = workers_in_words(replace(workers(*rows), cluster_is_gone=True))
+    assert gone.startswith(told)
+    assert "The cluster cannot be reached" in gone
