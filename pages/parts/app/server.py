@@ -147,9 +147,6 @@ def start_lines(
 
 def is_loopback(address: str | None) -> bool:
     """Whether only this computer reaches an address."""
-    if address is None:
-        return False
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
+    with suppress(ValueError):
+        return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
+    return False

@@ -74,7 +74,7 @@ def panels(
     section = {"id": key, "title": "", "note": "", "width": least, "table": None, "panels": plain}
 
     def tell() -> None:
-        if on_pick is not None and (picked := picked_in(key)) is not None:
+        if on_pick is not None and (picked := pick_told(st.session_state.get(key))) is not None:
             on_pick(picked)
 
     return pick_told(mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell))
@@ -112,12 +112,7 @@ def as_plain(item: Panel) -> Plain:
     }  # fmt: skip
 
 
-def picked_in(key: str) -> Picked | None:
-    """The pick in the board of that key, inside a listener of that board."""
-    return pick_told(st.session_state.get(key))
-
-
 def pick_told(told: object) -> Picked | None:
-    """The pick in the browser's message, if it sent one for this rerun."""
+    """The pick in the browser's message, if there is one for this rerun; a listener finds it in the session, by the board's key."""
     place = getattr(told, "picked", None) or (told.get("picked") if isinstance(told, dict) else None)
     return Picked(str(place["panel"]), place["x"], place["y"]) if place else None

@@ -34,7 +34,7 @@ def show_experiment() -> None:
                 shown = show_evidence(name, run)
                 say_unsaved(run)
             elif found := find_comparison(name):
-                shown = Shown(found[1], "kept")
+                shown = Shown.of(found[1], "kept")
                 _heading(shown.experiment)
                 show_evidence(name, shown)
             if shown is not None and shown.state != "running":

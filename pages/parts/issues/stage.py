@@ -17,7 +17,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
-from pages.parts.boards.panels import picked_in
+from pages.parts.boards.panels import pick_told
 from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
@@ -78,7 +78,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 experiment_board(drawing, name, run)
                 say_unsaved(run)
             else:
-                there = shown or nothing_yet(asked(issue), extended())
+                before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
+                there = shown or Shown.of(before_any_run, "waiting")
                 experiment_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
             if outcome is not None and shows("remedy"):
                 st.markdown(f"**What helps:** {figure.remedy}")
@@ -88,7 +89,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
 def _also(issue: Issue, shown: Shown) -> None:
     """What was found about the other claims that matter most."""
     with st.container(key="stage-also", gap="xsmall"):
-        for row in (shown.report.claim(name) for name in issue.key_figure.also):
+        for row in (shown.claim(name) for name in issue.key_figure.also):
             condition = f" :gray[Condition: {row.claim.condition}]" if row.claim.condition else ""
             st.markdown(f"{badge(row.finding, row.weighed.words)} {row.claim.sentence}{condition}")
 
@@ -97,25 +98,20 @@ def _choose_stored(issue: Issue) -> Shown | None:
     """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
     there: dict[str, Callable[[], Shown | None]] = {}
     if has_evidence(issue.slug):
-        there["Last run here"] = lambda: Shown(found, "kept") if (found := latest(issue)) else None
+        there["Last run here"] = lambda: Shown.of(found, "kept") if (found := latest(issue)) else None
     for found in shipped_reports(issue):
-        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(Shown, found, "shipped")
+        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(Shown.of, found, "shipped")
     if not there:
         return None
     chosen = st.pills("Or see what was measured", list(there), key=f"{STORED}.{issue.slug}")
     return there[chosen]() if chosen in there else None
 
 
-def nothing_yet(issue: Issue, with_extended: bool) -> Shown:
-    """The issue before its first run: its rows without a number."""
-    return Shown(report(issue, (), issue.seed_range, extended=with_extended), "waiting")
-
-
 def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:
     guess = guess_of(issue.slug)
 
     def drag() -> None:
-        picked = picked_in(KEY)
+        picked = pick_told(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
             take_dragged(issue.slug, float(picked.x))
 

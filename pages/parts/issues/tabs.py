@@ -58,10 +58,10 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
         return
     drawing = Drawing("claims", lambda shown, remember: [claims_section(shown, remember)])
     experiment_board(drawing, *((f"{issue.slug}.{shown.seeds}", shown) if run is None else (name, run)))
-    if links := links_to_terms(*(row.claim.sentence for row in shown.report.claims)):
+    if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
-        show_comparison(predicted(name) if run is not None else prediction_of(issue), shown.report)
+        show_comparison(predicted(name) if run is not None else prediction_of(issue), shown)
 
 
 def _arms(issue: Issue) -> None:

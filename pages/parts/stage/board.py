@@ -130,7 +130,7 @@ def show_claims(shown: Shown) -> None:
         )
     }
     words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
-    frame = effects_frame(shown.report)
+    frame = effects_frame(shown)
     empty = [] if frame["condition"].any() else ["condition"]
     st.dataframe(frame.drop(columns=empty), hide_index=True, placeholder="", column_config={**words, **numbers})
 
@@ -138,10 +138,10 @@ def show_claims(shown: Shown) -> None:
 def as_json(shown: Shown) -> str:
     """The report as the command line prints it, and the trials behind it with their curves."""
     return json.dumps(
-        {**shown.report.to_json(), "trials": [asdict(trial) for trial in shown.trials]}, indent=1, allow_nan=False
+        {**shown.to_json(), "trials": [asdict(trial) for trial in shown.trials]}, indent=1, allow_nan=False
     )
 
 
 def as_csv(shown: Shown) -> str:
     """A row for each number of each trial: arm, role, seed, number, value."""
-    return numbers_frame(shown.report).to_csv(index=False)
+    return numbers_frame(shown).to_csv(index=False)

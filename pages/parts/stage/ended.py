@@ -45,7 +45,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
-        compared = beside(shown.experiment, alone, metric, extended=shown.report.extended)
+        compared = beside(shown.experiment, alone, metric, extended=shown.extended)
         in_rows = [
             row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
         ]

@@ -13,7 +13,7 @@ import pytest
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
-from pages.parts.boards.live.columns import columns_of, thin
+from pages.parts.boards.live.columns import Column, columns_of, kept_points
 from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, gradient_layers, grids_of, status_of
 from pages.parts.charts.heat import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
@@ -22,6 +22,11 @@ from tests.scripted import ScriptedRun
 def decoded(packed: Any) -> np.ndarray:
     levels = np.frombuffer(base64.b64decode(packed["values"]), np.uint8).reshape(packed["shape"])
     return np.asarray((levels.astype(float) - packed["zero"]) * packed["step"])
+
+
+def thin(steps: list[int], values: list[float], points: int) -> Column:
+    kept = kept_points(np.array(steps), np.array(values), points)
+    return [steps[place] for place in kept], [values[place] for place in kept]
 
 
 def test_resuming_by_number_neither_skips_nor_repeats() -> None:

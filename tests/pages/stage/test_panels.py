@@ -25,14 +25,14 @@ def shown_of(
     issue: Issue, seeds: int = 8, state: str = "finished", ended: int | None = None, running: Any = ()
 ) -> Shown:
     trials = trials_of(issue, range(seeds))[:ended]
-    return Shown(report(issue, trials, range(seeds), seconds=4.0), state, running)
+    return Shown.of(report(issue, trials, range(seeds), seconds=4.0), state, running=running)
 
 
 def ended_at_half(slug: str, state: str = "finished") -> dict[str, Any]:
     """The panels of a real issue where all trials reached .5, by their ids."""
     issue = ISSUES[slug]
     trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of() for seed in (0, 1)]
-    panels = ended_section(Shown(report(issue, trials, range(2)), state), make)["panels"]
+    panels = ended_section(Shown.of(report(issue, trials, range(2)), state), make)["panels"]
     return {panel["id"]: panel for panel in panels}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
-from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started, layers_kept
+from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layers_kept
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
 from engine.workers.processes.machines import host_of
@@ -118,15 +118,9 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
 
 def plain_snapshot(event: Snapshot) -> dict[str, Any]:
     """A snapshot as plain data: its samples, its texts, and its arrays as grids."""
-    samples = [_sample(sample) for sample in event.samples]
+    parts = ("source", "tokens", "targets", "predictions", "marks")
+    samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
     return {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written, **grids_of(event)}
-
-
-def _sample(sample: Sample) -> dict[str, Any]:
-    return {
-        "source": sample.source, "tokens": sample.tokens, "targets": sample.targets,
-        "predictions": sample.predictions, "marks": sample.marks,
-    }  # fmt: skip
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
