@@ -424,7 +424,7 @@ def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(troubled
 
 def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:
     from pages.parts.boards.live.board import LIVE
-    from pages.parts.boards.live.columns import thin
+    from pages.parts.boards.live.columns import kept_points
 
     values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
     steps = list(range(7, 3007))
@@ -432,5 +432,5 @@ def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:
     script = (LIVE.folder / "script" / "columns.js").read_text()
     there = page.evaluate(f"([x, y]) => {{ {script}; return thin([x, y], 400) }}", [steps, values])
     page.close()
-    here = thin(steps, values, 400)
-    assert json.loads(json.dumps(there)) == [list(here[0]), list(here[1])]
+    kept = kept_points(np.array(steps), np.array(values), 400)
+    assert json.loads(json.dumps(there)) == [[line[place] for place in kept] for line in (steps, values)]
