@@ -14,8 +14,6 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import Issue, Published, Source
 from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
-from engine.foundation.job import Answer, Job
-from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
@@ -126,7 +124,7 @@ class ScriptedRun:
 
     def __init__(self, config: RunConfig, value: float) -> None:
         self.id, self.config, self.value = f"run-{id(self)}", config, value
-        self.live, self.queue_place, self.step, self.machine = True, None, 0, ""
+        self.live, self.queue_place, self.step, self.machine, self.owner = True, None, 0, "", ""
 
     @property
     def state(self) -> str:
@@ -152,7 +150,6 @@ class ScriptedPool:
     def __init__(self, value: Callable[[RunConfig], float], *, at_once: bool = True) -> None:
         self.value, self.at_once = value, at_once
         self.submitted: list[ScriptedRun] = []
-        self.owners: list[str] = []
         self.allowances = Allowances(Limits())
         self.runs = self
 
@@ -162,7 +159,7 @@ class ScriptedPool:
     def submit(self, request: RunRequest) -> ScriptedRun:
         run = ScriptedRun(request.config, self.value(request.config))
         self.submitted.append(run)
-        self.owners.append(request.visitor.id)
+        run.owner = request.visitor.id
         if self.at_once:
             run.advance(request.config.steps)
         return run
@@ -171,9 +168,6 @@ class ScriptedPool:
         for run in self.submitted:
             if run.id == run_id:
                 run.live = False
-
-    def ask(self, job: Job[Answer], visitor: Visitor = PROGRAM) -> Answer:
-        return job.do()
 
     def health(self) -> SimpleNamespace:
         return SimpleNamespace(ready=0, cluster_is_gone=False)

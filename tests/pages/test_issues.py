@@ -182,7 +182,7 @@ def test_an_experiment_runs_to_its_verdict_is_kept_and_taken_away_and_a_link_fin
     assert experiment.state == "finished"
     assert experiment.report.seeds == [3, 4, 5, 6, 7, 8]
     assert len(pool.submitted) == 24
-    assert len(set(pool.owners)) == 1
+    assert len({run.owner for run in pool.submitted}) == 1
     assert app.query_params["experiment"] == name
     assert has_evidence(issue.slug)
     assert experiment.report.claims[0].finding == "holds"

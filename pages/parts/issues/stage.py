@@ -18,9 +18,9 @@ from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
-from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
+from pages.parts.issues.state import asked, begin, extended, forget, offer_more_seeds, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.claims import badge
@@ -124,7 +124,7 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_or_stop(shown_runs().get(issue.slug, ""), run, partial(begin, issue))
-        settings(issue, running)
+        show_settings(issue, running)
         if run is not None and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
     if (seeds := asked(issue).seeds) < FEWEST_SEEDS:

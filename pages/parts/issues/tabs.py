@@ -11,8 +11,8 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.glossary import links_to_terms
-from pages.parts.issues.controls import asked, extended, predicted
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.state import asked, extended, predicted
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import Drawing, experiment_board, show_evidence, take_away

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit import config
 
-from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, ScriptFile, packed_plotly, plotly_script
+from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, Source, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
@@ -60,7 +60,7 @@ def plotly_route(prefix: str = "") -> Route:
     return Route(f"{prefix}/{PLOTLY_ADDRESS}", script, methods=["GET"])
 
 
-def boards_route(scripts: Callable[[], Mapping[str, ScriptFile]], prefix: str = "") -> Route:
+def boards_route(scripts: Callable[[], Mapping[str, Source]], prefix: str = "") -> Route:
     """``<prefix>/boards/<name>-<digest>.js``: the script of a kind of board, from ``scripts`` by its address."""
 
     def script(request: Request) -> Response:
@@ -140,12 +140,12 @@ def _or_recorded(find: Find) -> Find:
     return found
 
 
-def _of_boards() -> dict[str, ScriptFile]:
+def _of_boards() -> dict[str, Source]:
     """The scripts of all kinds of boards by their addresses."""
     from pages.parts.boards.live.board import LIVE  # late, as above
     from pages.parts.boards.panels import FIGURES
 
-    return {source.file.address: source.file for source in (LIVE, FIGURES)}
+    return {source.address: source for source in (LIVE, FIGURES)}
 
 
 async def once_asked_to_end(stop: Callable[[], object]) -> None:

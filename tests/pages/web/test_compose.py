@@ -189,13 +189,13 @@ def threads_of(client: TestClient) -> int:
 
 @pytest.mark.parametrize("accepts", ["gzip", "identity"])
 def test_the_script_of_a_board_is_cached_for_ever_and_named_by_its_content(accepts: str) -> None:
-    client = TestClient(Starlette(routes=[boards_route({LIVE.file.address: LIVE.file}.copy, "/deep")]))
-    answer = client.get(f"/deep/{LIVE.file.address}", headers={"Accept-Encoding": accepts})
+    client = TestClient(Starlette(routes=[boards_route({LIVE.address: LIVE}.copy, "/deep")]))
+    answer = client.get(f"/deep/{LIVE.address}", headers={"Accept-Encoding": accepts})
     assert answer.headers.get("content-encoding", "identity") == accepts
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
-    assert answer.content == LIVE.file.plain
-    assert replace(LIVE.file, plain=LIVE.file.plain + b" ").address != LIVE.file.address
+    assert answer.content == LIVE.plain
+    assert replace(LIVE, scripts=LIVE.scripts[:-1]).address != LIVE.address
 
     answer = client.get("/deep/boards/live-0000000000000000.js")
     assert (answer.status_code, answer.text) == (404, "There is no script of this name; reload the page.")
