@@ -39,6 +39,7 @@ def said(app: AppTest) -> str:
 
 def ended(config: RunConfig) -> Run:
     """A run of this config that has ended."""
+    server.wake()
     run = server.pool().submit(RunRequest(config))
     assert run.wait_for(10**9, 600)
     return run

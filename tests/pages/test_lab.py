@@ -53,7 +53,9 @@ def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open
     assert "run" not in app.session_state
 
 
-def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -> None:
+def test_a_link_that_names_only_a_run_opens_with_its_settings_and_says_what_is_changed_even_to_a_default(
+    open_page: Open,
+) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
     run = ended(config)
     app = open_page("lab.py", run=run.id)
@@ -65,15 +67,12 @@ def test_a_link_that_names_only_a_run_opens_with_its_settings(open_page: Open) -
     assert changed.selectbox(key="set.task").value == "reverse"
     assert changed.number_input(key="set.seed").value == 5
 
-
-def test_a_setting_back_at_its_default_stays_in_the_link_beside_a_run(open_page: Open) -> None:
-    run = ended(RunConfig(steps=3))
-    app = open_page("lab.py", run=run.id)
-    app.number_input(key="set.steps").set_value(RunConfig().steps).run()
+    steps = RunConfig().steps
     address = dict(app.query_params)
-    assert address == {"run": run.id, "steps": str(RunConfig().steps)}
-    again = open_page("lab.py", **address)
-    assert again.number_input(key="set.steps").value == RunConfig().steps
+    assert "steps" in address
+    app.number_input(key="set.steps").set_value(steps).run()
+    assert dict(app.query_params) == address | {"run": run.id, "steps": str(steps)}
+    assert open_page("lab.py", **app.query_params).number_input(key="set.steps").value == steps
 
 
 def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open) -> None:
@@ -86,7 +85,9 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
     assert app.number_input(key="set.steps").value == 77
 
 
-def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload(open_page: Open) -> None:
+def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload_until_it_is_deleted(
+    open_page: Open,
+) -> None:
     app = trained(open_page("lab.py", steps="120", seq_len="7"))
     finding = "Learned: held-out second-half accuracy"
     run_id = app.session_state["run"]
@@ -104,21 +105,6 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert app.session_state["run"] == run_id
     assert finding in said(app)
 
-    app.number_input(key="set.n_layers").set_value(1).run()
-    press(app, "New seed")
-    assert run_of(app).config == RunConfig(steps=120, seed=1).replace(seq_len=7)
-
-
-def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
-    app = trained(open_page("lab.py", preset="missing-mask", steps="80"))
-    assert "First-half accuracy is 1.00, chance is 0.10" in said(app)
-    assert app.error[0].value.startswith("False success. Second-half accuracy is 1.00 while the model reads")
-    assert not app.success
-    assert "Learned" not in said(app)
-
-
-def test_an_owner_reads_that_the_disk_does_not_take_a_run_keeps_it_and_deletes_it(open_page: Open) -> None:
-    app = trained(open_page("lab.py", steps="3"))
     run = run_of(app)
     assert "It goes on, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
@@ -132,6 +118,18 @@ def test_an_owner_reads_that_the_disk_does_not_take_a_run_keeps_it_and_deletes_i
     assert server.find(run.id) is None
     assert "run" not in app.session_state
     assert "no run of that name" not in said(app)
+
+    app.number_input(key="set.n_layers").set_value(1).run()
+    press(app, "New seed")
+    assert run_of(app).config == RunConfig(steps=120, seed=1).replace(seq_len=7)
+
+
+def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
+    app = trained(open_page("lab.py", preset="missing-mask", steps="80"))
+    assert "First-half accuracy is 1.00, chance is 0.10" in said(app)
+    assert app.error[0].value.startswith("False success. Second-half accuracy is 1.00 while the model reads")
+    assert not app.success
+    assert "Learned" not in said(app)
 
 
 def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:

@@ -1,4 +1,4 @@
-"""What is set on the issues page: the issue, how it is to be run, the run that is looked at; and the controls for it. A link starts no run."""
+"""What is set on the issues page: the issue, how it is to be run, the run that is looked at; and its controls. A link starts no run."""
 
 from __future__ import annotations
 

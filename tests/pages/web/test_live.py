@@ -76,16 +76,16 @@ def test_of_a_run_that_goes_on_at_another_server_the_browser_asks_again(client: 
     assert "retry: 3000" in answer.text
 
 
-@pytest.mark.parametrize("run_id", ["unknown", "..%00", "a" * 500])
-def test_an_unknown_run_is_one_sentence(client: TestClient, run_id: str) -> None:
-    answer = client.get(f"/live/{run_id}")
-    assert answer.status_code == 404
-    assert answer.text == "There is no run with this id; it may have been deleted."
-
-
-def test_a_bad_number_is_named_and_one_of_many_digits_is_refused_in_one_short_sentence(
+def test_the_stream_is_read_only_and_what_is_no_run_or_no_number_is_named_in_one_short_sentence(
     client: TestClient, run: ScriptedRun
 ) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        assert client.request(method, f"/live/{run.id}").status_code == 405
+    assert client.get(f"/deep/down/live/{run.id}").status_code == 200, "under a configured path too"
+    for name in ("unknown", "..%00", "a" * 500):
+        answer = client.get(f"/live/{name}")
+        assert answer.status_code == 404
+        assert answer.text == "There is no run with this id; it may have been deleted."
     for after in ("-1", "x", "1.5", "²"):
         answer = client.get(f"/live/{run.id}", params={"after": after})
         assert answer.status_code == 400
@@ -100,12 +100,6 @@ def test_a_bad_number_is_named_and_one_of_many_digits_is_refused_in_one_short_se
             assert answer.text.startswith("after is 999")
             assert answer.text.endswith("; allowed is a whole number from 0 to 1000000000.")
             assert len(answer.text) < 150
-
-
-def test_the_stream_is_read_only_and_lies_under_the_configured_path_too(client: TestClient, run: ScriptedRun) -> None:
-    for method in ("POST", "PUT", "DELETE"):
-        assert client.request(method, f"/live/{run.id}").status_code == 405
-    assert client.get(f"/deep/down/live/{run.id}").status_code == 200
 
 
 def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple[int, dict[str, Any]]]:
