@@ -58,6 +58,9 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
     """The headers for all responses; ``frame_ancestors`` is a list of sources in the policy's form."""
+    if any(sign in frame_ancestors for sign in ";,\r\n"):
+        allowed = "sources separated by spaces, such as 'self' https://school.example"
+        raise ValueError(f"{FRAMING} is {frame_ancestors!r}; allowed are {allowed}.")
     policy = {
         "default-src": "'self'",
         "script-src": " ".join(["'self'", "blob:", *inline_script_hashes()]),
@@ -69,7 +72,7 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
         "object-src": "'none'",
         "base-uri": "'self'",
         "form-action": "'self'",
-        "frame-ancestors": _one_line(frame_ancestors),
+        "frame-ancestors": frame_ancestors.strip() or "'none'",
     }
     headers = {
         "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
@@ -89,14 +92,6 @@ def inline_script_hashes() -> list[str]:
     page = files("streamlit").joinpath("static", "index.html").read_text(encoding="utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
-
-
-def _one_line(sources: str) -> str:
-    if any(sign in sources for sign in ";,\r\n"):
-        raise ValueError(
-            f"{FRAMING} is {sources!r}; allowed are sources separated by spaces, such as 'self' https://school.example."
-        )
-    return sources.strip() or "'none'"
 
 
 class AppHeaders:

@@ -114,14 +114,9 @@ def live_board(
     headings are of level 2.
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
-        "level": 2,
-        "levels": {"loss": level_lines(levels or {})},
-        "untrained": untrained,
-        "model": model,
-        "look": look or {},
-        "band": on_band,
-        "above": ABOVE,
-    }
+        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "model": model, "look": look or {},
+        "band": on_band, "above": ABOVE,
+    }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
 
